@@ -190,11 +190,17 @@ class Heard:
     addressed: bool = False  # True if the character must answer it
     hops: int = 0  # the number of assistants' answers in a row that led to it
     reason: str = ""  # why it must be answered, or why not
+    repeatable: bool = False  # True for a whisper heard while `discretion` was "trusting"
+
+    @property
+    def secret(self) -> bool:
+        """Return True if only its audience may ever know it."""
+        return self.private and not self.repeatable
 
     @property
     def confidants(self) -> Audience | None:
-        """Return who may know it, None for room talk; see `policy.audience.visible`."""
-        return self.audience if self.private else None
+        """Return who may know it, None for everybody; see `policy.audience.visible`."""
+        return self.audience if self.secret else None
 
     @property
     def line(self) -> str:
@@ -246,7 +252,7 @@ def heard_message(event: InboxEvent, turn_id: int) -> Message:
         speaker=heard.speaker,
         speaker_name=heard.speaker_name,
         audience=sorted(heard.audience),
-        private=heard.private,
+        private=heard.secret,
         event_id=event.id,
         turn_id=turn_id,
     )

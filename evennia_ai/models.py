@@ -50,6 +50,9 @@ class Event(OwnedByAssistant):
     It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
     ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
     conversation); at the end it is answered, excused, noted or expired.
+
+    ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
+    "trusting" when it heard the whisper: then it may repeat it, also after a later change.
     """
 
     turn_id: int | None
@@ -60,6 +63,7 @@ class Event(OwnedByAssistant):
     text: str = models.TextField()
     audience: list[Any] = models.JSONField(default=list)
     private: bool = models.BooleanField(default=False)
+    repeatable: bool = models.BooleanField(default=False)
     hops: int = models.PositiveSmallIntegerField(default=0)
     state: str = models.CharField(max_length=12)
     reason: str = models.TextField(blank=True)

@@ -8,15 +8,17 @@ from typing import Any
 
 from evennia.commands.default.muxcommand import MuxCommand
 from evennia.objects.models import ObjectDB
+from evennia.utils import logger
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.assistant_character import composed_path
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.errors import AssistantError
+from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.texts import TEXTS, text
+from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY
@@ -42,6 +44,9 @@ class AICommand(MuxCommand):
     switch_options: tuple[str, ...] = ()
     switches: list[str]
     failure_text = "{reason}"  # said if work that continued after `run` fails
+    reads = ""  # the kind of content in `policy.disclosure` that the whole command needs
+    reader: Reader  # the caller, and what they may read; set before `run`
+    read_of: Any = None  # whose stored words are read: a character
 
     @property
     def services(self) -> GameServices:
@@ -60,14 +65,38 @@ class AICommand(MuxCommand):
             self.check_switches()
             if AssistantScript.shared_services is None:
                 raise UsageError(self.explain_no_services())
+            self.reader = self.make_reader()
+            self.ensure_may_read(self.reads)
             outcome = self.run()
         except AssistantError as error:
             self.msg(str(error))
             return None
+        log_reading = partial(log_private_reading, self.reader, self.read_of, self.describe_use())
         if isinstance(outcome, Deferred):
             outcome.addErrback(self.tell_failure)
+            outcome.addBoth(lambda _: log_reading())
             return None
+        log_reading()
         return outcome and self.guard(outcome)
+
+    def make_reader(self) -> Reader:
+        """Return the caller as a reader of stored words."""
+        caller = self.caller
+
+        def has(permission: str) -> bool:
+            return bool(caller.locks.check_lockstring(caller, f"read:perm({permission})"))
+
+        return Reader(self.services.who_may_read, has)
+
+    def ensure_may_read(self, kind: str) -> None:
+        """Raise UsageError if the caller may not read a kind of content; an empty kind is free."""
+        if kind and not self.reader.may(kind):
+            raise UsageError(f"Only {self.reader.whose(kind)} may read that.")
+
+    def describe_use(self) -> str:
+        """Return the command with its switch and its caller, for the security log."""
+        typed = "/".join([self.key, *self.switches])
+        return f"{typed}: {self.caller} ({self.caller.dbref})"
 
     def parse(self) -> None:
         """Keep the unknown switches that Evennia would drop, so that `func` can name them."""
@@ -121,11 +150,17 @@ class AICommand(MuxCommand):
         if isinstance(failure.value, UsageError):
             self.tell(str(failure.value))
         elif isinstance(failure.value, AssistantError):
-            reason = clean_output(str(failure.value), ERROR_CHARS)
+            reason = clean_output(self.error_text(failure.value), ERROR_CHARS)
             self.tell(self.failure_text.format(reason=reason))
         elif not isinstance(failure.value, CancelledError):  # the server is stopping
             log.failure("{command} failed", command=self.key, failure=failure)
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
+
+    def error_text(self, error: BaseException) -> str:
+        """Return an error's text; of a provider's error only its kind, if the text is hidden."""
+        if not isinstance(error, ProviderError):
+            return str(error)
+        return self.reader.show(ERRORS, str(error), f"a model error ({error.kind})")
 
     def show_page(
         self, name: str, lines: Iterable[str], page: Page, if_none: str, word: str = ""
@@ -165,6 +200,7 @@ class AICommand(MuxCommand):
     def find_assistant(self, name: str) -> GameScript:
         """Return the assistant of a character; raises UsageError if it has none."""
         character = self.find_character(name)
+        self.read_of = character
         script: GameScript | None = getattr(character, "assistant", None)
         if script is None and character.scripts.has(SCRIPT_KEY):
             raise UsageError(
@@ -190,6 +226,13 @@ class AICommand(MuxCommand):
                 f"You may not change {character.get_display_name(self.caller)}: "
                 "its edit and control locks do not let you. Ask an admin."
             )
+
+
+def log_private_reading(reader: Reader, character: Any, use: str) -> None:
+    """Write into the security log who read how many private items of whom, without the words."""
+    if reader.private_shown:
+        whose = f"{character} ({character.dbref})"
+        logger.log_sec(f"{use} read {reader.private_shown} private items of {whose}")
 
 
 def page_number(text: str | None) -> int:

@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.policy.compaction.plan import Skip
+from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript
 from evennia_ai.sleep.compaction.compact import CHANGED, decide
@@ -40,6 +41,7 @@ class CmdAICompact(AICommand):
 
     key = "aicompact"
     locks = "cmd:perm(Admin)"
+    reads = FIGURES
     switch_options = ("keep", "dry", "undo")
     failure_text = "Nothing was changed: {reason}"
 

@@ -15,6 +15,7 @@ from evennia_ai.game.perception import plain
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import Heard
+from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript
@@ -57,6 +58,7 @@ class CmdAITest(AICommand):
         """Ask the assistant's model what it would do."""
         if not self.lhs:
             raise UsageError(USAGE)
+        self.ensure_may_read(DRY_RUNS)
         script = self.find_assistant(self.lhs)
         heard = self.as_heard(script)
         if script.ndb.dry_running:

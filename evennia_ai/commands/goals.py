@@ -6,7 +6,9 @@ import re
 from typing import Any
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
+from evennia_ai.commands.memory_rendering import count_shown, may_read
 from evennia_ai.errors import BadRecord
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PUBLIC_MEMORIES
 from evennia_ai.policy.records.day_plan import clock
 from evennia_ai.policy.records.goal import (
     BUILDER,
@@ -18,7 +20,7 @@ from evennia_ai.policy.records.goal import (
     find_goal,
 )
 from evennia_ai.policy.records.goal_tree import Branch, lay_out
-from evennia_ai.policy.records.provenance import Record, select_known
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard, clean_output
 from evennia_ai.ports import GameScript
 
@@ -56,7 +58,7 @@ class CmdAIGoals(AICommand):
     """
 
     key = "aigoals"
-    locks = "cmd:perm(Builder);secrets:perm(Admin)"
+    locks = "cmd:perm(Builder)"
     switch_options = ("add", "done", "drop", "undo")
 
     def run(self) -> Outcome:
@@ -69,10 +71,13 @@ class CmdAIGoals(AICommand):
     def do_default(self, script: GameScript) -> None:
         """Show the goals as a tree, then the day plan."""
         goals, hidden = self.visible_goals(script)
+        count_shown(self.reader, *goals)
         lines = [branch_line(branch) for branch in lay_out(goals)]
         if hidden:
-            lines.append(f"|xand {hidden} that somebody confided to it, for admins|n")
-        lines += map(plan_line, script.character.ai_plan.all())
+            readers = self.reader.whose(PRIVATE_MEMORIES).lower()
+            lines.append(f"|xand {hidden} that somebody confided to it, for {readers}|n")
+        if self.reader.may(PUBLIC_MEMORIES):
+            lines += map(plan_line, script.character.ai_plan.all())
         name = clean_output(script.character_name, 60)
         self.msg(
             "\n".join(lines) or f"{name} has no goals. To add one: |waigoals/add {name} = <goal>|n"
@@ -115,9 +120,7 @@ class CmdAIGoals(AICommand):
     def visible_goals(self, script: GameScript) -> tuple[list[Record], int]:
         """Return the goals that the caller may see, and how many are hidden from them."""
         every = script.character.ai_goals.all()
-        if self.access(self.caller, "secrets"):
-            return every, 0
-        seen = list(select_known(every, None))
+        seen = [goal for goal in every if may_read(self.reader, goal)]
         return seen, len(every) - len(seen)
 
     def find_goal(self, script: GameScript, words: str) -> Record:
@@ -127,6 +130,7 @@ class CmdAIGoals(AICommand):
             raise UsageError(
                 f"There is no goal '{clean_output(words, 60)}'. |waigoals|n lists them."
             )
+        count_shown(self.reader, goal)
         return goal
 
 

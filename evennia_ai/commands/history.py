@@ -16,13 +16,21 @@ from evennia_ai.commands.history_rendering import (
     waiting_line,
     whole_compaction,
 )
-from evennia_ai.commands.memory_rendering import entry_lines, journal_page, names_in, origins_of
+from evennia_ai.commands.memory_rendering import (
+    entry_lines,
+    hidden_line,
+    journal_page,
+    names_in,
+    origins_of,
+)
 from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
+from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
 from evennia_ai.ports import GameScript
 from evennia_ai.store.reports import (
     compaction_page,
     find_compaction,
     message_page,
+    public_calls,
     sleep_page,
     turn_page,
     waiting_events,
@@ -63,11 +71,13 @@ class CmdAIHistory(AICommand):
       journal - the journal with the turn that each entry comes from. Use
               |waimemory|n to search and change it.
 
-    All times are UTC.
+    All times are UTC. Builders see a placeholder in place of a whisper or an error;
+    admins read its words, and the security log then says that they did.
     """
 
     key = "aihistory"
-    locks = "cmd:perm(Admin)"
+    locks = "cmd:perm(Builder)"
+    reads = FIGURES
     switch_options = ("turns", "find", "compactions", "compaction", "sleep", "journal")
 
     def run(self) -> Outcome:
@@ -77,15 +87,16 @@ class CmdAIHistory(AICommand):
     def do_default(self, script: GameScript) -> None:
         """Show a page of the conversation; the newest page also has what waits for an answer."""
         page = message_page(script.id, page_number(self.rhs), MESSAGES_A_PAGE)
-        lines = [message_line(row, script.character_name) for row in page.rows]
+        lines = [message_line(row, script.character_name, self.reader) for row in page.rows]
         if page.number == 1:
-            lines += map(waiting_line, waiting_events(script.id))
+            lines += [waiting_line(event, self.reader) for event in waiting_events(script.id)]
         self.show_page(script.character_name, lines, page, NOTHING_SAID)
 
     def do_turns(self, script: GameScript) -> None:
         """Show a page of turns."""
         page = turn_page(script.id, page_number(self.rhs), TURNS_A_PAGE)
-        lines = [line for turn in page.rows for line in turn_lines(turn)]
+        public = public_calls(page.rows)
+        lines = [line for turn in page.rows for line in turn_lines(turn, public, self.reader)]
         self.show_page(script.character_name, lines, page, NOTHING_SAID)
 
     def do_compactions(self, script: GameScript) -> None:
@@ -99,27 +110,37 @@ class CmdAIHistory(AICommand):
         wanted = (self.rhs or "").strip()
         word, _, number = wanted.partition(" ")
         if wanted and word != "page":
-            self.msg(whole_pass(script, page_number(wanted)))
+            self.msg(whole_pass(script, page_number(wanted), self.reader))
             return
         page = sleep_page(script.id, page_number(number), PASSES_A_PAGE)
-        lines = pass_lines(script, page)
+        lines = pass_lines(script, page, self.reader)
         self.show_page(script.character_name, lines, page, "has not slept yet.", "page ")
 
     @inlineCallbacks
     def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
         """Show a page of the journal, with the turn from which each entry comes."""
         number = page_number(self.rhs)
-        page, _ = yield journal_page(script, script.character.journal, number, with_private=True)
-        lines = entry_lines(page.rows, names_in(*page.rows), origins_of(script, page.rows))
+        reader = self.reader
+        page, hidden = yield journal_page(script, script.character.journal, number, reader)
+        lines = entry_lines(page.rows, names_in(*page.rows), reader, origins_of(script, page.rows))
+        if hidden:
+            lines.append(hidden_line(hidden, reader))
         self.show_page(script.character_name, lines, page, "has no journal entries yet.")
 
     def do_find(self, script: GameScript) -> None:
         """Show the newest messages that hold some words."""
         if not (self.rhs or "").strip():
             raise UsageError("Which words? |waihistory/find <character> = <words>|n")
-        found = find_messages(script.id, self.rhs, FOUND)
-        lines = [message_line(as_row(message), script.character_name) for message in found]
-        self.msg("\n".join(lines) or "No message holds these words.")
+        with_private = self.reader.may(PRIVATE_WORDS)
+        found = find_messages(script.id, self.rhs, FOUND, with_private)
+        name = script.character_name
+        lines = [message_line(as_row(message), name, self.reader) for message in found]
+        lines = lines or ["No message holds these words."]
+        if not with_private:
+            lines.append(
+                f"Whispers were not searched: {self.reader.whose(PRIVATE_WORDS)} read them."
+            )
+        self.msg("\n".join(lines))
 
     def do_compaction(self, script: GameScript) -> None:
         """Show one compaction with its summary."""
@@ -128,4 +149,4 @@ class CmdAIHistory(AICommand):
             raise UsageError(
                 "There is no compaction with this number. |waihistory/compactions|n lists them."
             )
-        self.msg(whole_compaction(row))
+        self.msg(whole_compaction(row, self.reader))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
 from evennia_ai.commands.common import list_names
 from evennia_ai.messages import EXCUSE, Message, is_excuse
 from evennia_ai.policy.context.projection import PUBLIC
+from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.store.compactions import MASK
@@ -49,15 +50,20 @@ def compaction_line(row: dict[str, Any]) -> str:
     )
 
 
-def whole_compaction(row: dict[str, Any]) -> str:
+def whole_compaction(row: dict[str, Any], reader: Reader) -> str:
     """Return one compaction with its cost, and its summary for each audience."""
-    parts = [
-        f"|wFor {list_names(key.split(',')) if key != PUBLIC else 'everybody'}|n:\n"
-        + "\n".join(clean_output(line, 500) for line in text.splitlines())
-        for key, text in row["summary"].items()
-    ]
+    parts = [summary_part(key, text, reader) for key, text in row["summary"].items()]
     notes = [] if row["reason"] == MASK else [compaction_note(row)]
     return "\n".join([compaction_line(row), *notes, *parts])
+
+
+def summary_part(key: str, text: str, reader: Reader) -> str:
+    """Return the part of a summary for one audience."""
+    kind = words_kind(key != PUBLIC)
+    named = list_names(key.split(",")) if key != PUBLIC else "everybody"
+    whom = named if reader.may(kind) else "somebody in private"
+    shown = "\n".join(clean_output(line, 500) for line in text.splitlines())
+    return f"|wFor {whom}|n:\n{reader.show(kind, shown, 'summary')}"
 
 
 def compaction_note(row: dict[str, Any]) -> str:
@@ -73,23 +79,35 @@ def compaction_note(row: dict[str, Any]) -> str:
     return f"Cost: {spent}. The summarised messages are {state}."
 
 
-def waiting_line(event: Mapping[str, Any]) -> str:
+def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
     """Return an event that waits for an answer."""
     text = clean_output(f"{event['speaker_name']}: {event['text']}", LINE_CHARS)
-    return f"|y(waiting, {event['kind']})|n {text}"
+    kind = event["kind"]
+    return f"|y(waiting, {kind})|n {shown_event(kind, event['private'], text, reader)}"
 
 
-def message_line(row: dict[str, Any], own_name: str) -> str:
-    """Return a message: time, speaker, audience, tokens and words."""
+def shown_event(kind: str, private: bool, text: str, reader: Reader) -> str:
+    """Return an event's text as far as the reader may see it."""
+    return reader.show(words_kind(private), text, kind if private else "words")
+
+
+def message_line(row: dict[str, Any], own_name: str, reader: Reader) -> str:
+    """Return a message: time, speaker, audience, tokens and words, as far as the reader may see."""
+    kind = words_kind(row["private"])
     if row["role"] == "tool":
-        return f"    |x= {clean_output(row['content'], LINE_CHARS)} ({row['tokens']} tokens)|n"
+        result = reader.show(kind, clean_output(row["content"], LINE_CHARS), "result")
+        return f"    |x= {result} ({row['tokens']} tokens)|n"
     excuse = row["role"] == EXCUSE
+    marks = " |r(private)|n" * row["private"] + " |y(excuse: no prompt shows it)|n" * excuse
+    if not reader.may(kind):
+        words = reader.show(kind, "", "whisper" if row["private"] else "words")
+        return f"|x{row['at']:%m-%d %H:%M:%S}, {row['tokens']} tokens|n{marks}\n    {words}"
+    reader.count(kind)
     who = own_name if excuse or row["role"] == "assistant" else row["speaker_name"]
     calls = [call["function"] for call in row["tool_calls"]]
     said = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
     text = " ".join([*said, *(call_text(call["name"], call["arguments"]) for call in calls)])
     heard_by = clean_output(list_names(row["audience"]), 120)
-    marks = " |r(private)|n" * row["private"] + " |y(excuse: no prompt shows it)|n" * excuse
     return (
         f"|x{row['at']:%m-%d %H:%M:%S}|n |w{clean_output(who, 40)}|n"
         f" |x> {heard_by}, {row['tokens']} tokens|n{marks}\n    {text}"
@@ -111,31 +129,59 @@ def call_text(name: str, arguments: str) -> str:
     return f"{title}: {clean_output(str(values), LINE_CHARS)}".rstrip(": ")
 
 
-def turn_lines(turn: Any) -> list[str]:
-    """Return a turn with its events, model calls and tool calls."""
-    took = seconds_between(turn.at, turn.ended_at)
-    ended = f"{turn.outcome or 'in progress'} after {took:.1f} s" if turn.ended_at else "open"
-    detail = f" ({clean_output(turn.detail, 200)})" if turn.detail else ""
-    heard_by = clean_output(list_names(turn.audience), 120)
-    lines = [f"|wTurn {turn.id}|n |x{turn.at:%m-%d %H:%M:%S}, for {heard_by}|n: {ended}{detail}"]
-    for event in turn.events.all():
-        text = clean_output(f"{event.speaker_name}: {event.text}", LINE_CHARS)
-        how = dict.fromkeys([event.kind, clean_output(event.reason or event.state, 60)])
-        lines.append(f"  heard ({', '.join(how)}) {text}")
-    lines.extend(f"  model {model_call_text(call)}" for call in turn.model_calls.all())
+def turn_lines(turn: Any, public_calls: Collection[tuple[int, str]], reader: Reader) -> list[str]:
+    """Return a turn with its events, model calls and tool calls, as far as the reader may see.
+
+    ``public_calls`` has the calls that are known to be public, as (turn, id of the call).
+    """
+    lines = [turn_title(turn, reader), *(event_line(event, reader) for event in turn.events.all())]
+    lines.extend(f"  model {model_call_text(call, reader)}" for call in turn.model_calls.all())
     for act in turn.tool_calls.all():
-        result = clean_output(act.result, LINE_CHARS)
-        lines.append(f"  {call_text(act.name, act.arguments)}\n    |x= {act.state}: {result}|n")
+        private = turn.private or (turn.id, act.call_id) not in public_calls
+        lines.append(act_lines(act, words_kind(private), reader))
     return lines
 
 
-def model_call_text(call: Any) -> str:
+def turn_title(turn: Any, reader: Reader) -> str:
+    """Return a turn's number, time, audience, length and outcome."""
+    took = seconds_between(turn.at, turn.ended_at)
+    ended = f"{turn.outcome or 'in progress'} after {took:.1f} s" if turn.ended_at else "open"
+    detail = reader.show(ERRORS, clean_output(turn.detail, 200), "detail") if turn.detail else ""
+    heard_by = "somebody in private"
+    if reader.may(words_kind(turn.private)):
+        heard_by = clean_output(list_names(turn.audience), 120)
+    title = f"|wTurn {turn.id}|n |x{turn.at:%m-%d %H:%M:%S}, for {heard_by}|n: {ended}"
+    return f"{title} ({detail})" if detail else title
+
+
+def event_line(event: Any, reader: Reader) -> str:
+    """Return an event of a turn; the reason of its end may quote an error."""
+    text = clean_output(f"{event.speaker_name}: {event.text}", LINE_CHARS)
+    reason = event.reason if reader.may(ERRORS) else ""
+    how = dict.fromkeys([event.kind, clean_output(reason or event.state, 60)])
+    return f"  heard ({', '.join(how)}) {shown_event(event.kind, event.private, text, reader)}"
+
+
+def act_lines(act: Any, kind: str, reader: Reader) -> str:
+    """Return a tool call with its result."""
+    if not reader.may(kind):
+        hidden = reader.show(kind, "", "words")
+        return f"  |c{clean_output(act.name, 40)}|n\n    |x= {act.state}: {hidden}|n"
+    reader.count(kind)
+    result = clean_output(act.result, LINE_CHARS)
+    return f"  {call_text(act.name, act.arguments)}\n    |x= {act.state}: {result}|n"
+
+
+def model_call_text(call: Any, reader: Reader) -> str:
     """Return a model call on a line: model, time, tokens and error."""
     if call.prompt_tokens is None:
         tokens = f"about {call.estimated_tokens} tokens in"
     else:
         cached = f" ({call.cached_tokens} cached)" if call.cached_tokens is not None else ""
         tokens = f"{call.prompt_tokens} tokens in{cached}, {call.completion_tokens or 0} out"
-    problem = f", |r{call.error_kind}: {clean_output(call.error, 300)}|n" if call.error else ""
+    problem = ""
+    if call.error:
+        error = reader.show(ERRORS, clean_output(call.error, 300), "text")
+        problem = f", |r{call.error_kind}: {error}|n"
     model = clean_output(f"{call.profile}:{call.model}", 60)
     return f"{model}, {call.duration_ms} ms, {tokens}{problem}"

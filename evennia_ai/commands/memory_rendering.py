@@ -8,6 +8,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import names_of
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION, RELATIONSHIP
 from evennia_ai.policy.records.memory_listing import (
     DAY_CHARS,
@@ -34,14 +35,24 @@ SECONDS_CHARS = 19
 SHOWN_OBSERVATIONS = 20
 
 
+def may_read(reader: Reader, record: Record) -> bool:
+    """Return True if a reader may read a record."""
+    return reader.may(memory_kind(not is_known_to(record, None)))
+
+
+def count_shown(reader: Reader, *records: Record) -> None:
+    """Count the private ones among records that the reader is shown."""
+    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in records))
+
+
 @inlineCallbacks
 def journal_page(
-    script: GameScript, journal: Records, number: int, with_private: bool
+    script: GameScript, journal: Records, number: int, reader: Reader
 ) -> Generator[Deferred[Any], Any, tuple[Page, int]]:
     """Read a page of a journal or its archive, newest first, in time slices.
 
-    Fires with the page (the last one if the number is too high) and the number of private entries
-    that are hidden. Fails with StoreUnavailable.
+    Fires with the page (the last one if the number is too high) and the number of entries that
+    are hidden from the reader. Fails with StoreUnavailable.
     """
     put = script.services.slices.put
     yield journal.load(put)
@@ -49,8 +60,7 @@ def journal_page(
 
     def time_of(id: str) -> str | None:
         entry = journal.get(id)
-        shown = entry and (with_private or is_known_to(entry, None))
-        return str(entry["timestamp"]) if entry and shown else None
+        return str(entry["timestamp"]) if entry and may_read(reader, entry) else None
 
     found = yield spread(put, ids, time_of)
     times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
@@ -62,15 +72,22 @@ def journal_page(
 
 
 def entry_lines(
-    entries: Sequence[Record], names: Names, origins: Mapping[str, str] | None = None
+    entries: Sequence[Record],
+    names: Names,
+    reader: Reader,
+    origins: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Return two lines for each entry, with where it comes from if ``origins`` say so by id."""
+    """Return two lines for each entry, with where it comes from if ``origins`` say so by id.
+
+    The reader must be allowed to read them all.
+    """
     chars = DAY_CHARS if origins is None else SECONDS_CHARS
 
     def line(entry: Record) -> str:
         origin = (origins or {}).get(entry["id"], "")
         facts = "; ".join(filter(None, [entry_facts(entry, names), origin]))
         private = " |r(private)|n" if entry["audience"] is not None else ""
+        count_shown(reader, entry)
         when = entry["timestamp"][:chars].replace("T", " ")
         return (
             f"|w{clean_output(entry['id'], 60)}|n |x{when} {clean_output(facts, 300)}|n{private}\n"
@@ -94,15 +111,16 @@ def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:
 
 
 def whole_entry(
-    script: GameScript, entry: Record, derived: Sequence[Record], reads_private: bool
+    script: GameScript, entry: Record, derived: Sequence[Record], reader: Reader
 ) -> str:
     """Return one entry with everything that is known about it, and what is derived from it."""
     names = names_in(entry, *derived)
-    title, _ = entry_lines([entry], names, origins_of(script, [entry]))[0].split("\n")
+    title, _ = entry_lines([entry], names, reader, origins_of(script, [entry]))[0].split("\n")
     details = entry_details(entry, names, script.services.now())
-    links = [linked_to(script, link, reads_private) for link in entry["links"]]
+    links = [linked_to(script, link, reader) for link in entry["links"]]
     if links:
         details.append(f"Linked to: {'; '.join(links)}")
+    count_shown(reader, *derived)
     if derived:
         made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
         details.append(f"Derived from it: {'; '.join(made)}")
@@ -112,19 +130,21 @@ def whole_entry(
     return "\n".join([title, *content, *shown])
 
 
-def linked_to(script: GameScript, link: str, reads_private: bool) -> str:
+def linked_to(script: GameScript, link: str, reader: Reader) -> str:
     """Return a link, with the words of its entry if the reader may see them."""
     entry = script.character.journal.get(link)
-    if entry and (reads_private or is_known_to(entry, None)):
+    if entry and may_read(reader, entry):
+        count_shown(reader, entry)
         return f"{link} {clean_output(entry['content'], LINK_CHARS)}"
     return link
 
 
 def whole_profile(
-    script: GameScript, dbref: str, records: Sequence[Record], reads_private: bool
+    script: GameScript, dbref: str, records: Sequence[Record], reader: Reader
 ) -> list[str]:
     """Return what is known about somebody, as far as the reader may see it; may be no lines."""
-    known = [one for one in records if reads_private or is_known_to(one, None)]
+    known = [one for one in records if may_read(reader, one)]
+    count_shown(reader, *known)
     names = names_in(*known, besides=[dbref])
     kinds = (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
     met, facts, seen = ([one for one in known if one["kind"] == kind] for kind in kinds)
@@ -141,10 +161,11 @@ def whole_profile(
     if len(seen) > SHOWN_OBSERVATIONS:
         lines.append(f"  and {len(seen) - SHOWN_OBSERVATIONS} older ones")
     if len(known) < len(records):
-        lines.append(hidden_line(len(records) - len(known)))
+        lines.append(hidden_line(len(records) - len(known), reader))
     return lines
 
 
-def hidden_line(count: int) -> str:
+def hidden_line(count: int, reader: Reader) -> str:
     """Return a line that says how many records are hidden from the reader."""
-    return f"|x{count} more: private, only admins may read this.|n"
+    readers = reader.whose(PRIVATE_MEMORIES).lower()
+    return f"|x{count} more: private, only {readers} may read this.|n"

@@ -9,6 +9,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome, is_yes
+from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.ports import GameScript, LogRetention
 from evennia_ai.store.purge import Report
 
@@ -33,6 +34,7 @@ class CmdAIPurge(AICommand):
 
     key = "aipurge"
     locks = "cmd:perm(Admin)"
+    reads = FIGURES
     switch_options = ("dry",)
     failure_text = (
         "Stopped early: {reason} The rows deleted so far are gone; the others are unchanged. "

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from evennia.accounts.models import AccountDB
 from evennia.objects.objects import DefaultCharacter
+from evennia.utils import logger
 from evennia.utils.create import create_object
 from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
@@ -33,7 +34,7 @@ from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 
-PERSONA = "persona"
+PERSONA, DISCRETION = "persona", "discretion"
 ERASE_PAUSE_S = 0.01
 
 
@@ -179,10 +180,9 @@ class CmdAISetup(AICommand):
             self.set_persona(script, field, value)
             return
         known_setting(name)
+        checked = parse_value(name, value) if value else None
+        self.ensure_may_set(script, name, checked)
         if value:
-            checked = parse_value(name, value)
-            if name == "profile":
-                resolve_profile(str(checked), self.services.profiles)
             write_attribute(script, name, checked)
         else:
             script.attributes.remove(name)
@@ -191,6 +191,23 @@ class CmdAISetup(AICommand):
         origin = "" if value else " (inherited)"
         self.msg(f"{script.character_name}: {name} is now {clean_output(str(effective))}{origin}.")
         self.report_complaints(script)
+
+    def ensure_may_set(self, script: GameScript, name: str, value: Any) -> None:
+        """Raise AssistantError for an unknown profile, and unless admins change the discretion."""
+        changes = name == DISCRETION
+        if name == "profile":
+            profiles = [script.profile]
+            if value is not None:
+                profiles.append(resolve_profile(str(value), self.services.profiles))
+            changes = any(DISCRETION in profile.settings for profile in profiles)
+        if not changes:
+            return
+        if not self.caller.locks.check_lockstring(self.caller, "use:perm(Admin)"):
+            raise UsageError(
+                f"Only admins may change {DISCRETION}, by itself or with a profile that sets it: "
+                "it decides who is told what players whisper."
+            )
+        logger.log_sec(f"aisetup/set: {self.caller}, {name} = {value} of {script.character}")
 
     def set_persona(self, script: GameScript, field: str, value: str) -> None:
         """Change the persona or one of its fields; memories stay."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from evennia_ai.commands.common import UsageError
 from evennia_ai.game.sleep_state import cause_of_sleep, sleep_state
+from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.policy.schedule.sleep_report import (
     OUTCOMES,
@@ -26,9 +27,9 @@ IN_PROGRESS = "in progress"
 INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"
 
 
-def pass_lines(script: GameScript, page: Page) -> list[str]:
+def pass_lines(script: GameScript, page: Page, reader: Reader) -> list[str]:
     """Return a line for each pass of a page, and a second one if it has ended."""
-    ends = [f"\n    {pass_summary(row)}" if row["ended_at"] else "" for row in page.rows]
+    ends = [f"\n    {pass_summary(row, reader)}" if row["ended_at"] else "" for row in page.rows]
     return [pass_title(script, row) + end for row, end in zip(page.rows, ends, strict=True)]
 
 
@@ -46,34 +47,39 @@ def how_it_ended(script: GameScript, row: dict[str, Any]) -> str:
     return OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
 
-def pass_summary(row: dict[str, Any]) -> str:
+def pass_errors(row: dict[str, Any], reader: Reader) -> dict[str, str]:
+    """Return the errors of a pass by sleep step, as far as the reader may see them."""
+    return {step: reader.show(ERRORS, error, "error") for step, error in row["errors"].items()}
+
+
+def pass_summary(row: dict[str, Any], reader: Reader) -> str:
     """Return what a finished pass did and cost, on a line."""
-    done = summarise_pass(STEP_TEXTS, row["results"], row["errors"])
+    done = summarise_pass(STEP_TEXTS, row["results"], pass_errors(row, reader))
     return clean_output(f"{done} ({describe_cost(row['cost'])})", LINE_CHARS)
 
 
-def whole_pass(script: GameScript, number: int) -> str:
+def whole_pass(script: GameScript, number: int, reader: Reader) -> str:
     """Return one pass step by step; raises UsageError if the number is unknown."""
     row = find_pass(script.id, number)
     if row is None:
         raise UsageError("There is no sleep pass with this number. |waihistory/sleep|n lists them.")
-    lines = [pass_title(script, row)]
+    lines, errors = [pass_title(script, row)], pass_errors(row, reader)
     for name, figures in row["results"].items():
-        step = describe_step(STEP_TEXTS, name, figures, row["errors"].get(name, ""))
+        step = describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
         lines.append(f"  {clean_output(step, LINE_CHARS)}")
     if row["ended_at"]:
         lines.append(f"  Cost: {describe_cost(row['cost'])}.")
     return "\n".join(lines)
 
 
-def sleep_now(script: GameScript, last: dict[str, Any] | None) -> str:
+def sleep_now(script: GameScript, last: dict[str, Any] | None, reader: Reader) -> str:
     """Return since when and why an assistant sleeps, its hours, and its last pass."""
     parts = [f"asleep{since(script)} ({REASONS[cause_of_sleep(script)]})"]
     if script.config.sleep_schedule:
         clock = " of the game world" if script.config.sleep_clock == GAME else ""
         parts.append(f"sleep hours {script.config.sleep_schedule}{clock}")
     if last:
-        summary = f", {pass_summary(last)}" if last["ended_at"] else ""
+        summary = f", {pass_summary(last, reader)}" if last["ended_at"] else ""
         parts.append(f"last pass ({last['id']}): {how_it_ended(script, last)}{summary}")
     return "; ".join(parts)
 

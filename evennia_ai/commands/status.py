@@ -11,6 +11,7 @@ from evennia_ai.commands.common import AICommand, all_assistants
 from evennia_ai.commands.sleep_rendering import sleep_now
 from evennia_ai.config import usable_window, window_known
 from evennia_ai.game.sleep_state import is_asleep
+from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES, Reader
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens, queue_lengths
@@ -43,6 +44,7 @@ class CmdAIStatus(AICommand):
 
     key = "aistatus"
     locks = "cmd:perm(Builder)"
+    reads = FIGURES
 
     def run(self) -> None:
         """Show the table."""
@@ -61,11 +63,14 @@ class CmdAIStatus(AICommand):
         for script in scripts:
             table.add_row(*status_row(script, queues, used, prompts))
         self.msg(str(table))
-        for script, line in [*sleep_lines(scripts), *activity_lines(scripts)]:
+        for script, line in [
+            *sleep_lines(scripts, self.reader),
+            *activity_lines(scripts, self.reader),
+        ]:
             self.msg(f"|x{clean_output(script.character_name, 60)}:|n {line}")
         for line in [*window_lines(scripts), *cache_lines(*cached_on(self.today()))]:
             self.msg(line)
-        for subject, problem in problems(self.services, scripts, errors):
+        for subject, problem in problems(self.services, scripts, errors, self.reader):
             self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(problem, 300)}")
 
     def today(self) -> date:
@@ -83,20 +88,23 @@ def cache_lines(prompt_tokens: int, cached_tokens: int) -> Iterator[str]:
         )
 
 
-def sleep_lines(scripts: Sequence[GameScript]) -> Iterator[tuple[GameScript, str]]:
+def sleep_lines(scripts: Sequence[GameScript], reader: Reader) -> Iterator[tuple[GameScript, str]]:
     """Yield each sleeping assistant with a line about its sleep."""
     asleep = [script for script in scripts if is_asleep(script)]
     last = last_passes() if asleep else {}
     for script in asleep:
-        yield script, sleep_now(script, last.get(script.id))
+        yield script, sleep_now(script, last.get(script.id), reader)
 
 
-def activity_lines(scripts: Sequence[GameScript]) -> Iterator[tuple[GameScript, str]]:
+def activity_lines(
+    scripts: Sequence[GameScript], reader: Reader
+) -> Iterator[tuple[GameScript, str]]:
     """Yield each awake assistant that has a public activity or open goals; makes no query."""
     for script in scripts:
         if mode_of(script) in AWAKE:
             count = len(script.character.ai_goals.open())
-            about = [f"about to {line.text}" for line in script.occupation()]
+            plan = script.occupation() if reader.may(PUBLIC_MEMORIES) else ()
+            about = [f"about to {line.text}" for line in plan]
             after = [f"after {count} thing{'s' if count > 1 else ''}"] if count else []
             if about or after:
                 yield script, clean_output("; ".join([*about, *after]), 160)
@@ -116,33 +124,38 @@ def window_lines(scripts: Sequence[GameScript]) -> list[str]:
 
 
 def problems(
-    services: GameServices, scripts: Sequence[GameScript], errors: Mapping[int, str]
+    services: GameServices,
+    scripts: Sequence[GameScript],
+    errors: Mapping[int, tuple[str, str]],
+    reader: Reader,
 ) -> Iterator[tuple[str, str]]:
-    """Yield what an admin must know, as (subject, problem): first what concerns all assistants."""
-    yield from shared_problems(services)
+    """Yield what staff must know, as (subject, problem): first what concerns all assistants."""
+    yield from shared_problems(services, reader)
     for script in scripts:
         if script.id in errors:
-            yield script.character_name, errors[script.id]
+            kind, error = errors[script.id]
+            yield script.character_name, reader.show(ERRORS, error, f"a model error ({kind})")
         yield from ((script.character_name, warning) for warning in script.warnings)
         yield from ((f"{script.character_name}, fix this", one) for one in script.complaints)
 
 
-def shared_problems(services: GameServices) -> Iterator[tuple[str, str]]:
+def shared_problems(services: GameServices, reader: Reader) -> Iterator[tuple[str, str]]:
     """Yield the problems that concern all assistants, as for `problems`."""
     if services.switched_off:
         yield "Stopped", f"{services.switched_off} To start them: aistart all"
     for lane in services.gateway.health():
         if lane.paused_s > 0:
-            problem = f"paused for {lane.paused_s:.0f} s more: {lane.error}"
+            error = reader.show(ERRORS, lane.error, "error")
+            problem = f"paused for {lane.paused_s:.0f} s more: {error}"
             yield f"Model {lane.profile}:{lane.model}", problem
     for name, spent, budget in services.gateway.tight_budgets():
         yield name, f"{spent:,} of today's {budget:,} tokens are used"
     for complaint in services.complaints:
         yield "Settings, fix this", complaint
     if services.recall_trouble:
-        yield "Recall", services.recall_trouble
+        yield "Recall", reader.show(ERRORS, services.recall_trouble, "error")
     if services.semantic.trouble:
-        yield "Long-term memory", services.semantic.trouble
+        yield "Long-term memory", reader.show(ERRORS, services.semantic.trouble, "error")
 
 
 def status_row(

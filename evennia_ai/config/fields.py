@@ -273,7 +273,8 @@ class AssistantConfig:
     )
     discretion: str = setting(
         "strict",
-        "strict: whispers stay between their parties. trusting: the character may repeat them.",
+        "strict: whispers stay between their parties. trusting: the character may repeat those "
+        "that it hears from now on. Only admins change it.",
         choices=("strict", "trusting"),
     )
     fallback_line: str | None = setting(

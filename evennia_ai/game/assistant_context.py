@@ -155,7 +155,7 @@ class AssistantContextMixin(ScriptPart):
     def prompt_tokens(self, config: AssistantConfig) -> int:
         """Return the estimated tokens of its next prompt; without its log while that is unused."""
         log: TableConversation | None = self.ndb.conversation
-        talk = log.sizes.largest(config.discretion) if log else 0
+        talk = log.sizes.largest() if log else 0
         overhead: int = self.prompt_overhead
         return overhead + talk
 
@@ -184,16 +184,14 @@ class AssistantContextMixin(ScriptPart):
 
     def journalled_since(self, at: str, audience: Audience | None) -> list[str]:
         """Return the entries of the loaded journal since an ISO time that an audience may know."""
-        entries = self.character.journal.newest(RECENT_ENTRIES, audience, self.config.discretion)
+        entries = self.character.journal.newest(RECENT_ENTRIES, audience)
         return [entry["content"] for entry in entries if entry["timestamp"] >= at]
 
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         """Return the pins that an audience may know (None: everybody), one line each."""
-        discretion = self.config.discretion
-        strict = discretion == "strict"
         return [
-            KnownLine(pin["content"], strict and pin["audience"] is not None, speakers_in([pin]))
-            for pin in self.character.journal.pinned(audience, discretion)
+            KnownLine(pin["content"], pin["audience"] is not None, speakers_in([pin]))
+            for pin in self.character.journal.pinned(audience)
         ]
 
     def goals(self, audience: Audience | None) -> list[KnownLine]:
@@ -204,8 +202,8 @@ class AssistantContextMixin(ScriptPart):
         config, count = self.config, self.count_text
         pinned = sum(count(line.text) for line in self.pins(audience))
         room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
-        found = self.character.ai_goals.known(audience, config.discretion)
-        return goal_lines(found, room, count, strict=config.discretion == "strict")
+        found = self.character.ai_goals.known(audience)
+        return goal_lines(found, room, count)
 
     def occupation(self) -> list[KnownLine]:
         """Return the current part of the day plan as one line, or an empty list."""

@@ -198,14 +198,16 @@ def perceive(kind: str, words: str, speaker: Any, hearers: Sequence[Any], charac
     """
     from_assistant = is_assistant(speaker)
     hops = (speaker.ndb.ai_hops or 0) if from_assistant else 0
+    config = character.assistant.config
     address = judge(kind, words, speaker, hearers, character, hops)
     return Heard(
         kind=kind,
         speaker=speaker.dbref,
         speaker_name=display_name(speaker, character),
-        text=clean_heard(words, character.assistant.config.max_heard_chars),
+        text=clean_heard(words, config.max_heard_chars),
         audience=frozenset(obj.dbref for obj in hearers),
         private=kind == "whisper" or (from_assistant and bool(speaker.ndb.ai_in_confidence)),
+        repeatable=(kind == "whisper" and not from_assistant and config.discretion == "trusting"),
         addressed=address.addressed,
         hops=hops,
         reason=address.reason,

@@ -157,9 +157,9 @@ class OpenAIClient:
                 data = await self._send(endpoint, profile, body)
             else:
                 data = await self._stream(endpoint, profile, body, streamed, on_delta)
-            return read_reply(data, endpoint, profile)
+            return read_reply(data, endpoint, profile, body)
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
-            problem = explain(error, endpoint, profile, self._now())
+            problem = explain(error, endpoint, profile, self._now(), body)
         if streamed.begun:
             problem = broken_off(problem, endpoint)
         # Raised outside the handler: chained to it, the SDK's error would show the key.
@@ -232,25 +232,26 @@ class OpenAIClient:
             await self._http.aclose()
 
 
-def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile) -> LLMReply:
-    """Return the reply in a body; raise a ProviderError if it holds none."""
+def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile, asked: Body) -> LLMReply:
+    """Return the reply to a request's body; raise a ProviderError if there is none."""
     try:
         return parse_reply(data, lambda: uuid.uuid4().hex[:9])
     except ValueError:
         refusal = refusal_in_success(data, endpoint.key) or Refusal(0)
-    raise explain_refusal(refusal, profile, endpoint)
+    raise explain_refusal(refusal, profile, endpoint, asked.get("messages"))
 
 
 def explain(
-    error: Exception, endpoint: Endpoint, profile: ModelProfile, now: datetime
+    error: Exception, endpoint: Endpoint, profile: ModelProfile, now: datetime, asked: Body
 ) -> ProviderError:
-    """Return the ProviderError for an exception of the SDK."""
+    """Return the ProviderError for an exception of the SDK; it quotes nothing that was asked."""
     sdk = importlib.import_module("openai")
     address = endpoint.address
     if isinstance(error, ProviderError):
         return error
     if isinstance(error, sdk.APIStatusError):
-        return explain_refusal(refusal_of(error, endpoint, now), profile, endpoint)
+        refusal = refusal_of(error, endpoint, now)
+        return explain_refusal(refusal, profile, endpoint, asked.get("messages"))
     unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
         return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from evennia_ai.config import ModelProfile
@@ -26,6 +26,7 @@ from evennia_ai.policy.limits.retry import (
     is_quota_exhausted,
 )
 from evennia_ai.policy.overflow import is_context_overflow
+from evennia_ai.policy.quoting import quote_without
 from evennia_ai.policy.secrecy import hide_secrets
 
 MAX_SHOWN_CHARS = 300
@@ -133,13 +134,33 @@ def shown_error(body: object, key: str) -> str:
     return text[:MAX_SHOWN_CHARS].rstrip(". ")
 
 
-def explain_refusal(refusal: Refusal, profile: ModelProfile, endpoint: Endpoint) -> ProviderError:
-    """Return the error for a refusal of a profile's request."""
-    kind, sentence = classify(refusal, profile, endpoint)
-    status, code, retry_after_s = refusal.status or None, refusal.code, refusal.retry_after_s
+def explain_refusal(
+    refusal: Refusal, profile: ModelProfile, endpoint: Endpoint, asked: object = None
+) -> ProviderError:
+    """Return the error for a refusal of a profile's request.
+
+    ``asked`` is what was sent, as JSON data; neither the error's text nor its code quotes it.
+    """
+    words = " ".join(texts_in(asked))
+    told = quote_without(refusal.told, words)
+    kind, sentence = classify(replace(refusal, told=told), profile, endpoint)
+    status, retry_after_s = refusal.status or None, refusal.retry_after_s
+    code = refusal.code if quote_without(refusal.code, words) == refusal.code else ""
     if is_loading(status, refusal.words):
         code = LOADING_CODE
     return kind(sentence, status=status, code=code, retry_after_s=retry_after_s)
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield every text in JSON data, without the names of its fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_in(inner)
 
 
 def classify(

@@ -126,9 +126,9 @@ class RecallIndex:
         limit: int,
         audience: Audience | None,
         now: datetime,
-        discretion: str = "strict",
         keep: Keep | None = None,
         upto: int | None = None,
+        everything: bool = False,
     ) -> list[Found]:
         """Return at most ``limit`` records that fit a query best.
 
@@ -138,12 +138,11 @@ class RecallIndex:
             query: what was asked or said.
             audience: dbrefs of everybody who will hear the result; only records that all of them
                 may know are searched (P9). None searches public records.
-            discretion: "trusting" searches all records.
             keep: called with each record; False leaves it out.
             upto: the last message whose line is searched; None searches all lines.
+            everything: True searches all records, whoever may know them.
         """
         self._take_in()
-        everything = discretion == "trusting"
         vector = self._remote.asked.get(query) if self._remote is not None else None
         ranked = self._index.search(
             query,
@@ -160,7 +159,7 @@ class RecallIndex:
             Found(records[name], score)
             for name, score in ranked
             if name in records
-            and is_known_to(records[name], audience, discretion)
+            and (everything or is_known_to(records[name], audience))
             and (keep is None or keep(records[name]))
         ]
         ordered = newest_first(query, [hit.record for hit in found], now)[:limit]
@@ -170,43 +169,38 @@ class RecallIndex:
         self,
         seqs: Iterable[int],
         audience: Audience | None,
-        discretion: str = "strict",
         upto: int | None = None,
     ) -> dict[int, list[Record]]:
         """Return for each line the lines of its exchange, in order, by its message.
 
         Only lines that the audience may know count, and none after the message ``upto``.
         """
-        ids = map(line_id, seqs)
-        everything = discretion == "trusting"
-        near = self._index.companions(ids, audience, everything=everything, upto=upto)
-        known = self._known(near, audience, discretion)
+        near = self._index.companions(map(line_id, seqs), audience, upto=upto)
+        known = self._known(near, audience)
         return {seq: lines for name, lines in known.items() if (seq := seq_of(name)) is not None}
 
     def later(
         self,
         lines: Iterable[Record],
         audience: Audience | None,
-        discretion: str = "strict",
         upto: int | None = None,
     ) -> dict[str, list[Record]]:
         """Return for each line what its speaker said later in words of it, the best first, by id.
 
         The rest as for `companions`.
         """
-        everything, found = discretion == "trusting", dict[str, list[str]]()
-        for line in lines:
-            found[line["id"]] = self._index.later(
-                line["id"], line["words"], LATER, audience, everything=everything, upto=upto
-            )
-        return self._known(found, audience, discretion)
+        found: dict[str, list[str]] = {
+            line["id"]: self._index.later(line["id"], line["words"], LATER, audience, upto=upto)
+            for line in lines
+        }
+        return self._known(found, audience)
 
     def _known(
-        self, found: Mapping[str, Iterable[str]], audience: Audience | None, discretion: str
+        self, found: Mapping[str, Iterable[str]], audience: Audience | None
     ) -> dict[str, list[Record]]:
         """Return records in place of ids, without those that the audience may not know."""
         records = self._records(set(chain.from_iterable(found.values())))
-        known = {name: r for name, r in records.items() if is_known_to(r, audience, discretion)}
+        known = {name: r for name, r in records.items() if is_known_to(r, audience)}
         return {name: [known[o] for o in others if o in known] for name, others in found.items()}
 
     def forget(self, seqs: Iterable[int]) -> None:

@@ -62,15 +62,15 @@ class SharedSearch:
         limit: int,
         audience: Audience | None,
         now: datetime,
-        discretion: str = "strict",
         keep: Keep | None = None,
         upto: int | None = None,
+        everything: bool = False,
     ) -> list[Found]:
         """Return the records nearest to a query, best first; see `RecallIndex.search`.
 
         A record that others told has the kind ``hearsay`` and names its ``teller``.
         """
-        own = self.own.search(query, limit, audience, now, discretion, keep, upto)
+        own = self.own.search(query, limit, audience, now, keep, upto, everything)
         known = {normalised(str(found.record.get("content", ""))) for found in own}
         return mix(own, self._search_told(query, limit, now, keep, known), limit)
 
@@ -90,7 +90,7 @@ class SharedSearch:
         def is_news(record: Record) -> bool:
             return record["teller"] != self._me and (keep is None or keep(record))
 
-        # Shared entries are public whatever the discretion, so the search has no audience.
+        # Shared entries are public, so the search has no audience.
         found = [
             hit
             for index in self._told

@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 from evennia_ai.messages import Audience, Message, is_private
 
 
-def visible(
-    item_audience: Audience | None, prompt_audience: Audience, discretion: str = "strict"
-) -> bool:
+def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
     """Return True if an item may enter a prompt for this audience: all who will hear the answer.
 
-    An ``item_audience`` of None is public; any other must include the whole ``prompt_audience``,
-    unless ``discretion`` is ``trusting``. An empty prompt audience sees no private item.
+    An ``item_audience`` of None is public; any other must include the whole ``prompt_audience``.
+    An empty prompt audience sees no private item.
     """
-    if item_audience is None or discretion == "trusting":
+    if item_audience is None:
         return True
     return bool(prompt_audience) and prompt_audience <= item_audience
 
@@ -26,11 +24,9 @@ def audience_of(message: Message) -> Audience | None:
     return frozenset(message["metadata"].get("audience", ())) if is_private(message) else None
 
 
-def select_visible(
-    messages: Iterable[Message], prompt_audience: Audience, discretion: str = "strict"
-) -> list[Message]:
+def select_visible(messages: Iterable[Message], prompt_audience: Audience) -> list[Message]:
     """Return the messages that may enter a prompt for this audience, in order."""
-    return [m for m in messages if visible(audience_of(m), prompt_audience, discretion)]
+    return [m for m in messages if visible(audience_of(m), prompt_audience)]
 
 
 def may_be_said(listeners: Audience, prompt_audience: Audience, private: bool) -> bool:

@@ -77,6 +77,7 @@ class GameServices(Services, Protocol):
     switched_off: str
     complaints: list[str]
     recall_trouble: str
+    who_may_read: dict[str, str]  # the permission by kind of content; see `policy.disclosure`
 
     @property
     def gateway(self) -> Any: ...  # with ``health()`` and ``tight_budgets()``

@@ -36,6 +36,12 @@ class TurnRecord:
     done_before: tuple[ToolCallRequest, ...] = ()
 
     @property
+    def secret(self) -> bool:
+        """Return True if only the audience may know what is said and done in the turn."""
+        open_ones = [event.heard.repeatable for event in self.events]
+        return self.private and not (open_ones and all(open_ones))
+
+    @property
     def hops(self) -> int:
         """Return the length of the longest chain of assistants' answers that led here."""
         return max((event.heard.hops for event in self.events), default=0)

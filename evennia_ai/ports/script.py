@@ -86,22 +86,20 @@ class Memories(Protocol):
         limit: int,
         audience: Audience | None,
         now: datetime,
-        discretion: str = "strict",
         keep: Callable[[Record], bool] | None = None,
         upto: int | None = None,
+        everything: bool = False,
     ) -> Sequence[Found]: ...
     def companions(
         self,
         seqs: Iterable[int],
         audience: Audience | None,
-        discretion: str = "strict",
         upto: int | None = None,
     ) -> Mapping[int, Sequence[Record]]: ...  # the lines of each line's exchange
     def later(
         self,
         lines: Iterable[Record],
         audience: Audience | None,
-        discretion: str = "strict",
         upto: int | None = None,
     ) -> Mapping[str, Sequence[Record]]: ...  # later words of its speaker on the same, by id
 

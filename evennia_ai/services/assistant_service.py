@@ -24,6 +24,7 @@ from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
+from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import GameServices, Script
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.services.memory_services import MemoryServices
@@ -77,6 +78,7 @@ class AssistantService(Service):
         self.personas = settings.read("PERSONAS", PersonaRecords, {})
         self.world = EvenniaPerception(self.lore)
         settings.read("TEXTS", check_texts, {})
+        self.who_may_read = settings.read("WHO_MAY_READ", read_permissions, {})
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)

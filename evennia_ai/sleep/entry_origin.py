@@ -28,17 +28,17 @@ class Shown:
 @inlineCallbacks
 def read_shown(script: Script, audience: Audience) -> Steps[Shown]:
     """Read in slices what a prompt for an audience shows. Fires with it."""
-    view, discretion = script.conversation.current, script.config.discretion
-    items = visible_items(view.items, audience, discretion)
+    view = script.conversation.current
+    items = visible_items(view.items, audience)
     heard = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
     lines: list[ShownLine] = yield spread(script.services.slices.put, heard, shown_line)
-    return Shown(lines, summarised(view.record, audience, discretion))
+    return Shown(lines, summarised(view.record, audience))
 
 
-def summarised(record: CompactionRecord | None, audience: Audience, discretion: str) -> Summarised:
+def summarised(record: CompactionRecord | None, audience: Audience) -> Summarised:
     """Return the parts of a summary that an audience may know, as one."""
     parts = record.summary if record else {}
-    keys = [key for key in parts if visible(part_audience(key), audience, discretion)]
+    keys = [key for key in parts if visible(part_audience(key), audience)]
     speakers = record.speakers if record else {}
     return Summarised(
         frozenset(word for key in keys for word in normal_words(parts[key])),

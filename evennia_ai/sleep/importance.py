@@ -50,7 +50,7 @@ def unscored(script: Script, journal: Journal) -> list[list[Record]]:
     """Return the new entries of each audience, at most `AT_ONCE` for each."""
     now = script.services.now()
     groups: dict[Audience | None, list[Record]] = {}
-    for entry in journal.newest(LOOKED_AT, discretion="trusting"):
+    for entry in journal.newest(LOOKED_AT, everything=True):
         if entry["id"] not in journal.asked_about and is_unscored(entry, now, NEW_DAYS):
             audience = None if entry["audience"] is None else frozenset(entry["audience"])
             groups.setdefault(audience, []).append(entry)

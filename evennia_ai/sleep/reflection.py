@@ -58,7 +58,7 @@ def reflect(script: Script, character: Character) -> Steps[dict[str, Any]]:
     yield journal.load(put)
     yield pause(put)
     looked_at = script.services.now()
-    entries = journal.newest(LOOKED_AT, discretion="trusting")
+    entries = journal.newest(LOOKED_AT, everything=True)
     found = unreflected(entries, journal.reflected_upto)
     if weight(found) < threshold:
         return skip(f"{weight(found)} of {threshold} since the last time")

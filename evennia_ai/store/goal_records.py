@@ -80,13 +80,13 @@ class Goals(RecordStore):
             return 0
         return self.update_all(plan_reopen(goal, self.segments.all(), self.now().isoformat()))
 
-    def open(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
+    def open(self, audience: Audience | None = None) -> list[Record]:
         """Return the loaded open goals that all of an audience may know, oldest first."""
-        return [goal for goal in self.known(audience, discretion) if goal["state"] == OPEN]
+        return [goal for goal in self.known(audience) if goal["state"] == OPEN]
 
-    def known(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
+    def known(self, audience: Audience | None = None) -> list[Record]:
         """Return the loaded open and closed goals that all of an audience may know."""
-        return copies_known(self.held(), audience, discretion)
+        return copies_known(self.held(), audience)
 
     def over(self, days: float) -> list[str]:
         """Return the ids of goals that closed at least ``days`` ago."""

@@ -40,15 +40,20 @@ class Journal(RecordStore):
         self.asked_about: set[str] = set()  # entries whose importance a model was asked for
         self.reflected_upto = ""  # ISO time; a reflection has read so far, whatever it found
 
-    def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
+    def pinned(self, audience: Audience | None = None, everything: bool = False) -> list[Record]:
         """Return the loaded pinned entries that all of an audience may know."""
-        return copies_known(self._pinned.values(), audience, discretion)
+        if everything:
+            return [copy_of(entry) for entry in self._pinned.values()]
+        return copies_known(self._pinned.values(), audience)
 
     def newest(
-        self, limit: int, audience: Audience | None = None, discretion: str = "strict"
+        self, limit: int, audience: Audience | None = None, everything: bool = False
     ) -> list[Record]:
         """Return those of the newest ``limit`` entries that all of an audience may know."""
-        return copies_known(deque(self.held(), limit), audience, discretion)
+        newest = deque(self.held(), limit)
+        if everything:
+            return [copy_of(entry) for entry in newest]
+        return copies_known(newest, audience)
 
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
@@ -118,14 +123,12 @@ class Journal(RecordStore):
         words: str,
         audience: Audience | None = None,
         limit: int = 10,
-        discretion: str = "strict",
     ) -> list[Record]:
         """Return the entries that match some words best (BM25); newest first if equal.
 
-        Searches only entries that all of ``audience``, who will hear the answer, may know;
-        discretion "trusting" searches all.
+        Searches only entries that all of ``audience``, who will hear the answer, may know.
         """
-        known = select_known(self.segments.all(), audience, discretion)
+        known = select_known(self.segments.all(), audience)
         scores = score_documents(words, [self._words[entry["id"]] for entry in known])
         found = [(score, index) for index, score in enumerate(scores) if score > 0]
         best = sorted(found, reverse=True)[:limit]

@@ -51,11 +51,9 @@ class EntityProfiles(RecordStore):
         known = next((one for one in self._of(entity, OBSERVATION) if sameness(one) == same), None)
         return self.put_or_merge(new, known, merge_observations)
 
-    def observations(
-        self, entity: str, audience: Audience | None = None, discretion: str = "strict"
-    ) -> list[Record]:
+    def observations(self, entity: str, audience: Audience | None = None) -> list[Record]:
         """Return the observations that all of an audience may know, oldest first."""
-        return copies_known(self._of(entity, OBSERVATION), audience, discretion)
+        return copies_known(self._of(entity, OBSERVATION), audience)
 
     def new_observations(self, most: int) -> list[Record]:
         """Return the oldest loaded observations that are not consolidated yet."""
@@ -97,11 +95,9 @@ class EntityProfiles(RecordStore):
         self.segments.change(changed, *plan.added)
         return len(plan.added)
 
-    def attributes(
-        self, subject: str, audience: Audience | None = None, discretion: str = "strict"
-    ) -> list[Record]:
+    def attributes(self, subject: str, audience: Audience | None = None) -> list[Record]:
         """Return the newest value of each attribute that all of an audience may know."""
-        known = select_known(self._of(subject, ATTRIBUTE), audience, discretion)
+        known = select_known(self._of(subject, ATTRIBUTE), audience)
         return [copy_of(record) for record in current_values(known)]
 
     def relationship(self, entity: str) -> Record:

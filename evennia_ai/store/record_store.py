@@ -206,8 +206,6 @@ class RecordStore(WatchedRecords):
         return str(same["id"])
 
 
-def copies_known(
-    records: Iterable[Record], audience: Audience | None, discretion: str = "strict"
-) -> list[Record]:
-    """Return copies of the records that an audience may know; "trusting" allows all."""
-    return [copy_of(record) for record in select_known(records, audience, discretion)]
+def copies_known(records: Iterable[Record], audience: Audience | None) -> list[Record]:
+    """Return copies of the records that an audience may know."""
+    return [copy_of(record) for record in select_known(records, audience)]

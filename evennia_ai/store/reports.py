@@ -56,6 +56,14 @@ def turn_page(assistant_id: int, number: int, size: int) -> Page:
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
 
 
+def public_calls(turns: Iterable[Any]) -> frozenset[tuple[int, str]]:
+    """Return the tool calls of some turns that are logged as public, as (turn, id of the call)."""
+    rows = models.Message.objects.filter(
+        turn_id__in=[turn.id for turn in turns], role="tool", private=False
+    )
+    return frozenset(rows.values_list("turn_id", "tool_call_id"))
+
+
 def compaction_page(assistant_id: int, number: int, size: int) -> Page:
     """Return compactions as dicts, with undone ones and masks."""
     return paged(rows_of(models.Compaction, assistant_id).values(), number, size)
@@ -129,10 +137,10 @@ def last_prompt_tokens() -> dict[int, int]:
     return {row[0]: row[2] if row[1] is None else row[1] for row in rows}
 
 
-def last_error() -> dict[int, str]:
-    """Return the error of each assistant's last model call, if that failed."""
-    rows = newest_rows(models.ModelCall).exclude(error="").values_list("assistant_id", "error")
-    return dict(rows)
+def last_error() -> dict[int, tuple[str, str]]:
+    """Return the kind and text of the error of each assistant's last model call, if that failed."""
+    rows = newest_rows(models.ModelCall).exclude(error="")
+    return {row.assistant_id: (row.error_kind, row.error) for row in rows}
 
 
 def seconds_between(start: datetime, end: datetime | None) -> float:

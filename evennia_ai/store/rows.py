@@ -14,7 +14,9 @@ from evennia_ai.messages import EXCUSE, Heard, InboxEvent, Message, is_excuse, m
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
 # The fields that an event and its row have in common.
-COPIED = ("kind", "speaker", "speaker_name", "text", "private", "hops", "reason")
+COPIED = (
+    "kind", "speaker", "speaker_name", "text", "private", "repeatable", "hops", "reason",
+)  # fmt: skip
 
 # Sent after messages were deleted, with their ``seqs``.
 messages_deleted = Signal()

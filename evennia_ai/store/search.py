@@ -12,8 +12,10 @@ from evennia_ai.store.rows import message_from_row
 MOST_WORDS = 12
 
 
-def find_messages(assistant_id: int, words: str, limit: int) -> list[Message]:
-    """Return the newest messages that hold some words, oldest first, whatever their audience.
+def find_messages(
+    assistant_id: int, words: str, limit: int, with_private: bool = True
+) -> list[Message]:
+    """Return the newest messages that hold some words, oldest first.
 
     Every word counts, and parts of words match. Common words are ignored if there are others. A
     search over 100,000 messages takes 17 ms (measured).
@@ -22,6 +24,8 @@ def find_messages(assistant_id: int, words: str, limit: int) -> list[Message]:
     if not wanted:
         return []
     rows = models.Message.objects.filter(assistant_id=assistant_id).exclude(role="tool")
+    if not with_private:
+        rows = rows.filter(private=False)
     for word in wanted:
         rows = rows.filter(Q(content__icontains=word) | Q(tool_calls__icontains=word))
     return [message_from_row(row) for row in rows.order_by("-id")[:limit]][::-1]

@@ -2,8 +2,8 @@
 
 The Attributes have a type of their own. A change writes one segment, so that it costs the same at
 any length (with one list in one Attribute, an append takes 45 ms at 3,000 entries, measured).
-`examine`, `copy` and prototypes ignore these Attributes; a typeclass swap keeps them; they are
-deleted with the object.
+`set`, `copy` and prototypes ignore these Attributes, and `examine` shows only their labels
+(`policy.records.sealed`); a typeclass swap keeps them; they are deleted with the object.
 
 This module uses queries and no `AttributeHandler`, which writes each change twice, holds a value
 before it is stored, and returns `_Saver` objects.
@@ -20,12 +20,14 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.records.sealed import Sealed, unsealed
 from evennia_ai.policy.records.segments import SIZE, Segment, place_in, read_segment, segment_of
 from evennia_ai.store.brief_transaction import brief_transaction
 
 log = Logger()
 
 BROKEN = "broken_"
+DAMAGED = "a damaged segment of an assistant's records; py shows its content"
 
 
 class Segments:
@@ -189,15 +191,16 @@ class Segments:
             self._changed_elsewhere()
         content, whole = read_segment(found[0], segment, self._read)
         if not whole:
-            self._set_aside(segment, content)
+            self._set_aside(segment, content, found[0])
         self._take(segment, content)
         return content
 
-    def _set_aside(self, segment: int, content: Segment) -> None:
+    def _set_aside(self, segment: int, content: Segment, raw: object) -> None:
         """Rename an Attribute that cannot be read; store its readable records instead."""
         key = f"{BROKEN}{segment:06d}"
+        kept = Sealed(unsealed(raw), DAMAGED)
         with brief_transaction():
-            Attribute.objects.filter(id=self._rows()[segment]).update(db_key=key)
+            Attribute.objects.filter(id=self._rows()[segment]).update(db_key=key, db_value=kept)
             row_id = self._create(segment, content)
         self._rows()[segment] = row_id
         log.error(

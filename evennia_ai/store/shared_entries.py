@@ -77,6 +77,7 @@ def delete_entries(ids: Sequence[int]) -> None:
 def open_among(assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
     """Return those of some message numbers that were said in public."""
     rows = models.Message.objects.filter(assistant_id=assistant_id, private=False)
+    rows = rows.exclude(event__private=True)  # a whisper, although its hearer may repeat it
     return frozenset(rows.filter(id__in=list(seqs)).values_list("id", flat=True))
 
 

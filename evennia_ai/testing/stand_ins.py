@@ -234,7 +234,8 @@ class StandInScript:
 
     def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
         """Put a whisper into the inbox; return the event's id."""
-        return self.hears(text, speaker, name, kind="whisper", private=True)
+        open_now = self.config.discretion == "trusting"
+        return self.hears(text, speaker, name, kind="whisper", private=True, repeatable=open_now)
 
 
 if TYPE_CHECKING:

@@ -90,8 +90,7 @@ def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str
 
 def known_goals(context: ToolContext) -> list[Record]:
     """Return the open goals that the whole audience may know."""
-    discretion = context.script.config.discretion
-    return context.character.ai_goals.open(context.audience, discretion)
+    return context.character.ai_goals.open(context.audience)
 
 
 def meant(words: str, goals: list[Record]) -> Record:
@@ -110,7 +109,7 @@ def ensure_may_change(context: ToolContext, goal: Record, state: str) -> None:
     """
     known_by = goal["audience"]
     known_to_others = known_by is None or not frozenset(known_by) <= context.audience
-    if context.private and known_to_others and context.script.config.discretion == "strict":
+    if context.private and known_to_others:
         raise ToolError(
             "Others know of that goal: what is confided to you does not change it before them."
         )

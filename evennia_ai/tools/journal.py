@@ -78,7 +78,7 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
         raise ToolError("That is too long to keep in mind: say it shorter.")
 
     def write() -> list[str]:
-        own = [e for e in journal.pinned(discretion="trusting") if is_own_pin(e)]
+        own = [e for e in journal.pinned(everything=True) if is_own_pin(e)]
         gone = oldest_beyond(own, room, script.count_text)
         for entry in gone:
             journal.update(entry["id"], pinned=False)
@@ -98,8 +98,8 @@ def is_own_pin(entry: Record) -> bool:
 
 def entry_fields(context: ToolContext) -> dict[str, Any]:
     """Return the fields of a new entry beside its content."""
-    # Without strict discretion the prompt may hold whispered words that are not marked as private;
-    # the tag then keeps the entry from being shared.
+    # The prompt of a trusting character may hold whispers that it may repeat. It may, but it does
+    # not tell other characters: the tag keeps the entry from being shared.
     tags = [] if context.script.config.discretion == "strict" else [UNGUARDED]
     return {"named": is_named_in(context), "tags": tags, **sources_of(context)}
 
@@ -122,7 +122,7 @@ def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[st
     journal, script = context.character.journal, context.script
     words, audience = arguments.words, context.audience
     yield journal.load(script.services.slices.put)
-    ranked = journal.search(words, audience, LOOKED_AT, script.config.discretion)
+    ranked = journal.search(words, audience, LOOKED_AT)
     found = select_found(ranked, script.conversation.current.record, FOUND)
     journal.count_recalls(entry["id"] for entry in found)
     if not found:

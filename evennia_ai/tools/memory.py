@@ -82,8 +82,8 @@ def find_memories(
     """
     yield script.memories.prepare(script.services, [query], upto)
     keep = is_line if only_lines else None
-    now, discretion = script.services.now(), script.config.discretion
-    hits = script.memories.search(query, CANDIDATES, audience, now, discretion, keep, upto)
+    now = script.services.now()
+    hits = script.memories.search(query, CANDIDATES, audience, now, keep, upto)
     by_id = {hit.record["id"]: hit for hit in hits}
     most = FOUND_LINES if only_lines else FOUND
     records = [hit.record for hit in hits]

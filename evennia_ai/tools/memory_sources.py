@@ -52,8 +52,7 @@ def recall_result(
     """
     text = "\n".join(f"- {line}" for line in lines)
     # The audience of private records also limits what is made of them (P9).
-    strict = context.script.config.discretion == "strict"
-    binds = strict and any(record["audience"] is not None for record in records)
+    binds = any(record["audience"] is not None for record in records)
     heard_by = context.audience if binds else None
     return ToolResult(DONE, text, heard_by, read=tuple(read), speakers=speakers_in(records))
 

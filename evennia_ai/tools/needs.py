@@ -57,8 +57,7 @@ def has_evicted_talk(context: ToolContext) -> bool:
 
 def has_goals(context: ToolContext) -> bool:
     """Return True if the character has an open goal that the whole audience may know."""
-    discretion = context.script.config.discretion
-    return bool(context.character.ai_goals.open(context.audience, discretion))
+    return bool(context.character.ai_goals.open(context.audience))
 
 
 def hears_of_duty(context: ToolContext) -> bool:

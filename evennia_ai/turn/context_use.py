@@ -14,7 +14,7 @@ def measure_context(script: Script) -> ContextUse:
     Costs about 30 µs (measured): sizes are kept as messages arrive.
     """
     config = script.config
-    conversation = script.conversation.sizes.largest(config.discretion)
+    conversation = script.conversation.sizes.largest()
     counted = calibrate(script.usage_reports).count(script.prompt_overhead + conversation)
     thresholds = Thresholds(
         mask=config.mask_threshold,

@@ -70,10 +70,7 @@ def build_scene(script: Script, turn: TurnRecord, prompt: Prompt, step: int) -> 
         prompt.situation,
         tuple(lore_text(entry) for entry in prompt.lore),
         step,
-        excuses=tuple(
-            excuse["content"]
-            for excuse in select_visible(excuses, turn.audience, script.config.discretion)
-        ),
+        excuses=tuple(excuse["content"] for excuse in select_visible(excuses, turn.audience)),
     )
 
 

@@ -73,8 +73,7 @@ def describe(
     known_only: bool = False,
 ) -> KnownLine | None:
     """Return the line of one person, None if nothing is known about them."""
-    discretion = script.config.discretion
-    values = profiles.attributes(dbref, audience, discretion)
+    values = profiles.attributes(dbref, audience)
     relationship = profiles.relationship(dbref)
     if not values and (known_only or not relationship["contacts"]):
         return None
@@ -92,7 +91,7 @@ def describe(
     line = acquaintance_line(
         person, script.services.now(), lambda source: world.name_of(character, source)
     )
-    private = discretion == "strict" and any(value["audience"] is not None for value in values)
+    private = any(value["audience"] is not None for value in values)
     return KnownLine(line, private, speakers_in(values)) if line and person.name else None
 
 

@@ -117,8 +117,7 @@ def build_prompt(
     may hold. The new lines come last, so that everything before the situation is the beginning of
     the next prompt, too. What this turn did already stands behind them.
     """
-    discretion = script.config.discretion
-    visible = visible_items(script.conversation.view(), audience, discretion)
+    visible = visible_items(script.conversation.view(), audience)
     older, new = split_events(visible, asking.events)
     lines = [e.heard.line for e in asking.events]
     head = opening(script, asking)
@@ -141,7 +140,7 @@ def build_prompt(
         script.prompt_overhead = fixed + tail_tokens
     return Prompt(
         messages=[*head, *to_wire(said), *scene, *in_order(to_wire(own), end, asking.form)],
-        private=discretion == "strict" and (items.private or holds_private(shown, asking.events)),
+        private=items.private or holds_private(shown, asking.events),
         tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
         situation=situation,
         lore=items.lore,
@@ -280,7 +279,7 @@ def split_turn(
 
 def holds_private(messages: Sequence[Message], events: Sequence[InboxEvent]) -> bool:
     """Return True if a message or an event is for its audience only."""
-    return any(map(is_private, messages)) or any(event.heard.private for event in events)
+    return any(map(is_private, messages)) or any(event.heard.secret for event in events)
 
 
 def current_situation(script: Script, context: PromptContext) -> Situation:

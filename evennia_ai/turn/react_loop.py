@@ -115,7 +115,7 @@ def tool_context(
         script=script,
         character=script.character,
         audience=audience,
-        private=private or turn.private,
+        private=private or turn.secret,
         speakers=turn.speakers,
         whispered=turn.private,
         askers=turn.askers,

@@ -117,7 +117,6 @@ def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:
         MOST_FOUND,
         wanted.audience,
         script.services.now(),
-        script.config.discretion,
         keep=keep,
         upto=wanted.upto,
     )
@@ -134,7 +133,7 @@ class Related(NamedTuple):
 def related(script: Script, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
     """Return what belongs to the candidates that are lines of the log."""
     lines = [one.record for one in candidates if one.record.get("kind") == LINE]
-    known = (wanted.audience, script.config.discretion, wanted.upto)
+    known = (wanted.audience, wanted.upto)
     beside = script.memories.companions([line["seq"] for line in lines], *known)
     later = script.memories.later(lines[:MOST_CORRECTED], *known)
     return Related(beside, {name: [*map(as_candidate, found)] for name, found in later.items()})
@@ -227,12 +226,11 @@ def cost_of(script: Script, record: Record, days: Collection[date]) -> int:
 
 def known_lines(script: Script, records: Iterable[Record]) -> Iterator[KnownLine]:
     """Yield memories as lines of a prompt; a line of the log is dated if its day is a new one."""
-    strict = script.config.discretion == "strict"
     day = script.services.now().date()
     for record in records:
         text = memory_line(script, record, dated=time_of(record).date() != day)
         day = time_of(record).date()
-        yield KnownLine(text, strict and record["audience"] is not None, speakers_in([record]))
+        yield KnownLine(text, record["audience"] is not None, speakers_in([record]))
 
 
 def text_of(record: Record) -> str:

@@ -26,9 +26,9 @@ def read_restored_materials(
     prompt, from a loaded journal and loaded profiles, so that changed or deleted records show
     correctly.
     """
-    view, discretion = script.conversation.current, script.config.discretion
+    view = script.conversation.current
     lines: list[KnownLine] = []
-    for item in select_restored(view.record, view.messages, audience, discretion):
+    for item in select_restored(view.record, view.messages, audience):
         kind, id = split_ref(item.ref)  # noqa: A001
         found = READERS[kind](script, id, audience) if kind in READERS else None
         if found is None:
@@ -37,14 +37,14 @@ def read_restored_materials(
         if budget_tokens < 0:
             break
         private = found.private or item.heard_by is not None
-        lines.append(found._replace(private=discretion == "strict" and private))
+        lines.append(found._replace(private=private))
     return lines
 
 
 def read_entry(script: Script, id: str, audience: Audience) -> KnownLine | None:
     """Return a journal entry as a line, None if it is deleted, secret, or pinned."""
     entry = script.character.journal.get(id)
-    if entry is None or not is_known_to(entry, audience, script.config.discretion):
+    if entry is None or not is_known_to(entry, audience):
         return None
     if entry["pinned"]:  # in the prompt already
         return None
@@ -75,9 +75,8 @@ def known_records(
     profiles = script.character.ai_profiles
     if not profiles.is_loaded:
         return ()
-    discretion = script.config.discretion
-    values = profiles.attributes(dbref, audience, discretion) if with_values else []
-    return [*values[-NOTED:], *profiles.observations(dbref, audience, discretion)[-NOTED:]]
+    values = profiles.attributes(dbref, audience) if with_values else []
+    return [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
 
 
 def record_text(record: Record) -> str:

@@ -215,7 +215,7 @@ class Plainer:
 
     def _prepare(self, dbref: str) -> None:
         log = self._script.conversation.messages
-        known = visible_items(log, frozenset({dbref}), "strict")
+        known = visible_items(log, frozenset({dbref}))
         self._known[dbref] = known
         results = [m["metadata"]["seq"] for m in known if m["role"] == "tool"]
         self._masked[dbref] = mask_results(known, max(results[:-KEPT_RESULTS], default=0))

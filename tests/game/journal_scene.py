@@ -3,6 +3,7 @@
 import pytest
 from evennia.typeclasses.attributes import Attribute
 
+from evennia_ai.policy.records.sealed import unsealed
 from evennia_ai.policy.records.segments import SIZE
 from evennia_ai.store.journal import Journal
 
@@ -27,7 +28,8 @@ def rows(character=None):
     found = Attribute.objects.filter(db_attrtype=Journal.kind)
     if character:
         found = found.filter(objectdb=character)
-    return {row[0]: row[1:] for row in found.values_list("db_key", "db_strvalue", "db_value")}
+    values = found.values_list("db_key", "db_strvalue", "db_value")
+    return {key: (people, unsealed(value)) for key, people, value in values}
 
 
 def cold(character):

@@ -282,7 +282,7 @@ def test_players_may_use_none_of_it(game, tavern, admin, guard):
     for line in ("aisetup Guard = x", "aistatus", "aihistory Guard"):
         assert "is not available" in ann.told(line)
     builder = game.player("Bea", tavern, permissions=["Builder"])
-    assert "is not available" in builder.told("aihistory Guard")
+    assert "is not available" in builder.told("aicompact Guard")
     assert "Guard" in builder.told("aistatus")
 
 

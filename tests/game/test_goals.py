@@ -73,6 +73,13 @@ def test_what_is_confided_changes_no_goal_that_others_see(game, ann, mira):
     assert mira.ai_goals.get("g1")["progress"] == 0
     mira.assistant.attributes.add("discretion", "trusting")
     use(game, ann, "update_goal", "whisper Mira = it was Bob", goal="g1", progress=90)
+    assert mira.ai_goals.get("g1")["progress"] == 0, "the prompt holds the older whisper"
+
+
+def test_what_a_trusting_character_hears_may_change_a_goal_that_others_see(game, ann, mira):
+    mira.assistant.attributes.add("discretion", "trusting")
+    mira.ai_goals.add("Find the thief.")
+    use(game, ann, "update_goal", "whisper Mira = it was Bob", goal="g1", progress=90)
     assert mira.ai_goals.get("g1")["progress"] == 0.9
 
 

@@ -93,12 +93,19 @@ def test_one_entry_is_shown_whole_with_what_it_comes_from_and_leads_to(game, mir
     assert "Mira, the toll is five pennies" in text  # the line of talk itself
 
 
-def test_the_lines_of_talk_are_for_admins(game, mira, ann, told, builder):
+def test_the_private_lines_of_talk_are_for_admins(game, mira, ann, told, ask, builder):
     game.model.add(call("add_journal_entry", content=TOLL), call("noop"))
-    ann.do("say Mira, I owe Bob the toll")
+    ann.do("say Mira, the toll is five pennies")
     game.run(1)
+    game.model.add(call("noop"))
+    ann.do("whisper Mira = I owe Bob the toll")
+    game.run(1)
+    heard = [m for m in mira.assistant.conversation_history if m["role"] == "user"]
+    mira.journal.update("j1", source_seqs=[m["metadata"]["seq"] for m in heard])
     text = told(builder, "aimemory/show Mira = j1")
     assert TOLL in text and "I owe Bob" not in text
+    assert "[whisper, Admins read it]" in text and "the toll is five" in text
+    assert "I owe Bob" in ask("aimemory/show Mira = j1")
 
 
 def test_of_somebody_old_values_contradictions_and_observations_are_told(game, mira, ann, bob, ask):

@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from evennia_ai.models import Message
 from tests.bench.mud_world import FACT, PROMISED, WHISPER, Size, make_world
 from tests.bench.mud_world_lived import MEANING, NEWEST, WORDS, Lived
 
@@ -32,7 +33,11 @@ def test_the_newest_word_comes_first_a_promise_is_kept_in_mind_and_no_secret_is_
 
 def test_a_leak_would_be_seen(lived):
     for mind in lived.minds.values():
-        mind.assistant.attributes.add("discretion", "trusting")
-        mind.assistant.resolve_settings()
+        script = mind.assistant
+        Message.objects.filter(assistant_id=script.id).update(private=False)
+        for records in (mind.journal, mind.ai_profiles):
+            records.update_all({one["id"]: {"audience": None} for one in records.all()})
+        script.conversation.forget_view()
+        script.services.memory_indices.drop(script)
     leaks, _ = lived.leaks()
     assert {leak.where for leak in leaks} == {"search", "prompt"}

@@ -142,7 +142,7 @@ def test_a_whisper_is_recalled_for_those_alone_who_heard_it(mind):
         beside = mind.index.companions([first, secret], others)
         assert [line["seq"] for line in beside[first]] == [last]
         assert "willow" not in str(beside)
-    assert "willow" in str(mind.search("willow", BOTH, discretion="trusting"))
+    assert "willow" in str(mind.search("willow", BOTH, everything=True))
 
 
 def test_lines_in_the_view_are_left_out_before_anything_is_ranked(mind):

@@ -417,6 +417,20 @@ def test_a_key_the_server_tells_back_is_nowhere_in_the_error(
     assert failure.value.__context__ is None
 
 
+@pytest.mark.parametrize("status", [200, 400, 403, 500])
+def test_words_of_the_prompt_that_the_server_tells_back_are_nowhere_in_the_error(
+    pump, client, provider, profile, status
+):
+    line = "Ann whispers to you: the password is zanzibar"
+    request = replace(REQUEST, messages=[{"role": "user", "content": line}])
+    error = {"message": f"Unsupported content: '{line}'.", "code": "zanzibar"}
+    provider.queue({"raw": json.dumps({"error": error}), "status": status})
+    failure = pump.wait(client.complete(request, profile))
+    shown = f"{failure.getTraceback()} {failure.value!r} {vars(failure.value)!r}"
+    assert "zanzibar" not in shown and "password" not in shown
+    assert status in (403, 500) or "Unsupported content: '...'" in shown
+
+
 @pytest.mark.parametrize("key", ["x", "4f1c9e7"])
 def test_a_short_key_changes_nothing_in_a_reply(pump, loop_thread, provider, key):
     client = OpenAIClient(loop_thread, {"STUB_KEY": key})

@@ -45,8 +45,8 @@ def record(consulted):
     return CompactionRecord(1, "sleep", 1, 9, {}, 9, NOON, 9, 9, consulted=consulted)
 
 
-def at_hand(consulted, messages=(), audience=BOTH, discretion="strict"):
-    found = select_restored(record(consulted), messages, frozenset(audience), discretion)
+def at_hand(consulted, messages=(), audience=BOTH):
+    found = select_restored(record(consulted), messages, frozenset(audience))
     return [item.ref for item in found]
 
 
@@ -79,7 +79,7 @@ def test_the_five_newest_are_at_hand():
 
 
 def test_before_any_compaction_nothing_is():
-    assert select_restored(None, [result(1, "entry:j1")], BOTH, "strict") == []
+    assert select_restored(None, [result(1, "entry:j1")], BOTH) == []
 
 
 def test_what_is_consulted_later_takes_the_place_of_what_was_before():
@@ -107,7 +107,6 @@ def test_what_was_consulted_in_a_whisper_is_at_hand_for_its_ears_alone():
     assert at_hand(kept, audience={BOB}) == []
     assert at_hand(kept, audience=()) == []
     assert at_hand(kept, audience={ANN}) == ["entry:j1"]
-    assert at_hand(kept, audience=BOTH, discretion="trusting") == ["entry:j1"]
 
 
 def test_what_is_stored_badly_is_passed_over():

@@ -176,7 +176,7 @@ def test_a_goal_that_has_steps_needs_none():
 
 def test_a_line_tells_what_for_how_far_and_by_which_number():
     goals = [goal("g1", "Find the thief.", why="Ann begged"), goal("g2", parent="g1", progress=0.5)]
-    lines = goal_lines(goals, 200, estimate_tokens, strict=True)
+    lines = goal_lines(goals, 200, estimate_tokens)
     assert [line.text for line in lines] == [
         "Find the thief (Ann begged) [g1, 50% done]",
         "a step towards that: Goal g2 [g2, 50% done]",
@@ -185,7 +185,7 @@ def test_a_line_tells_what_for_how_far_and_by_which_number():
 
 def test_a_step_that_is_done_is_not_shown_and_counts_for_its_goal():
     goals = [goal("g1"), goal("g2", parent="g1", state=DONE), goal("g3", parent="g1")]
-    lines = goal_lines(goals, 200, estimate_tokens, strict=True)
+    lines = goal_lines(goals, 200, estimate_tokens)
     assert [line.text for line in lines] == [
         "Goal g1 [g1, 50% done]",
         "a step towards that: Goal g3 [g3]",
@@ -194,14 +194,11 @@ def test_a_step_that_is_done_is_not_shown_and_counts_for_its_goal():
 
 def test_what_is_confided_is_marked_and_whose_words_it_is_is_told():
     goals = [goal(audience=["#5"], speakers=["#5"])]
-    (line,) = goal_lines(goals, 200, estimate_tokens, strict=True)
+    (line,) = goal_lines(goals, 200, estimate_tokens)
     assert (line.private, line.speakers) == (True, frozenset({"#5"}))
-    assert not goal_lines(goals, 200, estimate_tokens, strict=False)[0].private
 
 
 def test_what_has_no_room_is_left_out_the_weightiest_stays():
     goals = [goal("g1", importance=2), goal("g2", importance=9)]
     room = estimate_tokens("Goal g2 [g2]")
-    assert [line.text for line in goal_lines(goals, room, estimate_tokens, strict=True)] == [
-        "Goal g2 [g2]"
-    ]
+    assert [line.text for line in goal_lines(goals, room, estimate_tokens)] == ["Goal g2 [g2]"]

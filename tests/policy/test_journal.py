@@ -190,7 +190,6 @@ def test_an_entry_is_known_to_its_ears_and_to_nobody_else():
         assert is_known_to(public, audience)
     assert not is_known_to(private, frozenset())
     assert not is_known_to(private, None)
-    assert is_known_to(private, None, "trusting")
 
 
 def test_everybody_it_concerns_may_have_it_forgotten():

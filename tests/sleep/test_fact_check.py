@@ -36,7 +36,7 @@ class Lines:
         """Fire at once."""
         return succeed(None)
 
-    def search(self, query, limit, audience, now, discretion="strict", keep=None, upto=None):
+    def search(self, query, limit, audience, now, keep=None, upto=None):
         """Return matching lines up to a place in the log that this audience may know."""
         self.asked.append((query, audience, upto))
         messages = [m for m in self.script.conversation.messages if m["role"] == "user"]

@@ -9,25 +9,26 @@ from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, snapshot, talk
+from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, snapshot, talk
 
 PARTNERS = [f"#{number}" for number in range(11, 19)]
+CONFIDANT = "#99"  # who was there whenever somebody whispered, and knows it all
 LONG = "word " * 250
 
 
 def gossip(replies=(), **settings):
-    """An assistant that knows a long secret of each of many, and may tell everybody everything."""
-    script = make_script(replies, discretion="trusting", **settings)
+    """An assistant that knows a long secret of each of many, with one who knows them all."""
+    script = make_script(replies, **settings)
     secret = "Ann says: My sister Lina keeps bees in Dunmore. "
     for partner in PARTNERS:
-        lines = [make_message("user", secret + LONG, audience=[partner], private=True)]
+        lines = [make_message("user", secret + LONG, audience=[partner, CONFIDANT], private=True)]
         script.conversation.append(lines)
     talk(script, 10)
     return script
 
 
 def talk_tokens(script):
-    return script.conversation.current.sizes.largest(script.config.discretion)
+    return script.conversation.current.sizes.largest()
 
 
 def test_where_the_summaries_leave_the_talk_above_its_target_only_the_last_turn_stays():
@@ -45,9 +46,9 @@ def test_its_facts_can_still_be_called_to_mind():
     sleep(script)
     record = script.conversation.current.record
     assert record.facts_found >= len(PARTNERS)
-    question = make_message("user", "Ann says: Who is my sister?", audience=[ANN])
+    question = make_message("user", "Ann says: Who is my sister?", audience=[CONFIDANT])
     script.conversation.append([question])
-    assert "Lina" in str(build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset({ANN})))
+    assert "Lina" in str(build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset({CONFIDANT})))
 
 
 def test_a_digest_goes_the_same_way():
@@ -55,7 +56,7 @@ def test_a_digest_goes_the_same_way():
     sleep(script)
     for partner in PARTNERS:
         script.conversation.append(
-            [make_message("user", f"secret {LONG}", audience=[partner], private=True)]
+            [make_message("user", f"secret {LONG}", audience=[partner, CONFIDANT], private=True)]
         )
     assert outcome(compact(script, CompactionRequest("overflow", force=True)))["success"]
     assert talk_tokens(script) <= limits_for(script, CompactionRequest()).target_tokens

@@ -49,8 +49,13 @@ def test_what_has_no_room_below_a_summary_is_called_to_mind():
     assert ask_all(script, talk.facts, [OURS]).percent(OURS) < 75
 
 
+def as_said_aloud(message):
+    return {**message, "metadata": {**message["metadata"], "private": False}}
+
+
 def test_a_secret_in_a_prompt_of_others_would_be_seen():
-    script = lived_through(Hostile())
-    script.config = replace(script.config, discretion="trusting")
+    script = make_script(Hostile(), 8_000)
+    aloud = [[as_said_aloud(message) for message in turn] for turn in log_of(TALK)]
+    live_through(script, aloud, 3)
     told = [listeners for fact in SECRETS for _, listeners in leaks(script, fact)]
     assert EVERYBODY in told

@@ -89,11 +89,11 @@ def test_that_something_was_consulted_in_a_whisper_is_private_too(compacted):
     assert line.private
 
 
-def test_where_the_builder_trusts_it_everything_is_for_everybody(compacted):
+def test_a_trusting_character_keeps_what_it_was_told_before(compacted):
     entries = [("Ann is a spy.", {"audience": [ANN]})]
     script = compacted(entries=entries, private_to=ANN, discretion="trusting")
-    assert "spy" in tail(script, BOTH)
-    assert not build_prompt(script, CONTEXT_TICK_EVENT, BOTH).private
+    assert "spy" not in tail(script, BOTH)
+    assert build_prompt(script, CONTEXT_TICK_EVENT, frozenset({ANN})).private
 
 
 def test_what_is_pinned_stands_there_once(compacted):

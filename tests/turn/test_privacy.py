@@ -62,8 +62,34 @@ def test_tools_are_told_that_a_prompt_held_something_private():
     assert seen == [True]
 
 
-def test_a_builder_may_make_an_assistant_trusting():
-    assert SECRET in prompt_for(after_a_whisper(discretion="trusting"), BOB)
+def test_what_a_trusting_character_hears_it_may_repeat_for_good():
+    script = after_a_whisper(discretion="trusting")
+    assert prompt_for(script, BOB).count(SECRET) == prompt_for(script, ANN).count(SECRET) == 2
+    script.config = AssistantConfig(discretion="strict")
+    assert SECRET in prompt_for(script, BOB)
+
+
+def test_what_a_strict_character_heard_stays_closed_when_it_becomes_trusting():
+    script = after_a_whisper()
+    script.config = AssistantConfig(discretion="trusting")
+    assert SECRET not in prompt_for(script, BOB)
+    script.whispered("The moon is made of silver.")
+    script.services.gateway.add(call("whisper", text="I keep that, too."))
+    answer_events(script)
+    assert "silver" in prompt_for(script, BOB)
+    assert "I keep that" not in prompt_for(script, BOB), "its prompt held the older whisper"
+
+
+def test_a_whisper_to_a_trusting_character_is_answered_by_a_whisper():
+    seen = []
+    script = script_with(call("say", text="I keep it."), discretion="trusting")
+    script.services.world.present = frozenset({ANN, BOB})
+    script.services.toolbox.behaviours["say"] = lambda context, a: seen.append(
+        (context.whispered, context.private, context.audience)
+    )
+    script.whispered(SECRET)
+    answer_events(script)
+    assert seen == [(True, False, frozenset({ANN}))]
 
 
 speakers = st.sampled_from([ANN, BOB, CEL])

@@ -10,12 +10,13 @@ from evennia.utils import logger
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.commands.memory_rendering import entry_lines, names_in
+from evennia_ai.commands.memory_rendering import count_shown, entry_lines, may_read, names_in
 from evennia_ai.commands.players import NUMBER, name_of
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import is_synthesis
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES
 from evennia_ai.policy.records.memory_listing import undo_line, who_may_know
-from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_output, one_line
 from evennia_ai.ports import GameScript, Records
 from evennia_ai.store.memory_editor import GONE, HEARD_SINCE, MemoryEditor
@@ -50,11 +51,11 @@ class MemoryChanges(AICommand):
     @property
     def reads_private(self) -> bool:
         """True if the caller may read private records."""
-        return bool(self.access(self.caller, "private"))
+        return self.reader.may(PRIVATE_MEMORIES)
 
     def may_read(self, record: Record) -> bool:
         """Return True if the caller may read a record."""
-        return self.reads_private or is_known_to(record, None)
+        return may_read(self.reader, record)
 
     def find_entry(self, request: MemoryRequest, number: str) -> Record:
         """Return the journal entry with a number; raises UsageError."""
@@ -84,7 +85,8 @@ class MemoryChanges(AICommand):
     def find_audience(self, names: str) -> Audience:
         """Return the named players by dbref; raises UsageError unless the caller is an admin."""
         if not self.reads_private:
-            raise UsageError("Only admins may read or write what is private to a player.")
+            readers = self.reader.whose(PRIVATE_MEMORIES).lower()
+            raise UsageError(f"Only {readers} may read or write what is private to a player.")
         return frozenset(self.find_character(name.strip()).dbref for name in names.split(","))
 
     def do_add(self, request: MemoryRequest) -> None:
@@ -149,12 +151,13 @@ class MemoryChanges(AICommand):
         entry = self.find_in(journal.archive, request.value, request, "aimemory/archive")
         back = journal.archive.bring_back(journal, entry["id"])
         self.log_change(request, back["id"])
-        lines = entry_lines([back], names_in(back))
+        lines = entry_lines([back], names_in(back), self.reader)
         self.msg("\n".join(["Back in the journal; pruning will not remove it again:", *lines]))
 
     def tell_change(self, request: MemoryRequest, message: str, entry: Record) -> None:
         """Report a change, and how to undo it."""
         self.log_change(request, entry["id"])
+        count_shown(self.reader, entry)
         words = clean_output(entry["content"], LINE_CHARS)
         undo = f"To undo it: |waimemory/undo {request.name}|n"
         self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")

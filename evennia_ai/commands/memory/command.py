@@ -80,7 +80,7 @@ class CmdAIMemory(MemoryChanges):
     """
 
     key = "aimemory"
-    locks = "cmd:perm(Builder);private:perm(Admin)"
+    locks = "cmd:perm(Builder)"
     switch_options = tuple(
         "show about search add edit pin unpin delete undo archive restore rebuild".split()
     )
@@ -117,10 +117,10 @@ class CmdAIMemory(MemoryChanges):
     def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Work:
         """Show a page of the journal or of the archive, or ``if_none`` if it is empty."""
         number = page_number(request.value)
-        page, hidden = yield journal_page(request.script, records, number, self.reads_private)
-        lines = entry_lines(page.rows, names_in(*page.rows))
+        page, hidden = yield journal_page(request.script, records, number, self.reader)
+        lines = entry_lines(page.rows, names_in(*page.rows), self.reader)
         if hidden:
-            lines.append(hidden_line(hidden))
+            lines.append(hidden_line(hidden, self.reader))
         self.show_page(request.name, lines, page, if_none)
 
     @inlineCallbacks
@@ -136,20 +136,20 @@ class CmdAIMemory(MemoryChanges):
 
         found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
         derived = [record for record in found if record]
-        lines = [whole_entry(request.script, entry, derived, self.reads_private)]
+        lines = [whole_entry(request.script, entry, derived, self.reader)]
         seqs = entry["source_seqs"]
-        if seqs and self.reads_private:
+        if seqs:
             rows = messages_by_seq(request.script.id, seqs, SHOWN_MESSAGES)
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
             lines.append(f"Source messages ({len(seqs)}{more}):")
-            lines += [message_line(row, request.name) for row in rows]
+            lines += [message_line(row, request.name, self.reader) for row in rows]
         self.msg("\n".join(lines))
 
     def do_about(self, request: MemoryRequest) -> None:
         """Show what the character knows about somebody."""
         dbref, name = self.find_subject(request)
         records = request.script.character.ai_profiles.about(dbref)
-        lines = whole_profile(request.script, dbref, records, self.reads_private)
+        lines = whole_profile(request.script, dbref, records, self.reader)
         if not lines:
             self.msg(f"{request.name} has no profile of {name}. Its journal may still name them.")
             return
@@ -161,7 +161,7 @@ class CmdAIMemory(MemoryChanges):
         if not request.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
         audience = self.find_audience(request.more) if request.more else frozenset()
-        lines = yield search_as(request.script, request.value, audience, self.reads_private)
+        lines = yield search_as(request.script, request.value, audience, self.reader)
         self.msg("\n".join(lines))
 
     @inlineCallbacks

@@ -97,7 +97,6 @@ def select_restored(
     record: CompactionRecord | None,
     messages: Sequence[Message],
     audience: Audience,
-    discretion: str,
 ) -> list[Consulted]:
     """Select the `MOST_RESTORED` things consulted last, newest first, without those still in view.
 
@@ -108,7 +107,7 @@ def select_restored(
     shown = [m for m in messages if m["role"] == "tool" and m["content"] != MASKED]
     in_view = {item.ref for item in consulted_in(shown)}
     items = (*read_consulted(record), *consulted_in(messages))
-    allowed = [item for item in items if visible(item.heard_by, audience, discretion)]
+    allowed = [item for item in items if visible(item.heard_by, audience)]
     newest: dict[str, Consulted] = {}
     for item in newest_each(allowed):
         newest.setdefault(item.ref, item)

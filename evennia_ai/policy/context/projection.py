@@ -98,30 +98,28 @@ def is_marker(message: Message) -> bool:
     return message["metadata"].get("type") == MARKER
 
 
-def show_marker(marker: Message, audience: Audience, discretion: str) -> Message | None:
+def show_marker(marker: Message, audience: Audience) -> Message | None:
     """Return the marker as one audience may read it, None if it may read nothing.
 
     It is a reference block in a user message, because its words come from players.
     """
     parts: Mapping[str, str] = marker["metadata"].get("parts", {})
     known = {
-        key: text
-        for key, text in parts.items()
-        if text and visible(part_audience(key), audience, discretion)
+        key: text for key, text in parts.items() if text and visible(part_audience(key), audience)
     }
     if not known:
         return None
     text = "\n\n".join(known.values()).replace("</summary", "< /summary")
-    secret = discretion == "strict" and any(key != PUBLIC for key in known)
+    secret = any(key != PUBLIC for key in known)
     return make_message(
         "user", BLOCK.format(text=text), audience=sorted(audience), private=secret, type=MARKER
     )
 
 
-def visible_items(items: Iterable[Message], audience: Audience, discretion: str) -> list[Message]:
+def visible_items(items: Iterable[Message], audience: Audience) -> list[Message]:
     """Return the part of a view that may enter a prompt for this audience, in order."""
-    shown = (show_marker(item, audience, discretion) if is_marker(item) else item for item in items)
-    return select_visible([item for item in shown if item is not None], audience, discretion)
+    shown = (show_marker(item, audience) if is_marker(item) else item for item in items)
+    return select_visible([item for item in shown if item is not None], audience)
 
 
 def mask_results(messages: Sequence[Message], upto_seq: int) -> list[Message]:
@@ -170,10 +168,8 @@ class Sizes:
         else:
             self.private[audience] = self.private.get(audience, 0) + tokens
 
-    def largest(self, discretion: str = "strict") -> int:
+    def largest(self) -> int:
         """Return the tokens of the largest projection of any listener."""
-        if discretion == "trusting":
-            return self.public + sum(self.private.values())
         listeners = {one for audience in self.private for one in audience}
         own = (
             sum(tokens for audience, tokens in self.private.items() if one in audience)

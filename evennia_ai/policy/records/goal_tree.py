@@ -64,10 +64,8 @@ def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: i
     return sum(progress_of(step, children, depth + 1) for step in steps) / len(steps)
 
 
-def goal_lines(
-    goals: Sequence[Record], room_tokens: int, count_text: CountText, *, strict: bool
-) -> list[KnownLine]:
-    """Return open goals as prompt lines in a budget; if ``strict``, private ones stay private.
+def goal_lines(goals: Sequence[Record], room_tokens: int, count_text: CountText) -> list[KnownLine]:
+    """Return open goals as prompt lines in a budget.
 
     ``goals`` are all that the audience may know; ended ones count towards the progress of others.
     """
@@ -79,7 +77,7 @@ def goal_lines(
         if room_tokens < 0:
             break
         goal = branch.goal
-        lines.append(KnownLine(text, strict and goal["audience"] is not None, speakers_in([goal])))
+        lines.append(KnownLine(text, goal["audience"] is not None, speakers_in([goal])))
     return lines
 
 

@@ -188,14 +188,12 @@ def people_in(record: Record) -> frozenset[str]:
     return frozenset({*named, *record["speakers"], *(record["audience"] or ())} - {""})
 
 
-def is_known_to(record: Record, audience: Audience | None, discretion: str = "strict") -> bool:
+def is_known_to(record: Record, audience: Audience | None) -> bool:
     """Return True if a record may enter a prompt for this audience; None stands for anybody."""
     confidants = None if record["audience"] is None else frozenset(record["audience"])
-    return visible(confidants, audience or frozenset(), discretion)
+    return visible(confidants, audience or frozenset())
 
 
-def select_known(
-    records: Iterable[Record], audience: Audience | None, discretion: str = "strict"
-) -> Sequence[Record]:
+def select_known(records: Iterable[Record], audience: Audience | None) -> Sequence[Record]:
     """Return the records that may enter a prompt for this audience, in order."""
-    return [record for record in records if is_known_to(record, audience, discretion)]
+    return [record for record in records if is_known_to(record, audience)]

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.records.sealed import Sealed, unsealed
 
 SIZE = 32
+LABEL = "{count} records of an assistant; aimemory and aigoals show them"
 
 
 @dataclass(frozen=True)
@@ -19,9 +21,10 @@ class Segment:
     used: int = 0
     records: Mapping[int, Record] = field(default_factory=dict)
 
-    def as_stored(self) -> dict[str, object]:
+    def as_stored(self) -> Sealed:
         """Return the value for the Attribute."""
-        return {"used": self.used, "records": dict(self.records)}
+        content = {"used": self.used, "records": dict(self.records)}
+        return Sealed(content, LABEL.format(count=len(self.records)))
 
     def people(self) -> str:
         """Return everybody concerned as searchable text: " #5 #12 "."""
@@ -38,8 +41,9 @@ def read_segment(
 ) -> tuple[Segment, bool]:
     """Return the readable part of an Attribute's value, and whether it was complete.
 
-    If it was not complete, all of its numbers count as used.
+    If it was not complete, all of its numbers count as used. The value need not be sealed.
     """
+    raw = unsealed(raw)
     if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
         return Segment(SIZE), False
     records: dict[int, Record] = {}

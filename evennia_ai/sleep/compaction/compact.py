@@ -140,7 +140,7 @@ def apply(
     if tokens_after(script, parts, task.last_seq) > task.limits.target_tokens:
         task, parts = yield keep_last_turn(script, task, parts)  # P4
     yield pause(script.services.slices.put)
-    before = script.conversation.current.sizes.largest(script.config.discretion)
+    before = script.conversation.current.sizes.largest()
     if tokens_after(script, parts, task.last_seq) >= before:
         script.compaction_strikes += not task.request.force
         return skip(TOO_LITTLE, token_usage=task.use.ratio)

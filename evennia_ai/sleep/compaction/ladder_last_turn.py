@@ -30,7 +30,7 @@ def tokens_after(script: Script, parts: Mapping[str, SummaryPart], upto_seq: int
     for message in script.conversation.current.messages:
         if message["metadata"]["seq"] > upto_seq:
             sizes.add(audience_of(message), stored_tokens(message))
-    return sizes.largest(script.config.discretion)
+    return sizes.largest()
 
 
 @inlineCallbacks

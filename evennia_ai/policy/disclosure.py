@@ -1,0 +1,92 @@
+"""Who may read what: one table of permissions by kind of content, which every command asks.
+
+``AI_ASSISTANT["WHO_MAY_READ"]`` overrides it. A placeholder that names the permission replaces what
+a reader may not see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from evennia_ai.errors import ConfigError
+
+PRIVATE_WORDS, PUBLIC_WORDS = "private_words", "public_words"
+PRIVATE_MEMORIES, PUBLIC_MEMORIES = "private_memories", "public_memories"
+ERRORS, DRY_RUNS, FIGURES = "errors", "dry_runs", "figures"
+
+# The permission that reads each kind. `docs/privacy.md` says what belongs to each.
+DEFAULTS: Mapping[str, str] = MappingProxyType(
+    {
+        PRIVATE_WORDS: "Admin",
+        PUBLIC_WORDS: "Builder",
+        PRIVATE_MEMORIES: "Admin",
+        PUBLIC_MEMORIES: "Builder",
+        ERRORS: "Admin",
+        DRY_RUNS: "Builder",
+        FIGURES: "Builder",
+    }
+)
+# Reading these is logged.
+PRIVATE = frozenset({PRIVATE_WORDS, PRIVATE_MEMORIES})
+
+
+def read_permissions(value: object) -> dict[str, str]:
+    """Return the permission by kind, with the game's changes; raises ConfigError."""
+    if not isinstance(value, Mapping):
+        raise ConfigError("it must be a dictionary such as {'errors': 'Builder'}.")
+    for kind, permission in value.items():
+        if kind not in DEFAULTS:
+            raise ConfigError(f"There is no kind '{kind}'. Use {', '.join(DEFAULTS)}.")
+        if not isinstance(permission, str) or not permission.replace(" ", "").isidentifier():
+            raise ConfigError(f"'{kind}' must name one permission, such as 'Admin'.")
+    return {**DEFAULTS, **value}
+
+
+@dataclass
+class Reader:
+    """Somebody who reads stored words.
+
+    Attributes:
+        permissions: the permission that reads each kind, as `read_permissions` returns it.
+        has: returns True if the reader has a permission; asked once for each kind.
+        private_shown: how many private items the reader was shown.
+    """
+
+    permissions: Mapping[str, str]
+    has: Callable[[str], bool]
+    private_shown: int = 0
+    _may: dict[str, bool] = field(default_factory=dict)
+
+    def may(self, kind: str) -> bool:
+        """Return True if the reader may read this kind of content."""
+        if kind not in self._may:
+            self._may[kind] = self.has(self.permissions[kind])
+        return self._may[kind]
+
+    def whose(self, kind: str) -> str:
+        """Return who may read this kind, such as ``Admins``."""
+        return f"{self.permissions[kind]}s"
+
+    def show(self, kind: str, words: str, what: str) -> str:
+        """Return the words, or ``[what, Admins read it]`` if the reader may not see them."""
+        if not self.may(kind):
+            return f"[{what}, {self.whose(kind)} read it]"
+        self.count(kind)
+        return words
+
+    def count(self, kind: str, number: int = 1) -> None:
+        """Count items that were shown."""
+        if kind in PRIVATE:
+            self.private_shown += number
+
+
+def words_kind(private: bool) -> str:
+    """Return the kind of a line, a call or a result."""
+    return PRIVATE_WORDS if private else PUBLIC_WORDS
+
+
+def memory_kind(private: bool) -> str:
+    """Return the kind of a journal entry, a profile or a goal."""
+    return PRIVATE_MEMORIES if private else PUBLIC_MEMORIES

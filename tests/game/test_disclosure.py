@@ -1,0 +1,245 @@
+"""What staff may read: a builder's commands show no private word, whichever they type."""
+
+import pytest
+
+from evennia_ai.commands.cmdset import COMMANDS
+from evennia_ai.models import Compaction, Event, ModelCall, SleepPass, Turn
+from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.testing.scripted import call
+
+CANARY = "zanzibar"
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    """Return a builder who may edit Mira and is not an admin."""
+    builder = game.player("Bo", tavern, permissions=["Builder"])
+    mira.locks.add(f"edit:id({builder.character.id}) or perm(Admin)")
+    return builder
+
+
+@pytest.fixture
+def typed(game):
+    """Return a function that types a command, lets time pass and returns all output."""
+
+    def typed(player, line):
+        player.forget()
+        player.do(line)
+        for _ in range(3):
+            game.run(0.1)
+        return "\n".join(player.heard())
+
+    return typed
+
+
+@pytest.fixture
+def confided(game, mira, ann, bob, admin, builder):
+    """Let Ann whisper, and put the canary wherever private words are stored."""
+    script = mira.assistant
+    game.model.add(
+        call("add_journal_entry", content=f"I promise Ann: her word is {CANARY}."),
+        call("whisper", target="Ann", text=f"I keep {CANARY}."),
+    )
+    ann.do(f"whisper Mira = Keep my word: {CANARY}")
+    game.run(2)
+    audience = [ann.dbref]
+    mira.journal.add(f"Ann's other word is {CANARY}.", audience=audience, speakers=audience)
+    mira.journal.archive.put_away(
+        mira.journal, mira.journal.add(f"{CANARY} of old", audience=audience, speakers=audience)
+    )
+    mira.ai_profiles.observe(ann.dbref, f"hums {CANARY}", speakers=audience, audience=audience)
+    mira.ai_goals.add(f"Find {CANARY}.", why=CANARY, audience=audience)
+    now = script.services.now()
+    Compaction.objects.create(
+        assistant_id=script.id, at=now, reason="sleep", from_seq=1, upto_seq=1, compacted_count=1,
+        original_token_count=9, summary_token_count=3, undone_at=now,
+        summary={"public": "They met.", ann.dbref: f"Ann's word is {CANARY}."},
+    )  # fmt: skip
+    SleepPass.objects.create(
+        assistant_id=script.id, at=now, ended_at=now, epoch=1, reason="order", outcome="done",
+        results={"context_compaction": {"success": False}},
+        errors={"context_compaction": f"the endpoint said {CANARY}"},
+    )  # fmt: skip
+    turn = Turn.objects.create(
+        assistant_id=script.id, at=now, ended_at=now, epoch=1, context="tick", outcome="expired",
+        detail=f"the endpoint said {CANARY}",
+    )  # fmt: skip
+    Event.objects.create(
+        assistant_id=script.id, at=now, kind="whisper", speaker=ann.dbref, speaker_name="Ann",
+        text=CANARY, audience=audience, private=True, state="doubtful", reason=CANARY,
+    )  # fmt: skip
+    ModelCall.objects.create(
+        assistant_id=script.id, at=now, turn=turn, purpose="tick", profile="default",
+        error_kind="rejected", error=f"the endpoint said {CANARY}",
+    )  # fmt: skip
+    game.model.add(*[repeat_prompt] * 99)
+    return mira
+
+
+def repeat_prompt(request):
+    """Reply with everything that the prompt holds."""
+    return call("say", text=" ".join(str(message["content"]) for message in request.messages))
+
+
+ARGUMENTS = (
+    "", "Mira", "Mira = 1", "Mira = 2", "Mira = j1", "Mira = j2", "Mira = j3", "Mira = g1",
+    "Mira = Ann", "Mira = word", "Mira = page 1", "Mira as Ann = word",
+    "Mira/discretion = trusting", "Mira/j1 = new words", "all",
+)  # fmt: skip
+LINES = [
+    f"{command.key}{'/' + switch if switch else ''} {arguments}"
+    for command in COMMANDS
+    for switch in ("", *command.switch_options)
+    for arguments in ARGUMENTS
+]
+
+
+def shows(text):
+    return CANARY in text.lower()
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.key)
+def test_no_command_shows_a_builder_a_private_word(confided, builder, typed, command):
+    lines = [line for line in LINES if line.split()[0].split("/")[0] == command.key]
+    assert [line for line in lines if shows(typed(builder, line))] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "aihistory Mira", "aihistory/turns Mira", "aihistory/find Mira = word",
+        "aihistory/compaction Mira = 1", "aihistory/sleep Mira", "aihistory/sleep Mira = 1",
+        "aihistory/journal Mira", "aimemory Mira", "aimemory/show Mira = j1",
+        "aimemory/about Mira = Ann", "aimemory/search Mira as Ann = word",
+        "aimemory/archive Mira", "aigoals Mira", "aistatus",
+    ],
+)  # fmt: skip
+def test_an_admin_reads_them_all(confided, admin, typed, line):
+    assert shows(typed(admin, line))
+
+
+def test_a_placeholder_says_who_may_read_and_figures_stay(confided, builder, typed):
+    text = typed(builder, "aihistory Mira")
+    assert "(private)" in text and "[whisper, Admins read it]" in text and " tokens" in text
+    assert "Ann" not in text
+    text = typed(builder, "aihistory/turns Mira")
+    assert "for somebody in private: answered" in text
+    assert "rejected: [text, Admins read it]" in text
+    assert "whisper\n    = done: [words, Admins read it]" in text
+    text = typed(builder, "aihistory/compaction Mira = 1")
+    assert "For everybody:\nThey met." in text
+    assert "For somebody in private:\n[summary, Admins read it]" in text
+    assert "2 more: private, only admins may read this." in typed(builder, "aihistory/journal Mira")
+    assert "[a model error (rejected), Admins read it]" in typed(builder, "aistatus")
+
+
+def test_a_search_does_not_tell_a_builder_whether_whispers_hold_a_word(confided, builder, typed):
+    found, not_found = (
+        typed(builder, f"aihistory/find Mira = {word}") for word in (CANARY, "giraffe")
+    )
+    assert found == not_found
+    found, not_found = (
+        typed(builder, f"aimemory/search Mira = {word}") for word in (CANARY, "giraffe")
+    )
+    assert found == not_found
+
+
+def test_reading_private_words_is_logged_without_them(confided, admin, builder, typed, sec_log):
+    typed(builder, "aihistory Mira")
+    typed(admin, "aistatus")
+    assert sec_log == []
+    typed(admin, "aihistory/journal Mira")
+    typed(admin, "aigoals Mira")
+    dbref = admin.character.dbref
+    whose = f"private items of Mira ({confided.dbref})"
+    assert sec_log == [
+        f"aihistory/journal: Ada ({dbref}) read 2 {whose}",
+        f"aigoals: Ada ({dbref}) read 1 {whose}",
+    ]
+
+
+@pytest.fixture
+def sec_log(monkeypatch):
+    from evennia.utils import logger
+
+    lines = []
+    monkeypatch.setattr(logger, "log_sec", lambda text, **kwargs: lines.append(text))
+    return lines
+
+
+def test_a_game_may_give_the_words_to_others(service, confided, builder, typed):
+    service.who_may_read = {**service.who_may_read, "private_memories": "Builder"}
+    assert shows(typed(builder, "aihistory/journal Mira"))
+    assert not shows(typed(builder, "aihistory Mira"))
+
+
+def test_a_table_that_cannot_be_read_is_named_and_the_default_holds(db, settings):
+    from evennia_ai.services.assistant_service import AssistantService
+
+    for wrong in (
+        {"whispers": "Builder"},
+        {"errors": 7},
+        {"errors": "Builder) or all("},
+        "Builder",
+    ):
+        settings.AI_ASSISTANT = {"WHO_MAY_READ": wrong}
+        service = AssistantService(environ={})
+        assert service.who_may_read["private_words"] == service.who_may_read["errors"] == "Admin"
+        assert any("WHO_MAY_READ" in complaint for complaint in service.complaints)
+
+
+EVENNIA_LINES = [
+    "examine Mira", "examine Mira/000000", "examine Mira/000000,broken_000000", "ex Mira/*",
+    "set Mira", "set Mira/000000", "set Mira/000000:ai_journal", "set/edit Mira/000000",
+    "cpattr Mira/000000 = me/stolen", "mvattr Mira/000000 = me/stolen", "copy Mira = Minna",
+    "examine Minna", "spawn/save Mira", "spawn/examine Mira", "find Mira", "tag Mira",
+    "tag/search x", "objects", "scripts", "scripts Mira", f"examine/script {SCRIPT_KEY}",
+    "look Mira", "name Mira = Mia", f"set/script {SCRIPT_KEY}",
+    f"set/script {SCRIPT_KEY}/context_signals", "typeclass/show Mira",
+    "typeclass/force Mira = evennia.objects.objects.DefaultCharacter", "examine Mira/000000",
+]  # fmt: skip
+
+
+def test_no_command_of_evennia_shows_a_builder_a_private_word(confided, builder, typed):
+    assert [line for line in EVENNIA_LINES if shows(typed(builder, line))] == []
+
+
+def test_examine_tells_what_to_type_instead(confided, builder, typed):
+    text = typed(builder, "examine Mira/000000")
+    assert "2 records of an assistant; aimemory and aigoals show them" in text
+
+
+def test_a_damaged_segment_is_set_aside_without_showing_it(confided, builder, typed):
+    from evennia.typeclasses.attributes import Attribute
+
+    from evennia_ai.store.journal import Journal
+
+    Attribute.objects.filter(db_key="000000", db_attrtype="ai_journal").update(
+        db_value={"used": 1, "records": {1: CANARY}}
+    )
+    Journal.drop(confided)
+    assert confided.journal.all() == []
+    text = typed(builder, "examine Mira/broken_000000")
+    assert "a damaged segment" in text and not shows(text)
+
+
+def test_records_of_an_older_version_are_sealed_and_can_be_opened_again(confided, builder, typed):
+    from importlib import import_module
+
+    from django.apps import apps
+    from evennia.typeclasses.attributes import Attribute
+
+    from evennia_ai.store.journal import Journal
+
+    migration = import_module("evennia_ai.migrations.0009_private_records")
+    before = confided.journal.all()
+    migration.unseal(apps, None)
+    row = Attribute.objects.filter(db_key="000000", db_attrtype="ai_journal")
+    assert isinstance(row.values_list("db_value", flat=True)[0], dict)
+    Attribute.flush_instance_cache(force=True)
+    assert shows(typed(builder, "examine Mira/000000")), "without the migration it is seen"
+    migration.seal(apps, None)
+    Attribute.flush_instance_cache(force=True)
+    assert not shows(typed(builder, "examine Mira/000000"))
+    Journal.drop(confided)
+    assert confided.journal.all() == before

@@ -1,0 +1,56 @@
+"""An endpoint's error sentence is quoted without the words of the prompt."""
+
+import time
+
+import pytest
+
+from evennia_ai.policy.quoting import quote_without
+
+PROMPT = (
+    "You are Mira. Ann whispers to you: the key to the cellar is under the third barrel, and "
+    "the word is Zanzibar-40! 金の指輪は井戸の中 "
+    "Das Paßwort heißt Füchsin. The model is in the text."
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Unsupported parameter: 'max_tokens' is not supported with this model.",
+        "This model's maximum context length is 8192 tokens, however you requested 9000 tokens.",
+        "Billing hard limit reached",
+        "Rate limit reached for requests per minute: 500",
+        "tools[0].function.parameters: invalid schema",
+        "Value error, frobnication impossible",
+    ],
+)
+def test_what_does_not_come_from_the_prompt_is_quoted(sentence):
+    assert quote_without(sentence, PROMPT) == sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quoted"),
+    [
+        ("Invalid input: Zanzibar", "Invalid input: ..."),
+        ("Blocked: 'the key to the cellar is under the third barrel'", "Blocked: '...'"),
+        ("blocked: ZANZIBAR-40", "blocked: ..."),
+        ("content 'e third barr' is too long", "content '...' is too long"),
+        ("cannot parse zanzib", "cannot parse ..."),
+        ("cannot parse 40", "cannot parse ..."),
+        ("input 指輪は is invalid", "input ... is invalid"),
+        ("input Füchsinnen is invalid", "input ... is invalid"),
+        ("input F\\u00fcchsin is invalid", "input ... is invalid"),
+        ("input " + "eHh4" * 20 + " is invalid", "input ... is invalid"),
+        ("Zanzibar", ""),
+        ("", ""),
+    ],
+)
+def test_what_may_come_from_the_prompt_is_cut(sentence, quoted):
+    assert quote_without(sentence, PROMPT) == quoted
+
+
+def test_a_large_prompt_takes_little_time():
+    prompt, sentence = "lorem ipsum dolor " * 20_000, "sit amet consectetur " * 14
+    began = time.perf_counter()
+    quote_without(sentence, prompt)
+    assert time.perf_counter() - began < 1.0
