@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evennia_ai.messages import EXCUSE, Situation
+from evennia_ai.messages import EXCUSE, Situation, unmarked
 from evennia_ai.policy.consolidation.attribute_synthesis import INSTRUCTIONS as SYNTHESISE
 from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
 from evennia_ai.policy.conversation.lore import LoreEntry
@@ -77,7 +77,8 @@ def situation_prompt(
 ) -> str:
     """Return the changing part of a prompt: what the character perceives, knows and recalls.
 
-    ``known`` holds (label, line) pairs of what the character knows and recalls.
+    ``known`` holds (label, line) pairs of what the character knows and recalls; only they may hold
+    `messages.MARK`.
     """
     rows = [
         ("Place", situation.place),
@@ -89,8 +90,8 @@ def situation_prompt(
         ("Time", time),
         *(("Also", note) for note in situation.notes),
         *(("You know", lore_text(entry)) for entry in lore),
-        *known,
     ]
+    rows = [*((label, unmarked(value)) for label, value in rows), *known]
     return fenced("situation", "\n".join(f"{label}: {value}" for label, value in rows if value))
 
 

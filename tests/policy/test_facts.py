@@ -138,7 +138,7 @@ def test_the_character_s_own_words_count_whether_said_by_tool_or_not():
 def test_gifts_count_and_what_a_place_looks_like_does_not():
     given = make_message("tool", "You gave a copper compass to Rudi.", tool_call_id="1", seq=4)
     look = make_message("tool", "The Common Room: a fire, 3 tables. Exits: north", tool_call_id="2")
-    received = make_message("user", "(Rudi gives you a bone flute.)", seq=5)
+    received = make_message("user", "◆ Rudi gives you a bone flute.", seq=5, nature="perceived")
     facts = extract_facts([given, look, received])
     assert {fact.seq for fact in facts if "item" in fact.kinds} == {4, 5}
 
