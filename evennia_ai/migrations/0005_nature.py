@@ -1,26 +1,29 @@
-"""Events and messages tell what the game perceived from what players acted out or said."""
+"""Events and messages tell what the game perceived from what players acted out or said.
 
-from typing import Any
+Old rows get the nature of their event's kind. A message whose event is deleted is a claim, unless
+it is a notice, which has no speaker.
+"""
 
 from django.db import migrations, models
 
-PERCEIVED = ("give", "arrive", "leave", "notice")
-
-
-def tell_natures(apps: Any, _editor: Any) -> None:
-    """Give old rows the nature of their event's kind.
-
-    A message whose event is deleted stays a claim, unless it is a tool result or a notice.
-    """
-    event = apps.get_model("evennia_ai", "Event").objects
-    message = apps.get_model("evennia_ai", "Message").objects
-    event.filter(kind__in=PERCEIVED).update(nature="perceived")
-    event.filter(kind="emote").update(nature="performed")
-    heard = message.filter(role="user")
-    heard.update(nature="claimed")
-    heard.filter(event__kind="emote").update(nature="performed")
-    heard.filter(event__kind__in=PERCEIVED).update(nature="perceived")
-    heard.filter(event=None, speaker="", content__startswith="(").update(nature="perceived")
+PERCEIVED = "kind IN ('give', 'arrive', 'leave', 'notice')"
+EVENTS = "UPDATE evennia_ai_event SET nature = '{}' WHERE {}"
+OF_EVENT = (
+    "UPDATE evennia_ai_message SET nature = '{}' WHERE role = 'user' "
+    "AND event_id IN (SELECT id FROM evennia_ai_event WHERE {})"
+)
+NOTICES = (
+    "UPDATE evennia_ai_message SET nature = 'perceived' WHERE role = 'user' AND event_id IS NULL "
+    "AND speaker = '' AND content LIKE '(%)'"
+)
+OLD_NATURES = (
+    EVENTS.format("perceived", PERCEIVED),
+    EVENTS.format("performed", "kind = 'emote'"),
+    "UPDATE evennia_ai_message SET nature = 'claimed' WHERE role = 'user'",
+    OF_EVENT.format("perceived", PERCEIVED),
+    OF_EVENT.format("performed", "kind = 'emote'"),
+    NOTICES,
+)
 
 
 class Migration(migrations.Migration):
@@ -30,5 +33,5 @@ class Migration(migrations.Migration):
         migrations.AddField("event", "nature", models.CharField(max_length=12, default="claimed")),
         migrations.AddField("event", "item", models.CharField(max_length=24, blank=True)),
         migrations.AddField("message", "nature", models.CharField(max_length=12, blank=True)),
-        migrations.RunPython(tell_natures, migrations.RunPython.noop),
+        migrations.RunSQL(list(OLD_NATURES), migrations.RunSQL.noop),
     ]
