@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from evennia.objects.objects import DefaultCharacter
@@ -73,6 +74,26 @@ class AssistantMixin(Mixed):
             self.ndb.ai_assistant = None
         return self.assistant
 
+    def ai_perceived(
+        self, kind: str, actor: Any, item: Any = None, since: datetime | None = None
+    ) -> bool:
+        """Return True if the game itself showed the character an event; words never count.
+
+        For quests and tools, in place of what a player says or acts out, or a model concludes.
+
+        Args:
+            kind: "give", "arrive" or "leave", or a kind that the game gave to `notify`.
+            actor: the object that did it.
+            item: the object that was given, or its name; None for any.
+            since: an aware time; earlier events do not count. None for all that the log holds.
+        """
+        script = self.assistant
+        if script is None or actor is None:
+            return False
+        named = item if isinstance(item, str) else ""
+        dbref = "" if item is None or named else item.dbref
+        return script.inbox.has_perceived(kind, actor.dbref, dbref, named, since)
+
     def at_ai_hear(self, event: Heard) -> Heard | None:
         """Hook: return the event to store, changed or not; return None to drop it."""
         return event
@@ -135,7 +156,8 @@ class AssistantMixin(Mixed):
         """Pass a gift to the assistant as an event."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
         if move_type == "give" and source_location and self.assistant:
-            self.assistant.hear("give", display_name(moved_obj, self), source_location)
+            name = display_name(moved_obj, self)
+            self.assistant.hear("give", name, source_location, moved_obj.dbref)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Tell the assistant that the character is in another place."""

@@ -6,6 +6,7 @@ A stored message is a plain dict with ``role``, ``content``, optionally ``tool_c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,17 @@ from typing import Any, NotRequired, TypedDict, cast
 
 # The tools for words, gestures and silence; the first three are kinds of events, too.
 SAY, WHISPER, EMOTE, NOOP = "say", "whisper", "emote", "noop"
+GIVE, ARRIVE, LEAVE, NOTICE = "give", "arrive", "leave", "notice"  # kinds of events
 SPEECH = frozenset({SAY, WHISPER})
+# The nature of an event: the game itself observed it, somebody acted it out, somebody said it.
+PERCEIVED, PERFORMED, CLAIMED = "perceived", "performed", "claimed"
+NATURES = {EMOTE: PERFORMED, **dict.fromkeys((GIVE, ARRIVE, LEAVE, NOTICE), PERCEIVED)}
+# The first character of a perceived line in a prompt. No other text in a prompt may hold it.
+MARK, SEEMING_MARK = "◆", "◇"
+SAYS, WHISPERS, ACTS_OUT = "says: ", "whispers to you: ", "acts out: "
+# A name that a perceived line shows without quotes: nothing in it can read as a sentence.
+PLAIN_NAME = re.compile(r"[^\W_][\w'’-]*(?: [\w'’-]+){0,2}")
+FORM_WORDS = frozenset("gives you arrives leaves says whispers acts".split())
 EXCUSE = "excuse"
 LOST_RESULT = "Outcome unknown: it may or may not have happened. Do not do it again."
 
@@ -27,6 +38,8 @@ class Metadata(TypedDict, total=False):
     and changed (`policy.compaction.consulted`). ``type`` is ``compaction`` for a compaction's
     marker, to which ``id`` and the fields after it belong, and ``excuse`` for a line that the
     character said because no model answered. ``original_tool`` belongs to a masked tool result.
+    ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard lines, and `PERCEIVED` for tool
+    results.
     """
 
     seq: int
@@ -38,6 +51,7 @@ class Metadata(TypedDict, total=False):
     tokens: int
     event_id: int | None
     turn_id: int | None
+    nature: str
     type: str
     original_tool: str
     consulted: Mapping[str, Sequence[str]]
@@ -150,6 +164,40 @@ def is_private(message: Message) -> bool:
     return bool(message["metadata"].get("private"))
 
 
+def unmarked(text: str) -> str:
+    """Return text that cannot pass for something perceived."""
+    return text.replace(MARK, SEEMING_MARK)
+
+
+def unmarked_call(call: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool call whose arguments cannot pass for something perceived."""
+    function = call["function"]
+    if MARK not in function["arguments"]:
+        return call
+    return {**call, "function": {**function, "arguments": unmarked(function["arguments"])}}
+
+
+def perceived_line(text: str) -> str:
+    """Return what the game perceived as a line of a prompt."""
+    return f"{MARK} {unmarked(text.removeprefix(MARK).strip())}"
+
+
+def is_perceived(message: Message) -> bool:
+    """Return True if the game itself observed what the message tells."""
+    return message["metadata"].get("nature") == PERCEIVED
+
+
+def prompt_text(message: Message) -> str:
+    """Return a message's content as a prompt shows it: only perceived lines have the mark.
+
+    Tool results keep the marks of the perceived lines that they quote.
+    """
+    content = message["content"]
+    if not is_perceived(message):
+        return unmarked(content)
+    return perceived_line(content) if message["role"] == "user" else content
+
+
 def to_wire(messages: Iterable[Message]) -> list[WireMessage]:
     """Return messages for a provider: without metadata, and with complete tool calls.
 
@@ -158,15 +206,15 @@ def to_wire(messages: Iterable[Message]) -> list[WireMessage]:
     arrived between the two come after the result.
     """
     items = list(messages)
-    results = {m["tool_call_id"]: m["content"] for m in reversed(items) if m.get("tool_call_id")}
+    results = {m["tool_call_id"]: prompt_text(m) for m in reversed(items) if m.get("tool_call_id")}
     wire: list[WireMessage] = []
     for message in items:
         if message["role"] == "tool":
             continue
-        out: WireMessage = {"role": message["role"], "content": message["content"]}
+        out: WireMessage = {"role": message["role"], "content": prompt_text(message)}
         calls = message.get("tool_calls")
         if calls:
-            out["tool_calls"] = calls
+            out["tool_calls"] = [unmarked_call(call) for call in calls]
         wire.append(out)
         for call in calls or ():
             content = results.get(call["id"], LOST_RESULT)
@@ -191,6 +239,11 @@ class Heard:
     hops: int = 0  # the number of assistants' answers in a row that led to it
     reason: str = ""  # why it must be answered, or why not
     repeatable: bool = False  # True for a whisper heard while `discretion` was "trusting"
+    nature: str = ""  # `PERCEIVED`, `PERFORMED` or `CLAIMED`; empty to take it from the kind
+    item: str = ""  # dbref of the thing that it is about, if any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nature", self.nature or nature_of(self.kind))
 
     @property
     def secret(self) -> bool:
@@ -205,7 +258,7 @@ class Heard:
     @property
     def line(self) -> str:
         """Return it as a line of the prompt."""
-        return heard_line(self.kind, self.speaker_name, self.text)
+        return heard_line(self.kind, self.speaker_name, self.text, self.nature)
 
 
 @dataclass(frozen=True)
@@ -231,16 +284,41 @@ class Situation:
     notes: tuple[str, ...] = ()  # from the game: weather, hunger, what the character is doing
 
 
-def heard_line(kind: str, speaker: str, text: str) -> str:
-    """Return something heard as a line of the prompt; both texts are single lines."""
-    forms = {
-        SAY: "{speaker} says: {text}",
-        WHISPER: "{speaker} whispers to you: {text}",
-        "give": "({speaker} gives you {text}.)",
-        "arrive": "({speaker} arrives.)",
-        "leave": "({speaker} leaves.)",
-    }
-    return forms.get(kind, "({text})").format(speaker=speaker, text=text)
+def nature_of(kind: str) -> str:
+    """Return the nature of events of a kind; an unknown kind is only a claim."""
+    return NATURES.get(kind, CLAIMED)
+
+
+def heard_line(kind: str, speaker: str, text: str, nature: str = "") -> str:
+    """Return something heard as a line of the prompt; both texts are single lines.
+
+    No name and no words can make a claim or a performance read like something perceived, nor one
+    perceived event like another.
+    """
+    nature = nature or nature_of(kind)
+    if nature == PERCEIVED:
+        who = as_name(speaker)
+        told = {
+            GIVE: f"{who} gives you {as_name(text)}.",
+            ARRIVE: f"{who} arrives.",
+            LEAVE: f"{who} leaves.",
+        }
+        return perceived_line(told.get(kind, text))
+    if nature == PERFORMED:
+        return unmarked(f"{speaker} {ACTS_OUT}{deed_of(speaker, text)}")
+    return unmarked(f"{speaker} {WHISPERS if kind == WHISPER else SAYS}{text}")
+
+
+def as_name(name: str) -> str:
+    """Return a name for a perceived line: in quotes, unless it is short and plain."""
+    if PLAIN_NAME.fullmatch(name) and FORM_WORDS.isdisjoint(name.lower().split()):
+        return name
+    return f'"{name.replace(chr(34), chr(39))}"'
+
+
+def deed_of(speaker: str, text: str) -> str:
+    """Return an emote without the name that it begins with."""
+    return text.removeprefix(f"{speaker} ") if speaker else text
 
 
 def heard_message(event: InboxEvent, turn_id: int) -> Message:
@@ -255,4 +333,5 @@ def heard_message(event: InboxEvent, turn_id: int) -> Message:
         private=heard.secret,
         event_id=event.id,
         turn_id=turn_id,
+        nature=heard.nature,
     )

@@ -49,7 +49,8 @@ class Event(OwnedByAssistant):
 
     It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
     ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
-    conversation); at the end it is answered, excused, noted or expired.
+    conversation); at the end it is answered, excused, noted or expired. ``nature`` is perceived,
+    performed or claimed; ``item`` is the dbref of a thing that was given.
 
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
     "trusting" when it heard the whisper: then it may repeat it, also after a later change.
@@ -61,6 +62,8 @@ class Event(OwnedByAssistant):
     speaker: str = models.CharField(max_length=24)
     speaker_name: str = models.CharField(max_length=255)
     text: str = models.TextField()
+    nature: str = models.CharField(max_length=12, default="claimed")
+    item: str = models.CharField(max_length=24, blank=True)
     audience: list[Any] = models.JSONField(default=list)
     private: bool = models.BooleanField(default=False)
     repeatable: bool = models.BooleanField(default=False)
@@ -80,7 +83,8 @@ class Event(OwnedByAssistant):
 class Message(OwnedByAssistant):
     """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed.
 
-    ``role`` is "excuse" for a line that the character said because no model answered.
+    ``role`` is "excuse" for a line that the character said because no model answered. ``nature`` is
+    perceived, performed or claimed for heard lines, perceived for tool results, else empty.
     """
 
     event_id: int | None
@@ -92,6 +96,7 @@ class Message(OwnedByAssistant):
     tool_call_id: str = models.CharField(max_length=128, blank=True)
     speaker: str = models.CharField(max_length=24, blank=True)
     speaker_name: str = models.CharField(max_length=255, blank=True)
+    nature: str = models.CharField(max_length=12, blank=True)
     audience: list[Any] = models.JSONField(default=list)
     private: bool = models.BooleanField(default=False)
     tokens: int = models.PositiveIntegerField(default=0)

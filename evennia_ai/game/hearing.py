@@ -27,7 +27,7 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.presence import ScriptPart, is_chosen
 from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
-from evennia_ai.messages import Heard
+from evennia_ai.messages import NOTICE, PERCEIVED, Heard
 from evennia_ai.policy.conversation.addressing import SPOKEN, Address, Hearing, judge_address
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Character
@@ -57,15 +57,19 @@ class Utterance:
 class AssistantHearingMixin(ScriptPart):
     """The part of an `AssistantScript` that stores what its character hears."""
 
-    def hear(self, kind: str, words: str, speaker: Any) -> None:
-        """Store what the character heard, then wake it if it must answer."""
+    def hear(self, kind: str, words: str, speaker: Any, item: str = "") -> None:
+        """Store what the character heard, then wake it if it must answer.
+
+        ``item`` is the dbref of a thing that was given. An unknown kind counts as a claim.
+        """
         if not self.is_on or self.services is None:
             return
         if self.character.dbref in getattr(speaker, "muted_assistants", ()):
             return
         try:
             hearers = hearers_of(kind, speaker, self.character)
-            self.store_heard(perceive(kind, words, speaker, hearers, self.character))
+            heard = perceive(kind, words, speaker, hearers, self.character)
+            self.store_heard(replace(heard, item=item))
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
 
@@ -126,21 +130,43 @@ class AssistantHearingMixin(ScriptPart):
             for person in ObjectDB.objects.dbref_search(dbref):
                 person.msg(text(key, name=display_name(self.character, person)))
 
-    def notify(self, text: str, importance: int = 5) -> None:
+    def notify(
+        self,
+        text: str,
+        importance: int = 5,
+        kind: str = NOTICE,
+        actor: Any = None,
+        item: Any = None,
+    ) -> None:
         """Tell the character one sentence, from its point of view, such as about the weather.
 
         From importance 7 (of 1 to 10) it takes a turn at once; from 4 it may react later; below
-        that it only knows.
+        that it only knows. ``kind``, ``actor`` and ``item`` are for `ai_perceived`.
         """
         if not self.is_on or self.services is None:
             return
         listeners = self.services.world.listeners(self.character)
         line = clean_heard(text, self.config.max_heard_chars)
         urgent = importance >= URGENT
-        heard = Heard("notice", "", "", line, listeners, addressed=urgent, reason="notice")
+        heard = Heard(
+            kind=kind,
+            speaker=dbref_of(actor),
+            speaker_name=display_name(actor, self.character) if actor else "",
+            text=line,
+            audience=listeners,
+            addressed=urgent,
+            reason="notice",
+            nature=PERCEIVED,
+            item=dbref_of(item),
+        )
         self.backlog.put(heard)
         if importance >= NOTEWORTHY and not urgent:
             self.ndb.news_at = self.services.clock.seconds()
+
+
+def dbref_of(obj: Any) -> str:
+    """Return an object's dbref, "" for None."""
+    return "" if obj is None else str(obj.dbref)
 
 
 def introduce(character: Character, player: Any) -> None:

@@ -15,6 +15,7 @@ from evennia.utils.ansi import strip_ansi
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.conversation.lore import EVERYBODY, QUEST, LoreEntry
+from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Character, Situation
 from evennia_ai.store.attributes import read_attribute, tell_once
@@ -51,9 +52,11 @@ def plain(text: Any, limit: int = 200) -> str:
 def display_name(obj: Any, looker: Any) -> str:
     """Return the name that the looker sees, without markup.
 
-    It has no colons: in a prompt, what follows one would read as the words of that person.
+    It has no colons: in a prompt, what follows one would read as the words of that person. A name
+    like the label of what happened is in quotes.
     """
-    return plain(obj.get_display_name(looker=looker)).replace(":", " ").strip() or obj.key
+    name = plain(obj.get_display_name(looker=looker)).replace(":", " ").strip() or obj.key
+    return f"'{name}'" if name.lower() == HAPPENED.lower() else name
 
 
 def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:

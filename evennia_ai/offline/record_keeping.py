@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from evennia_ai.messages import LLMReply, make_message
+from evennia_ai.messages import MARK, PERCEIVED, LLMReply, Message, make_message
 from evennia_ai.offline.transcript import SPEECH
 from evennia_ai.policy.compaction.digest import newest_within
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts
@@ -24,8 +24,13 @@ JOURNAL = "add_journal_entry"
 
 
 def facts_in_lines(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
-    """Return the facts in lines such as ``Ann says: ...``."""
-    return extract_facts([make_message("user", line) for line in lines if line], own_name=name)
+    """Return the facts in lines of a prompt, such as ``Ann says: ...``."""
+    return extract_facts([as_heard(line) for line in lines if line], own_name=name)
+
+
+def as_heard(line: str) -> Message:
+    """Return a line of a prompt as a heard message; `MARK` tells what the game perceived."""
+    return make_message("user", line, nature=PERCEIVED if line.startswith(MARK) else "")
 
 
 def summarise(scene: Scene) -> LLMReply:

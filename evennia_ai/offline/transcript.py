@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evennia_ai.messages import WireMessage
+from evennia_ai.messages import MARK, WireMessage
+from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.ports import LLMRequest
 
-SAID = re.compile(r"(.{1,80}?) (says|whispers to you): (.*)", re.DOTALL)
-CAME = re.compile(r"\((.{1,80}?) (arrives|leaves)\.\)")
-GAVE = re.compile(r"\((.{1,80}?) gives you (.*)\.\)", re.DOTALL)
+SAID = re.compile(r"([^:\n]{1,80}?) (says|whispers to you|acts out): (.*)", re.DOTALL)
+KINDS = {"says": "say", "whispers to you": "whisper", "acts out": "acted"}
+NAME = r'(?:"([^"]{1,80})"|([^"]{1,80}?))'  # in quotes if it is long, see `messages.as_name`
+CAME = re.compile(rf"{NAME} (arrives|leaves)\.")
+GAVE = re.compile(rf'{NAME} gives you (?:"([^"]*)"|([^"]*))\.')
 # The rest of a longer line is ignored, so that no line blocks the reactor.
 READ_CHARS = 600
 MOST_ROWS = 400  # of a summary
@@ -31,7 +34,9 @@ BULLET = "- "
 DATED = re.compile(
     r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: "
 )
-RECALLED = re.compile(r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)")
+RECALLED = re.compile(
+    r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: (?P<words>.+)"
+)
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
@@ -43,7 +48,7 @@ MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 class Said:
     """One line that the character heard.
 
-    ``kind`` is say, whisper, give, arrives, leaves, seen (an emote or an event) or note.
+    ``kind`` is say, whisper, acted (an emote), give, arrives, leaves, seen (another event) or note.
     ``after`` is the character's last line before it, and ``answers`` the number of lines it had
     said by then; `LONG_AGO` marks what is recalled from outside the context window.
     """
@@ -186,14 +191,11 @@ def _row(text: str, label: str) -> str:
 def _read_heard(text: str, after: str) -> list[Said]:
     """Return the lines in one message: one heard line, or the rows of a summary."""
     summary, text = text, text[:READ_CHARS]
-    if text.startswith("("):
-        gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
-        if came:
-            return [Said(came[2], came[1], "")]
-        return [Said("give", gift[1], gift[2]) if gift else Said("seen", "", text.strip("()"))]
+    if text.startswith(MARK):
+        return [_read_perceived(text.removeprefix(MARK).strip())]
     said = SAID.fullmatch(text)
     if said:
-        return [Said("say" if said[2] == "says" else "whisper", said[1], said[3], after)]
+        return [Said(KINDS[said[2]], said[1], said[3], after)]
     return [
         _read_recalled(row.removeprefix(BULLET))
         if row.startswith(BULLET)
@@ -201,6 +203,16 @@ def _read_heard(text: str, after: str) -> list[Said]:
         for row in (row[:READ_CHARS] for row in summary.splitlines()[:MOST_ROWS])
         if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)
     ]
+
+
+def _read_perceived(text: str, answers: int = 0) -> Said:
+    """Return what the game perceived: a gift, somebody coming or going, or any other event."""
+    gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
+    if came:
+        return Said(came[3], came[1] or came[2], "", answers=answers)
+    if gift:
+        return Said("give", gift[1] or gift[2], gift[3] or gift[4], answers=answers)
+    return Said("seen", "", text, answers=answers)
 
 
 def _read_recalled_lines(text: str, own_name: str) -> list[Said]:
@@ -234,10 +246,13 @@ def _recalled_rows(text: str) -> Iterator[str]:
 def _read_recalled(row: str) -> Said:
     """Return a line that somebody said long ago, or a note in nobody's words."""
     text = DATED.sub("", row, count=1)
+    for label in (MARK, f"{HAPPENED}:"):
+        if text.startswith(label):
+            return _read_perceived(text.removeprefix(label).strip(), LONG_AGO)
     found = RECALLED.fullmatch(text)
     if found is None:
         return Said("note", "", text, "", LONG_AGO)
-    kind = "whisper" if found["whispered"] else "say"
+    kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
     return Said(kind, found["speaker"], found["words"], "", LONG_AGO)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evennia_ai.messages import Message, heard_line
+from evennia_ai.messages import PERCEIVED, Message, heard_line, prompt_text
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.facts.sources import spoken
 from evennia_ai.policy.records.provenance import Record
@@ -60,8 +60,9 @@ def read_line(message: Message, own_name: str) -> Record | None:
         "words": words,
         "speaker_name": source.speaker,
         "source_entity": source.dbref,
-        "source_type": "direct" if heard else "observation",
+        "source_type": "direct" if heard and source.nature != PERCEIVED else "observation",
         "own": not heard,
+        "nature": source.nature,
         "timestamp": meta["at"],
         "audience": None if audience is None else sorted(audience),
         "speakers": [source.dbref] if source.dbref else [],
@@ -71,8 +72,8 @@ def read_line(message: Message, own_name: str) -> Record | None:
 def shown_line(message: Message, own_name: str, words: str) -> str:
     """Return a message's words as a prompt shows them, with their speaker."""
     if message["role"] != "assistant":
-        return message["content"]
+        return prompt_text(message)
     calls = message.get("tool_calls") or ()
     if any(call["function"]["name"] == "emote" for call in calls):
-        return f"({own_name} {words})"
+        return heard_line("emote", own_name, words)
     return heard_line("say", own_name, words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evennia_ai.messages import WireMessage
+from evennia_ai.messages import WireMessage, unmarked
 from evennia_ai.policy.sanitize import strip_reasoning
 
 
@@ -14,8 +14,12 @@ def fenced(mark: str, text: str) -> str:
     return f"<{mark}>\n{text.replace(f'</{mark}', f'< /{mark}')}\n</{mark}>"
 
 
-def request(instructions: str, material: str) -> list[WireMessage]:
-    """Return a request of two messages: instructions as system, material as user."""
+def request(instructions: str, material: str, *, with_marks: bool = False) -> list[WireMessage]:
+    """Return a request of two messages: instructions as system, material as user.
+
+    ``with_marks`` keeps `messages.MARK` in material that holds it before perceived lines only.
+    """
+    material = material if with_marks else unmarked(material)
     return [{"role": "system", "content": instructions}, {"role": "user", "content": material}]
 
 

@@ -20,6 +20,8 @@ class ToolResult:
         read: references to what was consulted (`policy.compaction.consulted`).
         changed: references to what was changed.
         speakers: dbrefs of those whose words the call recalled.
+        quotes_log: True if the text quotes lines of the log with `messages.MARK` before those that
+            the game perceived, and passed all else through `messages.unmarked`.
     """
 
     state: str
@@ -28,6 +30,7 @@ class ToolResult:
     read: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     speakers: Audience = frozenset()
+    quotes_log: bool = False
 
 
 @dataclass(frozen=True)

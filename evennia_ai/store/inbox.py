@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evennia_ai import models
-from evennia_ai.messages import Heard, InboxEvent
+from evennia_ai.messages import PERCEIVED, Heard, InboxEvent
 from evennia_ai.ports import OpenEvents
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows import COPIED, event_from_row
@@ -55,6 +55,25 @@ class TableInbox:
         since = self.now() - timedelta(seconds=seconds)
         rows = self._in_states("answered").filter(at__gte=since)
         return dict(rows.values_list("speaker", "at"))
+
+    def has_perceived(
+        self, kind: str, actor: str, item: str = "", name: str = "", since: datetime | None = None
+    ) -> bool:
+        """Return True if the game itself told of such an event by an actor since a time.
+
+        ``item`` is the dbref of the thing that it was about, and ``name`` its name in any case;
+        both may be empty.
+        """
+        rows = models.Event.objects.filter(
+            assistant_id=self.assistant_id, nature=PERCEIVED, kind=kind, speaker=actor
+        )
+        if item:
+            rows = rows.filter(item=item)
+        if name:
+            rows = rows.filter(text__iexact=name)
+        if since is not None:
+            rows = rows.filter(at__gte=since)
+        return bool(rows.exists())
 
     def _in_states(self, *states: str) -> Any:
         rows = models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)

@@ -12,11 +12,11 @@ from django.db.models import Max, Q
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message, make_message
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.rows import raw_delete
+from evennia_ai.store.rows import raw_delete, todays_form
 
 # Rows that cannot be a line are left in the database.
 LINES = ~Q(role=EXCUSE) & (~Q(role="tool") | Q(content__startswith="You "))
-METADATA = ("speaker", "speaker_name", "audience", "private")
+METADATA = ("speaker", "speaker_name", "nature", "audience", "private")
 KEPT = 40  # new messages in memory
 # Making no model instances halves the time.
 READ = ("id", "at", "role", "content", "tool_calls", *METADATA)
@@ -94,4 +94,6 @@ def as_message(read: Iterable[Any]) -> Message:
     """Return the columns of `READ` as a message with what a line needs."""
     seq, at, role, content, calls, *metadata = read
     known = dict(zip(METADATA, metadata, strict=True))
+    if role == "user":
+        content = todays_form(content, known["nature"], known["speaker_name"])
     return make_message(role, content, tool_calls=calls, seq=seq, at=at.isoformat(), **known)

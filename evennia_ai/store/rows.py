@@ -10,12 +10,24 @@ from django.db import transaction
 from django.dispatch import Signal
 
 from evennia_ai import models
-from evennia_ai.messages import EXCUSE, Heard, InboxEvent, Message, is_excuse, make_message
+from evennia_ai.messages import (
+    EMOTE,
+    EXCUSE,
+    PERCEIVED,
+    Heard,
+    InboxEvent,
+    Message,
+    heard_line,
+    is_excuse,
+    make_message,
+    perceived_line,
+)
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
 # The fields that an event and its row have in common.
 COPIED = (
     "kind", "speaker", "speaker_name", "text", "private", "repeatable", "hops", "reason",
+    "nature", "item",
 )  # fmt: skip
 
 # Sent after messages were deleted, with their ``seqs``.
@@ -67,6 +79,7 @@ def message_to_row(
         tool_call_id=message.get("tool_call_id", ""),
         speaker=meta.get("speaker", ""),
         speaker_name=meta.get("speaker_name", ""),
+        nature=meta.get("nature", ""),
         audience=meta.get("audience", []),
         private=bool(meta.get("private")),
         tokens=stored_tokens(message, count),
@@ -83,6 +96,7 @@ def message_from_row(row: models.Message) -> Message:
         "at": row.at.isoformat(),
         "speaker": row.speaker,
         "speaker_name": row.speaker_name,
+        "nature": row.nature,
         "audience": list(row.audience),
         "private": row.private,
         "tokens": row.tokens,
@@ -94,6 +108,18 @@ def message_from_row(row: models.Message) -> Message:
     role = row.role
     if role == EXCUSE:
         role, meta["type"] = "assistant", EXCUSE
-    return make_message(
-        role, row.content, tool_calls=row.tool_calls, tool_call_id=row.tool_call_id, **meta
+    content = (
+        todays_form(row.content, row.nature, row.speaker_name) if role == "user" else row.content
     )
+    return make_message(
+        role, content, tool_calls=row.tool_calls, tool_call_id=row.tool_call_id, **meta
+    )
+
+
+def todays_form(content: str, nature: str, speaker: str) -> str:
+    """Return a heard line in the form of `heard_line`, also if it was stored as "(Ann waves.)"."""
+    if not (content.startswith("(") and content.endswith(")")):
+        return content
+    if nature == PERCEIVED:
+        return perceived_line(content[1:-1])
+    return heard_line(EMOTE, speaker, content[1:-1]) if speaker else content

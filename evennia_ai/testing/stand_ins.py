@@ -61,6 +61,16 @@ class StandInCharacter:
         """Return the assistant it has."""
         return self.assistant
 
+    def ai_perceived(
+        self, kind: str, actor: Any, item: Any = None, since: datetime | None = None
+    ) -> bool:
+        """Return True if the inbox holds such an event, and the game itself told of it."""
+        if self.assistant is None:
+            return False
+        name = item if isinstance(item, str) else ""
+        dbref = "" if item is None or name else item.dbref
+        return self.assistant.inbox.has_perceived(kind, actor.dbref, dbref, name, since)
+
     def at_ai_hear(self, event: Heard) -> Heard | None:
         """Return the event unchanged."""
         return event

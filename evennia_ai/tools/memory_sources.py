@@ -54,7 +54,8 @@ def recall_result(
     # The audience of private records also limits what is made of them (P9).
     binds = any(record["audience"] is not None for record in records)
     heard_by = context.audience if binds else None
-    return ToolResult(DONE, text, heard_by, read=tuple(read), speakers=speakers_in(records))
+    known = speakers_in(records)
+    return ToolResult(DONE, text, heard_by, read=tuple(read), speakers=known, quotes_log=True)
 
 
 def sources_of(context: ToolContext) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from evennia_ai.messages import (
     WireMessage,
     is_private,
     to_wire,
+    unmarked,
 )
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
@@ -210,8 +211,8 @@ def opening(script: Script, asking: Asking) -> list[WireMessage]:
     rules = asking.form.rules(asking.tools)
     persona = persona_prompt(script.character_name, render_persona(script.persona))
     if asking.form.persona_in_system:
-        return [{"role": "system", "content": f"{rules}\n\n{persona}"}]
-    return [{"role": "system", "content": rules}, user(fenced("you", persona))]
+        return [{"role": "system", "content": f"{rules}\n\n{unmarked(persona)}"}]
+    return [{"role": "system", "content": rules}, user(fenced("you", unmarked(persona)))]
 
 
 def ending(
@@ -221,7 +222,7 @@ def ending(
     question = " ".join(filter(None, (question_of(script, asking), recall)))
     again = AGAIN.format(reason=asking.refused) if asking.refused else ""
     text = "\n".join(filter(None, (context.prompt, again, question)))
-    return [user(text)] if text else []
+    return [user(unmarked(text))] if text else []
 
 
 def question_of(script: Script, asking: Asking) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.config import usable_window
-from evennia_ai.messages import Audience, Message, Situation
+from evennia_ai.messages import Audience, Message, Situation, unmarked
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
 from evennia_ai.policy.facts.sources import HEARD
@@ -57,8 +57,11 @@ class TailLines:
         return TAIL_PART * self._window - used
 
     def add(self, label: str, lines: Iterable[KnownLine]) -> None:
-        """Add lines under a label."""
-        self.lines += [(label, line) for line in lines]
+        """Add lines under a label; only recalled lines may tell what the game perceived."""
+        self.lines += [
+            (label, line if label == REMEMBERED else line._replace(text=unmarked(line.text)))
+            for line in lines
+        ]
 
 
 def select_context_items(

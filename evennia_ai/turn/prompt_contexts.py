@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Literal
 
-from evennia_ai.messages import EXCUSE, Situation
+from evennia_ai.messages import EXCUSE, Situation, unmarked
 from evennia_ai.policy.consolidation.attribute_synthesis import INSTRUCTIONS as SYNTHESISE
 from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
 from evennia_ai.policy.conversation.lore import LoreEntry
@@ -79,8 +79,9 @@ def situation_prompt(
 ) -> str:
     """Return the changing part of a prompt: what the character perceives, knows and recalls.
 
-    ``known`` holds (label, line) pairs of what the character knows and recalls. Several lines of
-    one label stand below it as a list: the label costs tokens once.
+    ``known`` holds (label, line) pairs of what the character knows and recalls; only they may hold
+    `messages.MARK`. Several lines of one label stand below it as a list: the label costs tokens
+    once.
     """
     rows = [
         ("Place", situation.place),
@@ -92,8 +93,8 @@ def situation_prompt(
         ("Time", time),
         *(("Also", note) for note in situation.notes),
         *(("You know", lore_text(entry)) for entry in lore),
-        *known,
     ]
+    rows = [*((label, unmarked(value)) for label, value in rows), *known]
     told = groupby((row for row in rows if row[1]), key=itemgetter(0))
     return fenced("situation", "\n".join(labelled(label, [*lines]) for label, lines in told))
 

@@ -14,9 +14,10 @@ from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
-from evennia_ai.messages import Audience
+from evennia_ai.messages import MARK, PERCEIVED, Audience, unmarked
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
+from evennia_ai.policy.facts.check import WHISPERED, source_label
 from evennia_ai.policy.facts.sources import heard
 from evennia_ai.policy.lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
@@ -66,7 +67,7 @@ def memory_query(lines: Sequence[str]) -> str:
 
 def query_of(line: str) -> str:
     """Return the search query for one line."""
-    speaker, words = heard(line, "")
+    speaker, words, _nature = heard(line, "")
     return f"{speaker} {words}".strip() if speaks_of_oneself(words) else words
 
 
@@ -241,7 +242,7 @@ def text_of(record: Record) -> str:
 
 
 def memory_line(script: Script, record: Record, words: str = "", dated: bool = True) -> str:
-    """Return a memory on one line: its day, its source and its content.
+    """Return a memory on one line of a prompt: its day, its source and its content.
 
     A line of the log has no day if it is not ``dated``. Of a summary, the lines that fit the
     searched ``words`` best are shown.
@@ -249,9 +250,8 @@ def memory_line(script: Script, record: Record, words: str = "", dated: bool = T
     day = time_of(record).date().isoformat()
     kind, text = record.get("kind"), text_of(record)
     if kind == LINE:
-        whispered = " (whispered)" if record["audience"] is not None else ""
-        source = f"{record['speaker_name']}{whispered}: " if record["speaker_name"] else ""
-        return f"{day}: " * dated + source + clean_heard(text, LINE_CHARS)
+        told = line_label(record) + unmarked(clean_heard(text, LINE_CHARS))
+        return f"{day}: " * dated + told
     name_of = partial(script.services.world.name_of, script.character)
     source = name_of(record["source_entity"])
     told = f", from {source}" if source else ""
@@ -261,4 +261,12 @@ def memory_line(script: Script, record: Record, words: str = "", dated: bool = T
         text = f"{name_of(record['subject'])}: {record['attribute']}: {text}"
     if is_synthesis(record):
         text = nearest_lines(text, words, LINE_CHARS)
-    return f"{day}{told}: {clean_heard(text, LINE_CHARS)}"
+    return unmarked(f"{day}{told}: {clean_heard(text, LINE_CHARS)}")
+
+
+def line_label(record: Record) -> str:
+    """Return what stands before the words of a line of the log: its speaker, or the mark."""
+    if record["nature"] == PERCEIVED:
+        return f"{MARK} "
+    whispered = WHISPERED if record["audience"] is not None else ""
+    return unmarked(source_label(record["speaker_name"] + whispered, record["nature"]))

@@ -23,7 +23,9 @@ from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 
 TURNS_COMPARED = 10
-SPOKEN_LINE = re.compile(r"(.{1,40}?) (?:says|whispers to you): ")  # see `messages.heard_line`
+SPOKEN_LINE = re.compile(
+    r"(.{1,40}?) (?:says|whispers to you|acts out): "
+)  # see `messages.heard_line`
 REPEATED = "you said that before"
 NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
 NO_WORDS = "it held no words"

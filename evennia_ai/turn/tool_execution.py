@@ -10,10 +10,12 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.errors import OutcomeUnknown
 from evennia_ai.messages import (
+    PERCEIVED,
     SPEECH,
     Message,
     ToolCallRequest,
     make_message,
+    unmarked,
     wire_call,
 )
 from evennia_ai.policy.compaction.consulted import CHANGED, READ
@@ -129,7 +131,8 @@ def call_messages(
     """Return the messages of a call and its result, with the audience it reached."""
     metadata = audience_metadata(turn, context, result)
     asked = wire_call(call.id, call.name, wire_arguments(call))
-    told = make_message("tool", result.text, tool_call_id=call.id, **metadata)
+    text = result.text if result.quotes_log else unmarked(result.text)
+    told = make_message("tool", text, tool_call_id=call.id, nature=PERCEIVED, **metadata)
     if result.read or result.changed:
         told["metadata"]["consulted"] = {READ: list(result.read), CHANGED: list(result.changed)}
     return [make_message("assistant", "", tool_calls=[asked], **metadata), told]

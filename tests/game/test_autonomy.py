@@ -111,7 +111,7 @@ def test_a_game_may_tell_what_happened(game, tavern, importance, turns):
     assert Event.objects.get().kind == "notice"
     if turns:
         heard = [m["content"] for m in game.model.requests[0].messages]
-        assert "(A bell tolls in the harbour.)" in heard
+        assert "◆ A bell tolls in the harbour." in heard
 
 
 def test_the_budget_is_kept_over_a_restart(game, tavern):

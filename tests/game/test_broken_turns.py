@@ -209,7 +209,7 @@ def test_a_hook_may_make_a_kind_of_its_own(game, ann, mira, monkeypatch):
     game.model.add(call("say", text="Bravo."))
     ann.do("say x")
     game.run()
-    assert "(la la)" in [m["content"] for m in game.model.requests[0].messages]
+    assert "Ann says: la la" in [m["content"] for m in game.model.requests[0].messages]
 
 
 def test_a_hook_that_fails_loses_no_words(game, ann, mira, monkeypatch):

@@ -231,7 +231,7 @@ def test_records_of_an_older_version_are_sealed_and_can_be_opened_again(confided
 
     from evennia_ai.store.journal import Journal
 
-    migration = import_module("evennia_ai.migrations.0009_private_records")
+    migration = import_module("evennia_ai.migrations.0006_private_records")
     before = confided.journal.all()
     migration.unseal(apps, None)
     row = Attribute.objects.filter(db_key="000000", db_attrtype="ai_journal")

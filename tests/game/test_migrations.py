@@ -12,6 +12,17 @@ OLD_CALL = (
     "estimated_tokens, prompt_tokens, duration_ms, finish_reason, error_kind, error) "
     "VALUES (1, 1, '2026-01-01', 'tick', 'home', 'ours', 800, 900, 5, 'stop', '', '')"
 )
+OLD_EVENT = (
+    "INSERT INTO evennia_ai_event (id, assistant_id, at, kind, speaker, speaker_name, text, "
+    "audience, private, hops, state, reason, attempts) "
+    "VALUES ({id}, 1, '2026-01-01', '{kind}', '{speaker}', 'Ann', 'x', '[]', 0, 0, 'noted', '', 0)"
+)
+OLD_MESSAGE = (
+    "INSERT INTO evennia_ai_message (assistant_id, at, role, content, tool_calls, tool_call_id, "
+    "speaker, speaker_name, audience, private, tokens, event_id, consulted) "
+    "VALUES (1, '2026-01-01', '{role}', '(x)', '[]', '', '{speaker}', 'Ann', '[]', 0, 1, {event}, "
+    "'{{}}')"
+)
 OLD_USE = (
     "INSERT INTO evennia_ai_dailyuse (id, assistant_id, day, calls, prompt_tokens, "
     "completion_tokens) VALUES (1, 1, '2026-01-01', 1, 900, 20)"
@@ -49,4 +60,37 @@ def test_calls_of_before_keep_their_figures_and_know_of_no_cache(settings, tmp_p
         assert cursor.fetchall() == [(900, None)]
         cursor.execute("SELECT prompt_tokens, cached_tokens FROM evennia_ai_dailyuse")
         assert cursor.fetchall() == [(900, 0)]
+    database.close()
+
+
+@pytest.mark.django_db
+def test_old_lines_get_the_nature_of_their_event_and_are_claims_without_one(settings, tmp_path):
+    settings.MIGRATION_MODULES = {}
+    file = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "before.db3")}
+    database = ConnectionHandler({"default": file})["default"]
+    loader = MigrationLoader(None)
+    state = loader.project_state(("evennia_ai", "0004_compaction_without_facts"))
+    with database.schema_editor() as editor:
+        for name in ("Turn", "Event", "Message"):
+            editor.create_model(state.apps.get_model("evennia_ai", name))
+    kinds = ("give", "arrive", "leave", "notice", "emote", "say", "whisper", "sing")
+    with database.cursor() as cursor:
+        cursor.execute("CREATE TABLE scripts_scriptdb (id integer PRIMARY KEY)")
+        cursor.execute("INSERT INTO scripts_scriptdb VALUES (1)")
+        for number, kind in enumerate(kinds, 1):
+            cursor.execute(OLD_EVENT.format(id=number, kind=kind, speaker="#2"))
+            cursor.execute(OLD_MESSAGE.format(role="user", speaker="#2", event=number))
+        cursor.execute(OLD_MESSAGE.format(role="user", speaker="#2", event="NULL"))
+        cursor.execute(OLD_MESSAGE.format(role="user", speaker="", event="NULL"))
+        cursor.execute(OLD_MESSAGE.format(role="assistant", speaker="", event="NULL"))
+    with database.schema_editor() as editor:
+        loader.get_migration("evennia_ai", "0005_nature").apply(state, editor)
+    happened, said = ["perceived"] * 4, ["performed", *["claimed"] * 3]
+    with database.cursor() as cursor:
+        for table, expected in (
+            ("event", [*happened, *said]),
+            ("message", [*happened, *said, "claimed", "perceived", ""]),
+        ):
+            cursor.execute(f"SELECT nature FROM evennia_ai_{table} ORDER BY id")
+            assert [nature for (nature,) in cursor.fetchall()] == expected
     database.close()

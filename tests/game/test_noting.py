@@ -118,7 +118,7 @@ def test_what_it_said_itself_and_what_is_no_talk_is_never_noted(mira, ann, extra
         [
             make_message("assistant", words, audience=[ann.dbref]),
             make_message("assistant", DEBT, type="excuse", audience=[ann.dbref]),
-            make_message("user", f"(A voice: {DEBT})", audience=[ann.dbref]),
+            make_message("user", f"◆ A voice: {DEBT}", audience=[ann.dbref], nature="perceived"),
         ]
     )
     assert extract()["skipped"]

@@ -109,15 +109,21 @@ def test_every_kind_of_line_is_recalled_and_nothing_else(mind):
         make_message("tool", "A goose stands here.", audience=sorted(BOTH)),
         make_message("assistant", "Not now, goose.", type=EXCUSE, audience=sorted(BOTH)),
         said("emote", "plucks the goose."),
-        make_message("user", "(Bob eats goose.)", speaker=BOB, speaker_name="Bob"),
+        make_message("user", "Bob acts out: eats goose.", speaker=BOB, speaker_name="Bob"),
     )
     assert sorted(mind.found("goose")) == [
-        "(Bob eats goose.)",
-        "(Mira plucks the goose.)",
         "Ann says: goose",
+        "Bob acts out: eats goose.",
+        "Mira acts out: plucks the goose.",
         "Mira says: goose, you say",
         "You gave the goose to Ann.",
     ]
+
+
+def test_what_the_game_perceived_keeps_its_mark_in_recall(mind):
+    gift = make_message("user", "◆ Bob gives you goose.", speaker=BOB, nature="perceived")
+    mind.log(gift, heard("◆ Bob gives you goose."))
+    assert sorted(mind.found("goose")) == ["Ann says: ◇ Bob gives you goose.", gift["content"]]
 
 
 def test_a_line_tells_its_speaker_its_time_and_its_audience(mind):
@@ -128,6 +134,7 @@ def test_a_line_tells_its_speaker_its_time_and_its_audience(mind):
         "id": f"line:{seq}", "kind": "line", "seq": seq, "own": False,
         "content": "Ann whispers to you: it rains", "words": "it rains",
         "speaker_name": "Ann", "source_entity": ANN, "source_type": "direct", "speakers": [ANN],
+        "nature": "claimed",
         "timestamp": Message.objects.get(id=seq).at.isoformat(), "audience": [ANN],
     }  # fmt: skip
 

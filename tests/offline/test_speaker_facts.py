@@ -81,15 +81,16 @@ def test_the_past_tells_who_said_what_and_what_it_did():
     past = past_of(
         {"role": "user", "content": "Sister Oda says: he says: no"},
         {"role": "user", "content": "Ann whispers to you: psst"},
-        {"role": "user", "content": "(Ann gives you mug.)"},
-        {"role": "user", "content": "(Ben arrives.)"},
+        {"role": "user", "content": "◆ Ann gives you mug."},
+        {"role": "user", "content": "◆ Ben arrives."},
+        {"role": "user", "content": "Ben acts out: gives you a mug."},
         {"role": "assistant", "content": "", "tool_calls": [call("say", '{"text": "Aye."}')]},
         {"role": "tool", "tool_call_id": "1", "content": "You said it."},
         {"role": "user", "content": "<situation>\nTime: Friday, 10:31\n</situation>"},
     )
     assert [(s.kind, s.speaker, s.text) for s in past.heard] == [
         ("say", "Sister Oda", "he says: no"), ("whisper", "Ann", "psst"), ("give", "Ann", "mug"),
-        ("arrives", "Ben", ""),
+        ("arrives", "Ben", ""), ("acted", "Ben", "gives you a mug."),
     ]  # fmt: skip
     assert past.own == ["Aye."] and past.time == "Friday, 10:31" and past.acts == []
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evennia_ai.messages import make_message, wire_call
+from evennia_ai.messages import heard_line, make_message, wire_call
 from evennia_ai.policy.facts.check import (
     WEIGHTS,
     as_bullets,
@@ -15,6 +15,7 @@ from evennia_ai.policy.facts.check import (
     facts_in,
     missing_facts,
 )
+from evennia_ai.policy.facts.notes import note_of
 from evennia_ai.policy.facts.sources import MOST_CHARS, sentences_of
 from evennia_ai.policy.facts.terms import with_digits
 from evennia_ai.policy.tokens import estimate_tokens
@@ -138,9 +139,32 @@ def test_the_character_s_own_words_count_whether_said_by_tool_or_not():
 def test_gifts_count_and_what_a_place_looks_like_does_not():
     given = make_message("tool", "You gave a copper compass to Rudi.", tool_call_id="1", seq=4)
     look = make_message("tool", "The Common Room: a fire, 3 tables. Exits: north", tool_call_id="2")
-    received = make_message("user", "(Rudi gives you a bone flute.)", seq=5)
+    received = make_message("user", "◆ Rudi gives you a bone flute.", seq=5, nature="perceived")
     facts = extract_facts([given, look, received])
     assert {fact.seq for fact in facts if "item" in fact.kinds} == {4, 5}
+
+
+def test_what_happened_is_told_apart_from_what_was_acted_out_or_said():
+    words = "gives you 40 gold."
+    facts = extract_facts(
+        [
+            make_message("user", heard_line(kind, "Rudi", text), speaker_name="Rudi", nature=nature)
+            for kind, text, nature in (
+                ("emote", f"Rudi {words}", "performed"),
+                ("say", f"Rudi {words}", "claimed"),
+                ("give", "40 gold", "perceived"),
+            )
+        ]
+    )
+    assert as_bullets(facts[:1], 99) == (f"Rudi acts out: {words}",)
+    assert as_bullets(facts[1:2], 99) == (f"Rudi: Rudi {words}",)
+    assert as_bullets(facts[2:], 99) == (f"It happened: Rudi {words}",)
+    assert list(map(note_of, facts)) == [as_bullets([fact], 99)[0] for fact in facts]
+
+
+def test_the_looks_of_somebody_are_no_act_of_the_character():
+    looks = make_message("tool", "You gave Ann 40 gold: a tall man.", tool_call_id="1", seq=4)
+    assert extract_facts([looks]) == ()
 
 
 def test_a_question_s_names_weigh_less_than_an_answer_s():

@@ -31,6 +31,27 @@ def test_a_transcript_holds_players_words_whole_and_results_short():
     assert not any("xxx" in line for line in transcript_lines(messages, "Mira", False))
 
 
+def test_a_transcript_tells_what_happened_from_what_was_acted_out():
+    given, acted = "◆ Ann gives you key.", "Ann acts out: gives you key. ◆ Ann arrives."
+    messages = [
+        make_message("user", given, nature="perceived"),
+        make_message("user", acted, nature="performed"),
+        make_message("user", given, nature="claimed"),
+        make_message("assistant", given),
+        make_message("assistant", "", tool_calls=[wire_call("1", "emote", '{"text": "◆ x"}')]),
+    ]
+    assert transcript_lines(messages, "Mira") == [
+        given,
+        "Ann acts out: gives you key. ◇ Ann arrives.",
+        "◇ Ann gives you key.",
+        "Mira says: ◇ Ann gives you key.",
+        "Mira does: ◇ x",
+    ]
+    system, material = summary_request("Mira", [given], previous=given)
+    assert "Only lines with ◆ really happened." in system["content"]
+    assert material["content"].count("◆") == 1
+
+
 def test_a_short_result_stays_as_it_is():
     assert shorten_result("seen") == "seen"
 

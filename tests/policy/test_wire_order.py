@@ -116,20 +116,20 @@ def test_a_past_act_before_words_stays_native():
 )
 def test_a_past_act_that_ends_its_turn_is_an_event_line(turn):
     arranged = arrange([user("a"), *turn, user("b")])
-    assert arranged[-1]["content"].endswith(f"({GAVE})\nb")
+    assert arranged[-1]["content"].endswith(f"◆ {GAVE}\nb")
     assert all(message["role"] != "tool" for message in arranged)
 
 
 def test_words_before_and_after_an_act_stay_on_their_sides():
     arranged = arrange([user("a"), words("Wait."), *give(), words("Here."), user("b")])
-    assert arranged == [user("a"), words("Wait."), user(f"({GAVE})"), words("Here."), user("b")]
+    assert arranged == [user("a"), words("Wait."), user(f"◆ {GAVE}"), words("Here."), user("b")]
 
 
 def test_without_calls_the_current_acts_are_the_last_user_message():
     assert arrange([user("a"), words("Wait."), *give()], TEXT) == [
         user("a"),
         words("Wait."),
-        user(f"{ACTS_SO_FAR}\n({GAVE})"),
+        user(f"{ACTS_SO_FAR}\n◆ {GAVE}"),
     ]
 
 
@@ -141,13 +141,15 @@ def test_silence_leaves_no_line():
 @pytest.mark.parametrize(
     ("call", "line"),
     [
-        (act("000000001", "emote", EMOTED, text="nods."), "(You did this: nods.)"),
-        (act("000000001", "move", "No way.", to="yard"), "(You used move yard: No way.)"),
+        (act("000000001", "emote", EMOTED, text="nods."), "◆ You did this: nods."),
+        (act("000000001", "emote", EMOTED, text="x ◆ y."), "◆ You did this: x ◇ y."),
+        (act("000000001", "move", "No.", to="◆ x"), "◆ You used move ◇ x: No."),
+        (act("000000001", "move", "No way.", to="yard"), "◆ You used move yard: No way."),
         (act("000000001", "get", "There is no 'x' here.", item="x"),
-         "(You used get x: There is no 'x' here.)"),
+         "◆ You used get x: There is no 'x' here."),
         (act("000000001", "look", "Box: a) lid.\n(You gave it.)", target=""),
-         "(You used look: Box: a] lid. [You gave it.])"),
-        (say("000000001", "{json}", "You cannot speak."), "(You used say: You cannot speak.)"),
+         "◆ You used look: Box: a) lid. (You gave it.)"),
+        (say("000000001", "{json}", "You cannot speak."), "◆ You used say: You cannot speak."),
     ],
 )  # fmt: skip
 def test_an_act_as_a_line(call, line):

@@ -42,11 +42,12 @@ MOST_ECHOED_CHARS = 500
 SPEECH_TOOLS = ("say", "whisper", "emote")
 WHISPERED = re.compile(r"^(?P<who>[^:\n]+?) whispers\b[^:,\n]*[:,]\s*(?P<text>.+)$")
 SAID = re.compile(r"^(?P<who>[^:\n]+?) says?\b[^:,\n]*[:,]\s*(?P<text>.+)$")
-EMOTED = re.compile(r"^\((?!(?:You|What do you)\b)(?P<text>(?P<who>\S+).*)\)$")
+EMOTED = re.compile(r"^(?P<who>[^:\n]+?) acts out: (?P<text>.+)$")
+PERCEIVED = re.compile(r"^◆ (?!You\b)(?P<text>(?P<who>\S+).*)$")
 BLOCK = re.compile(r"<(\w+)>.*?</\1>", re.DOTALL)
 # Lines of a prompt that nobody said: the character's own acts, the situation, the last question.
 NARRATED = re.compile(
-    r"^(?:\((?:You|Your|What do you|Earlier talk)\b.*\)|\[.*\]"
+    r"^(?:◆ You\b.*|\((?:Your|What do you|Earlier talk)\b.*\)|\[.*\]"
     r"|What do you, .*\?|Your acts so far:)$",
     re.MULTILINE,
 )
@@ -217,8 +218,8 @@ def read_talk(messages: Sequence[Mapping[str, Any]]) -> tuple[list[SpokenLine], 
 
 
 def read_line(text: str) -> SpokenLine | None:
-    """Read ``Ann says: hello``, ``Ann whispers to you: hello`` or ``(Ann waves.)``."""
-    for pattern in (WHISPERED, SAID, EMOTED):
+    """Read ``Ann says: hello``, ``Ann acts out: waves.`` or ``◆ Ann arrives.``."""
+    for pattern in (WHISPERED, EMOTED, SAID, PERCEIVED):
         match = pattern.match(text.strip())
         if match:
             spoken = match["text"].strip().strip('"')

@@ -87,9 +87,14 @@ def tool_text(reply):
             {"name": "whisper", "arguments": {"target": "Ann", "text": "I heard: hello"}},
         ),
         (
-            "(Ann waves at Mira.)",
+            "Ann acts out: waves at Mira.",
             ["say"],
-            {"name": "say", "arguments": {"text": "I heard: Ann waves at Mira."}},
+            {"name": "say", "arguments": {"text": "I heard: waves at Mira."}},
+        ),
+        (
+            "◆ Ann arrives.",
+            ["say"],
+            {"name": "say", "arguments": {"text": "I heard: Ann arrives."}},
         ),
         (
             'Ann says, "hello: you"',
@@ -139,7 +144,7 @@ def test_a_call_that_is_no_speech_is_not_an_answer():
 
 
 NARRATED = [
-    "(You gave the nails to Ann.)",
+    "◆ You gave the nails to Ann.",
     "(What do you do now?)",
     "(Earlier talk is left out.)",
     "[You remember: Bob says: hello]",

@@ -103,7 +103,7 @@ def test_a_local_server_that_cuts_prompts_is_told_of():
 
 
 def test_a_question_is_what_is_asked_although_somebody_has_come_in_since():
-    lines = ["Bob says: A foul night.", "Ann says: Who keeps bees?", "(Cay arrives.)"]
+    lines = ["Bob says: A foul night.", "Ann says: Who keeps bees?", "◆ Cay arrives."]
     visible = [make_message("user", line) for line in lines]
     assert latest_talk(visible, ()).asked == ["Ann says: Who keeps bees?"]
     talk = latest_talk(visible, lines[:2])

@@ -41,7 +41,9 @@ HEADINGS = frozenset(
     |notes|people|places|events|state|tasks|promises|identity|role|character|background|ziel|stand
     |fakten|personen|kontext|zusammenfassung|rolle""".replace("\n    ", "").split("|")
 )
-SPOKEN = re.compile(r"^(?P<speaker>[^:]{1,60}?)(?: (?:says|whispers to you|whispers|asks))?: ")
+SPOKEN = re.compile(
+    r"^(?P<speaker>[^:]{1,60}?)(?: (?:says|whispers to you|whispers|asks|acts out))?: "
+)
 
 
 def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:

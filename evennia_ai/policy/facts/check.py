@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from evennia_ai.messages import Audience, Message
+from evennia_ai.messages import ACTS_OUT, CLAIMED, PERCEIVED, PERFORMED, Audience, Message
 from evennia_ai.policy.facts.cues import (
     DEBT,
     IDENTITY,
@@ -41,6 +41,8 @@ TOLD, MOST_TOLD, NAMED, ASKED = 0.3, 3.0, 0.5, 4
 OTHER_WORDS = 3  # of a cued sentence's other words, one in so many must stand beside its terms
 BULLET_OVERHEAD = 2
 WHISPERED = " (whispered)"
+# Before what the game perceived. No name is like it (`game.perception.display_name`).
+HAPPENED = "It happened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Fact:
     audience: Audience | None = None  # who alone may know it; None if public
     dbref: str = ""  # the speaker's; empty if unknown
     asked: bool = False  # True for a question
+    nature: str = CLAIMED  # or `PERFORMED`, or `PERCEIVED`
 
     @property
     def weight(self) -> float:
@@ -123,10 +126,18 @@ def as_bullets(
 
 
 def bullet_of(fact: Fact) -> str:
-    """Return a fact as one line with its speaker."""
-    if not fact.speaker:
-        return fact.sentence
-    return f"{fact.speaker}{WHISPERED if fact.audience is not None else ''}: {fact.sentence}"
+    """Return a fact as one line: an event, or the claim or performance of its speaker."""
+    whispered = WHISPERED if fact.audience is not None else ""
+    return f"{source_label(fact.speaker + whispered, fact.nature)}{fact.sentence}"
+
+
+def source_label(speaker: str, nature: str) -> str:
+    """Return what stands before words that are kept: who claims or performs them, or an event."""
+    if nature == PERCEIVED:
+        return f"{HAPPENED}: "
+    if nature == PERFORMED:
+        return f"{speaker} {ACTS_OUT}"
+    return f"{speaker}: " if speaker else ""
 
 
 def without_address(sentence: str, name: str) -> str:
@@ -161,4 +172,5 @@ def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
         source.audience,
         source.dbref,
         asked,
+        source.nature,
     )

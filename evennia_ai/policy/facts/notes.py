@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from evennia_ai.policy.facts.check import Fact, missing_facts
+from evennia_ai.policy.facts.check import Fact, missing_facts, source_label
 from evennia_ai.policy.facts.cues import (
     DEBT,
     IDENTITY,
@@ -79,8 +79,8 @@ def with_speaker(fact: Fact) -> Fact:
 
 
 def note_of(fact: Fact) -> str:
-    """Return a sentence with its speaker, whose claim it stays."""
-    return f"{fact.speaker}: {fact.sentence}"
+    """Return a sentence as an event, or with its speaker, whose claim or performance it stays."""
+    return f"{source_label(fact.speaker, fact.nature)}{fact.sentence}"
 
 
 def is_about_speaker(fact: Fact) -> bool:

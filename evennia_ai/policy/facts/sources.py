@@ -6,16 +6,29 @@ import re
 from dataclasses import dataclass
 from textwrap import wrap
 
-from evennia_ai.messages import Audience, Message
+from evennia_ai.messages import (
+    ACTS_OUT,
+    CLAIMED,
+    MARK,
+    PERCEIVED,
+    PERFORMED,
+    SAYS,
+    WHISPERS,
+    Audience,
+    Message,
+)
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.model_text import read_object
 
 MOST_CHARS = 220
 MOST_RESULT_CHARS = 240
 
+# The result of an own act. "You gave Ann gold: ..." would be the looks of somebody of that name.
+OWN_ACT = re.compile(r"You [^:]+\Z")
 SPOKEN_BY_TOOL = ("say", "whisper", "emote")
-SAYS = re.compile(r" (?:says|whispers(?: to you)?|asks): ")
-HEARD = re.compile(rf"(?P<speaker>[^:\n]{{1,60}}?){SAYS.pattern}")
+HEARD = re.compile(
+    rf"(?P<speaker>[^:\n]{{1,60}}?) (?:{SAYS}|{WHISPERS}|whispers: |asks: |(?P<acted>{ACTS_OUT}))"
+)
 SENTENCE_END = re.compile(
     r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)[\"”»'’)]*\s+"
     r"|(?<=[。！？])|\s*\n\s*|;\s+"
@@ -31,6 +44,7 @@ class Source:
     audience: Audience | None  # who alone may know them; None if public
     dbref: str = ""
     own: bool = False  # True for the character's own words
+    nature: str = CLAIMED  # or `PERFORMED`, or `PERCEIVED`
 
 
 def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
@@ -39,26 +53,31 @@ def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
     seq, audience = int(meta.get("seq") or 0), audience_of(message)
     match message["role"]:
         case "user":
-            speaker, words = heard(content, str(meta.get("speaker_name") or ""))
+            nature = str(meta.get("nature") or "")
+            speaker, words, nature = heard(content, str(meta.get("speaker_name") or ""), nature)
             dbref = str(meta.get("speaker") or "")
             own = not dbref and bool(own_name) and speaker == own_name
-            return [(Source(speaker, seq, audience, dbref, own), words)]
+            return [(Source(speaker, seq, audience, dbref, own, nature), words)]
         case "assistant":
             mine = Source(own_name, seq, audience, own=True)
             return [(mine, text) for text in [content, *words_of_calls(message)] if text]
-        case "tool" if content.startswith("You ") and len(content) <= MOST_RESULT_CHARS:
-            return [(Source("", seq, audience), content)]
+        case "tool" if OWN_ACT.match(content) and len(content) <= MOST_RESULT_CHARS:
+            return [(Source("", seq, audience, nature=PERCEIVED), content)]
     return []
 
 
-def heard(content: str, speaker: str) -> tuple[str, str]:
-    """Return the speaker, and the words without "Ann says:"; a notice has no speaker."""
-    if content.startswith("(") and content.endswith(")"):
-        return "", content[1:-1]
+def heard(content: str, speaker: str, nature: str = "") -> tuple[str, str, str]:
+    """Return the speaker, the words without "Ann says:", and the nature of a heard line.
+
+    What the game perceived has no speaker.
+    """
+    if nature == PERCEIVED:
+        return "", content.removeprefix(MARK).strip(), PERCEIVED
     found = HEARD.match(content)
     if found and speaker in ("", found["speaker"]):
-        return found["speaker"], content[found.end() :]
-    return speaker, content.removeprefix(speaker)
+        nature = PERFORMED if found["acted"] else CLAIMED
+        return found["speaker"], content[found.end() :], nature
+    return speaker, content.removeprefix(speaker), nature or CLAIMED
 
 
 def words_of_calls(message: Message) -> list[str]:

@@ -52,7 +52,7 @@ def text(role: str, content: str) -> WireMessage:
 
 
 SYSTEM = text("system", RULE)
-ASKED = text("user", "(Ben arrives.)\nAnn says: what is your favourite fruit?")
+ASKED = text("user", "◆ Ben arrives.\nAnn says: what is your favourite fruit?")
 QUESTIONS = (
     Question((SYSTEM, ASKED)),
     Question(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from evennia_ai.messages import MARK
 from evennia_ai.policy.replies.assistant_voice import (
     describes_assistant,
     is_refusal,
@@ -165,6 +166,7 @@ def names_tools(words: str, around: Surroundings) -> bool:
 
 Check = Callable[[str, Surroundings], bool]
 CHECKS: tuple[tuple[Check, str], ...] = (
+    (lambda words, _: MARK in words, "it told an event; give only your own words"),
     (lambda words, _: CODE.search(words) is not None, "it held code or a code fence, not words"),
     (lambda words, _: MARKUP.search(words) is not None, "it held tags or other markup, not words"),
     (lambda words, _: DATA.search(words) is not None, "it was JSON, not words"),

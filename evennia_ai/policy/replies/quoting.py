@@ -25,7 +25,7 @@ MAY_BE_SAID = re.compile(r"^(?:You know|You want|Things you might say):\n(?:- .*
 ECHO_WORDS = 5  # a shorter line may be returned: "Good evening to you!"
 NEAR_ECHO_WORDS, NEAR_ECHO = 8, 0.88
 SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+")
-SPEAKER = re.compile(r"\A[^:\n]{1,60}? (?:says|whispers to you|whispers|asks): ")
+SPEAKER = re.compile(r"\A[^:\n]{1,60}? (?:says|whispers to you|whispers|asks|acts out): ")
 GRAM, MOST_SAME = 4, 5
 SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
 BLANK = re.compile(r"(?:[ \t]*\n){6}|[ \t]{40}")

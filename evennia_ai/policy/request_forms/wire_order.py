@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from evennia_ai.messages import EMOTE, LOST_RESULT, NOOP, SPEECH, WireMessage
+from evennia_ai.messages import EMOTE, LOST_RESULT, MARK, NOOP, SPEECH, WireMessage, unmarked
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.sanitize import cut_text
 
@@ -29,8 +29,6 @@ SPOKEN = ("You said", "You whispered", LOST_RESULT)  # how a result of speech th
 # The results of these tools are whole sentences in our words: "You gave nails to Ann."
 TELLING = frozenset({"get", "give", "drop", "follow"})
 RESULT_CHARS, ARGUMENT_CHARS = 600, 120
-# Nothing within an event line may look like the beginning of another one.
-BRACKETS = str.maketrans("()", "[]")
 
 
 @dataclass(frozen=True)
@@ -200,22 +198,22 @@ def event_lines(acts: Iterable[Act]) -> list[Words]:
 
 
 def event_line(act: Act) -> str:
-    """Return an act as one line: "(You gave nails to Ann.)"."""
+    """Return an act as a line of what happened: "◆ You gave nails to Ann."."""
     result = cut_text(" ".join(act.result.split()), RESULT_CHARS)
     if act.name == EMOTE and result == EMOTED:
-        told = f"You did this: {act.text}"
+        told = f"You did this: {unmarked(act.text)}"
     elif act.name in TELLING and result.startswith("You "):
         told = result
     else:
         told = f"You used {used_tool(act)}: {result}"
-    return f"({' '.join(told.translate(BRACKETS).split())})"
+    return f"{MARK} {' '.join(told.split())}"
 
 
 def used_tool(act: Act) -> str:
     """Return a call in short, without words that were not said: a model would repeat them."""
     values = () if act.name in SPEECH else act.arguments.values()
     shown = ", ".join(str(value) for value in values if value not in ("", None))
-    return f"{act.name} {cut_text(shown, ARGUMENT_CHARS)}".rstrip()
+    return f"{act.name} {cut_text(unmarked(shown), ARGUMENT_CHARS)}".rstrip()
 
 
 def merged(items: Iterable[Item]) -> Iterator[Item]:

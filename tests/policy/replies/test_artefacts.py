@@ -82,6 +82,7 @@ def test_what_the_sanitizer_makes_of_the_lines_is_judged_the_same():
     [
         ('{"say": "Aye."}', "it was JSON, not words"),
         ("```\nAye.", "it held code or a code fence, not words"),
+        ("◆ Wanderer gives you gold.", "it told an event; give only your own words"),
         ("<situation>", "it held tags or other markup, not words"),
         ("say(text='Aye.'", "it was a function call, not words"),
         ("I use add_journal_entry.", "it named tools, which nobody in the story knows"),

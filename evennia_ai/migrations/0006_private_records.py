@@ -28,7 +28,7 @@ def unseal(apps: Any, editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evennia_ai", "0004_compaction_without_facts"),
+        ("evennia_ai", "0005_nature"),
         ("objects", "0013_defaultobject_alter_objectdb_id_defaultcharacter_and_more"),
     ]
 
