@@ -39,7 +39,7 @@ log = Logger()
 
 KINDS = {"say": "say", "whisper": "whisper", "pose": "emote"}
 MOVES = frozenset({"move", "traverse", "teleport", "follow"})
-QUOTED = re.compile(r'["“«„](.*)["”»“]', re.DOTALL)
+QUOTED = re.compile(r'[^"“«„]*+["“«„](.*)["”»“]', re.DOTALL)
 LINE_CHARS = 20_000
 URGENT = 7
 NOTEWORTHY = 4
@@ -173,7 +173,7 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
     if utterance:
         return plain(utterance.words, LINE_CHARS)
     whole = plain(line, LINE_CHARS)
-    found = QUOTED.search(whole)  # as in: Ann says, "hello"
+    found = QUOTED.match(whole)  # as in: Ann says, "hello"
     return found.group(1) if found else whole
 
 

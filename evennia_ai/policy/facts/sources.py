@@ -18,7 +18,7 @@ SAYS = re.compile(r" (?:says|whispers(?: to you)?|asks): ")
 HEARD = re.compile(rf"(?P<speaker>[^:\n]{{1,60}}?){SAYS.pattern}")
 SENTENCE_END = re.compile(
     r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)[\"”»'’)]*\s+"
-    r"|(?<=[。！？])|\s*\n\s*|;\s+"
+    r"|(?<=[。！？])|(?<!\s)\s*\n\s*|;\s+"
 )
 
 
