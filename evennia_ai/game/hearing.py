@@ -17,6 +17,7 @@ from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import (
     display_name,
     is_assistant,
@@ -109,6 +110,7 @@ class AssistantHearingMixin(ScriptPart):
         self.services.attend(self)
         if heard.addressed:
             on_addressed(self, heard)
+            end_pause(self)
             self.wake()
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)

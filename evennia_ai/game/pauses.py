@@ -1,0 +1,27 @@
+"""Pauses of a character that end early if somebody speaks to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from evennia_ai.ports import Script
+
+
+def pause(script: Script, seconds: float) -> Deferred[bool]:
+    """Fire with True after some seconds, with False if `end_pause` comes first."""
+    clock: Any = script.services.clock
+    pausing = Deferred[bool](lambda _: timer.cancel() if timer.active() else None)
+    timer = clock.callLater(seconds, pausing.callback, True)
+    script.ndb.pausing = (pausing, timer)
+    return pausing
+
+
+def end_pause(script: Script) -> None:
+    """End the character's pause now, if it makes one."""
+    pausing, timer = script.ndb.pausing or (None, None)
+    script.ndb.pausing = None
+    if timer is not None and timer.active():
+        timer.cancel()
+        pausing.callback(False)
