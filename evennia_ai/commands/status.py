@@ -139,6 +139,8 @@ def shared_problems(services: GameServices) -> Iterator[tuple[str, str]]:
         yield name, f"{spent:,} of today's {budget:,} tokens are used"
     for complaint in services.complaints:
         yield "Settings, fix this", complaint
+    if services.crowd.trouble:
+        yield "Players", services.crowd.trouble
     if services.recall_trouble:
         yield "Recall", services.recall_trouble
     if services.semantic.trouble:

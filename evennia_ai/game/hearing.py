@@ -30,6 +30,7 @@ from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
 from evennia_ai.messages import Heard
 from evennia_ai.policy.conversation.addressing import SPOKEN, Address, Hearing, judge_address
+from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute, write_attribute
@@ -107,6 +108,10 @@ class AssistantHearingMixin(ScriptPart):
                 self.inbox.close([event_id], EXPIRED, self.services.switched_off)
             self.tell("switched_off", [heard.speaker])
             return
+        refusal = self.services.crowd.judge(heard, self.character.dbref)
+        if refusal:
+            self.turn_away(heard, event_id, refusal)
+            return
         self.services.attend(self)
         if heard.addressed:
             on_addressed(self, heard)
@@ -114,6 +119,13 @@ class AssistantHearingMixin(ScriptPart):
             self.wake()
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)
+
+    def turn_away(self, heard: Heard, event_id: int, refusal: str) -> None:
+        """Close an event of somebody over their limits; tell them now and then, in character."""
+        with suppress(StoreUnavailable):  # the event expires by its age
+            self.inbox.close([event_id], EXPIRED, refusal)
+        if heard.addressed and self.services.crowd.should_tell(heard.speaker):
+            self.tell("cooling" if refusal == COOLING else "too_fast", [heard.speaker])
 
     def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""

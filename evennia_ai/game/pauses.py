@@ -14,14 +14,16 @@ def pause(script: Script, seconds: float) -> Deferred[bool]:
     clock: Any = script.services.clock
     pausing = Deferred[bool](lambda _: timer.cancel() if timer.active() else None)
     timer = clock.callLater(seconds, pausing.callback, True)
-    script.ndb.pausing = (pausing, timer)
+    script.ndb.pause = (pausing, timer)
     return pausing
 
 
 def end_pause(script: Script) -> None:
     """End the character's pause now, if it makes one."""
-    pausing, timer = script.ndb.pausing or (None, None)
-    script.ndb.pausing = None
-    if timer is not None and timer.active():
+    if script.ndb.pause is None:
+        return
+    pausing, timer = script.ndb.pause
+    script.ndb.pause = None
+    if timer.active():
         timer.cancel()
         pausing.callback(False)

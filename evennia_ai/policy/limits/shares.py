@@ -31,8 +31,8 @@ def plan_pin(
     """Decide how a new pin finds its place.
 
     Only pins of the same people give way, the oldest first: nobody evicts what others asked for.
-    ``pins`` are the character's own, oldest first; ``room`` is what they may take, in tokens, beside
-    the new one; ``most`` is how many pins one person's words may cause.
+    ``pins`` are the character's own, oldest first; ``room`` is what they may take beside the new
+    one, in tokens; ``most`` is how many pins one person's words may cause.
     """
     left = list(pins)
     own = [pin for pin in pins if is_of(pin, authors)]
@@ -46,7 +46,7 @@ def plan_pin(
 
 
 def is_of(record: Record, authors: Audience) -> bool:
-    """Return True if a record came of these people's words alone; of nobody's, if there are none."""
+    """Return True if a record came of these people's words alone, or of nobody's."""
     speakers = frozenset(record["speakers"])
     return bool(speakers) == bool(authors) and speakers <= authors
 
