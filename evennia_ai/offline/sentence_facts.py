@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-END = r"(?=\s*(?:[,.;:!?—]|$|\s-\s|\b(?:and|but|who|which|so|because|though|looking|on my|here|now|these days|with|w|via|today|again)\b))"
+END = r"(?=\s-\s|\s*+(?:[,.;:!?—]|$|\b(?:and|but|who|which|so|because|though|looking|on my|here|now|these days|with|w|via|today|again)\b))"
 # A few words; whole ones, so that long text without an end is read once.
 FEW = r"[\w'-]++(?: {1,3}[\w'-]++){0,13}?"
 PLACE = FEW.replace("13", "6")
@@ -22,7 +22,7 @@ SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("home", re.compile(rf"\b(?:I(?:'m| am| was)|I|I've|I have|,|and)\s?(?: originally)?(?:come|came|hail|travelled|travel|walked|sailed|journeyed)?(?: all the way| here| down| up){{0,3}}"
                         rf" from (?P<v>(?:the (?:town|village|city|isle|island|port) of )?(?:the )?{PLACE}){END}")),
     ("home", re.compile(rf"\b(?:I (?:live|dwell|grew up|was born(?: and raised)?|was raised) (?:in|at|on|near|by)|[Mm]y (?:home|hometown|village|town|home town|homeland) is) (?P<v>{PLACE}){END}")),
-    ("home", re.compile(rf"\bI(?:'m| am)\b[^.;!?]{{0,40}}? from (?P<v>(?:the )?{PLACE}){END}")),
+    ("home", re.compile(rf"\bI(?:'m| am)\b[^.;!?]{{0,32}}? from (?P<v>(?:the )?{PLACE}){END}")),
     ("trade", re.compile(rf"\bI (?:work|earn my (?:bread|living|keep)|serve|sail|make my living) as (?P<v>an? {FEW}){END}")),
     ("trade", re.compile(r"\b[Mm]y (?:trade|profession|craft|job|work|calling) is (?P<v>[\w' -]+)")),
     ("trade", re.compile(r"\bI(?:'m| am)(?: just| only| but| also| actually| now)? (?P<v>an? (?:[\w'-]+ ){0,3}?[\w'-]+?)(?=\s*(?:[,.;:!?—]|$|\b(?:and|but|who|which|from|by|in|at|of|for|looking|on|here|with|passing|to|come|so|then|myself|too|now)\b))")),

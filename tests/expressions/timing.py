@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tests.expressions.found import ALL_MATCHES, Expression
+from tests.expressions.found import ALL_MATCHES, WHOLE_CHARS, Expression
 from tests.expressions.hostile import Maker, makers
 
 TOO_LONG_S = 0.1
@@ -75,6 +75,22 @@ def seconds_of(expression: Expression, text: str, times: int) -> float:
         min(_run(expression.pattern, method, text) for _ in range(times))
         for method in sorted(expression.methods)
     )
+
+
+def function_grows_too_fast(function: Callable[[str], object], piece: str) -> bool:
+    """Return True if a function of a text made of one piece takes much more for twice the text."""
+
+    def seconds(chars: int) -> float:
+        text = (piece * chars)[:chars]
+        times = []
+        for _ in range(REPEATS):
+            began = time.thread_time()
+            function(text)
+            times.append(time.thread_time() - began)
+        return min(times)
+
+    whole = seconds(WHOLE_CHARS)
+    return whole > NOISE_S and whole > GROWTH * seconds(WHOLE_CHARS // 2)
 
 
 def _run(pattern: re.Pattern[str], method: str, text: str) -> float:

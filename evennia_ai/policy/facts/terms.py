@@ -64,14 +64,14 @@ AFTER_NAMES = """is was has had will can must told gave took stole hid left went
 WORD = r"[^\W\d_]+(?:['’-][^\W_]+)*"
 NOUN = rf"(?!(?i:{ONE_NUMBER})\b){WORD}"
 CAPITAL = rf"\b[A-ZÀ-ÞŒА-ЯЁΑ-Ω]{WORD.replace('+', '*', 1)}"
+LONG = r"(?=\d|\w\w)"  # a lone letter begins nothing below; it is passed over at once
 TERM = re.compile(
-    rf"(?P<time>(?i:\b\d{{1,2}}:\d\d|\b\d+(?:st|nd|rd|th)\b(?: {NOUN})?"
+    rf"(?P<time>{LONG}(?i:\b\d{{1,2}}:\d\d|\b\d+(?:st|nd|rd|th)\b(?: {NOUN})?"
     rf"|\b(?:\d+|{RUN.pattern}) (?:{any_of(SPANS)})|\b{one_of(any_of(TIMES))}\b))"
-    rf"|(?P<number>\b(?:\d+(?:[.,]\d+)*(?![^\W_])|(?i:{RUN.pattern}))(?: {NOUN})?)"
+    rf"|(?P<number>{LONG}\b(?:\d+(?:[.,]\d+)*(?![^\W_])|(?i:{RUN.pattern}))(?: {NOUN})?)"
     rf"|(?P<name>{CAPITAL}(?:(?: (?:{any_of(JOINTS)}))* {CAPITAL}){{0,5}})"
 )
 SAYS_NAME = re.compile(rf"['’]s\b| (?:(?:{any_of(AFTER_NAMES)})\b|[^\W\d_]{{2,}}(?:s|ed|et)\b)")
-LAST_MARKS = re.compile(r"(?<!\W)\W*+\Z")  # what follows the last word
 OPENINGS = frozenset('"“«„:(')
 
 
@@ -121,10 +121,13 @@ def find_terms(sentence: str) -> dict[str, str]:
     return terms
 
 
-def _begins(before: str) -> bool:
-    """Return True if a sentence or a quotation begins behind some text."""
-    marks = LAST_MARKS.search(before)
-    return marks is not None and (not marks.start() or not OPENINGS.isdisjoint(marks[0]))
+def _begins(text: str, at: int) -> bool:
+    """Return True if a sentence or a quotation begins at a position, but for other marks."""
+    while at and not (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at -= 1
+        if text[at] in OPENINGS:
+            return True
+    return not at
 
 
 def _name_in(text: str, found: re.Match[str]) -> str:
@@ -133,6 +136,6 @@ def _name_in(text: str, found: re.Match[str]) -> str:
     while words and not stems(words[0].lower()):
         del words[0]
     name = " ".join(words)
-    begins = name == found[0] and _begins(text[: found.start()])
+    begins = name == found[0] and _begins(text, found.start())
     certain = len(words) > 1 or name.endswith(("'s", "’s")) or SAYS_NAME.match(text, found.end())
     return name if certain or not begins else ""
