@@ -261,16 +261,13 @@ class AssistantConfig:
         "oldest. 0 allows none.",
         Limits(0, 100),
     )
-    person_goals: int | None = setting(
-        5,
-        "Maximum open goals that one person's words may cause. None sets no limit; 0 allows none.",
-        Limits(0, 100),
+    person_goals: int = setting(
+        5, "Maximum open goals that one person's words may cause. 0 allows none.", Limits(0, 100)
     )
-    person_entries_per_day: int | None = setting(
+    person_entries_per_day: int = setting(
         60,
-        "Maximum journal entries in 24 hours that one person's words may cause. None sets no "
-        "limit; 0 allows none.",
-        Limits(0, 200),
+        "Maximum journal entries in 24 hours that one person's words may cause. 0 allows none.",
+        Limits(0, 500),
     )
     entity_tokens: int = setting(
         200,

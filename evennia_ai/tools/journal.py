@@ -35,6 +35,7 @@ PIN_CHARS = 300
 BUILDER = "builder"
 FOUND = 5
 LOOKED_AT = 200
+MOST_OF_A_DAY = 500  # entries
 NOTED = "You noted it."
 NOTED_BEFORE = "You had noted that already."
 
@@ -103,7 +104,7 @@ def ensure_may_note(context: ToolContext) -> None:
     """Raise ToolError if those who speak caused as many entries as they may in a day."""
     script = context.script
     since = iso_utc(script.services.now() - timedelta(days=1))
-    newest = context.character.journal.newest(LOOKED_AT, discretion="trusting")
+    newest = context.character.journal.newest(MOST_OF_A_DAY, discretion="trusting")
     today = [entry for entry in newest if entry["timestamp"] >= since]
     if is_reached(today, context.speakers, script.config.person_entries_per_day):
         raise ToolError(TOO_MANY_ENTRIES)

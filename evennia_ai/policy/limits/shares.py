@@ -30,19 +30,23 @@ def plan_pin(
 ) -> PinPlan:
     """Decide how a new pin finds its place.
 
-    Only pins of the same people give way, the oldest first: nobody evicts what others asked for.
-    ``pins`` are the character's own, oldest first; ``room`` is what they may take beside the new
-    one, in tokens; ``most`` is how many pins one person's words may cause.
+    Only pins of the same people give way, the oldest first, then those that came of nobody's words:
+    nobody evicts what others asked for. ``pins`` are the character's own, oldest first; ``room`` is
+    what they may take beside the new one, in tokens; ``most`` is how many pins one person's words
+    may cause.
     """
-    left = list(pins)
     own = [pin for pin in pins if is_of(pin, authors)]
-    gone: list[Record] = []
-    while sum(count_text(pin["content"]) for pin in left) > room or is_reached(left, authors, most):
-        if not own:
+    nobodys = [pin for pin in pins if authors and not pin["speakers"]]
+    left, gone = list(pins), list[Record]()
+    while True:
+        is_many = is_reached(left, authors, most)
+        if not is_many and sum(count_text(pin["content"]) for pin in left) <= room:
+            return PinPlan(tuple(gone))
+        source = own or ([] if is_many else nobodys)
+        if not source:
             return PinPlan(refusal=PINS_FULL)
-        gone.append(own.pop(0))
+        gone.append(source.pop(0))
         left.remove(gone[-1])
-    return PinPlan(tuple(gone))
 
 
 def is_of(record: Record, authors: Audience) -> bool:
@@ -51,9 +55,7 @@ def is_of(record: Record, authors: Audience) -> bool:
     return bool(speakers) == bool(authors) and speakers <= authors
 
 
-def is_reached(records: Iterable[Record], authors: Audience, most: int | None) -> bool:
+def is_reached(records: Iterable[Record], authors: Audience, most: int) -> bool:
     """Return True if one of the authors caused as many of these records as allowed."""
-    if most is None or not authors:
-        return False
     causes = [name for record in records for name in record["speakers"] if name in authors]
     return any(causes.count(name) >= most for name in authors)
