@@ -27,7 +27,7 @@ from evennia_ai.ports import GameScript
 LINE_CHARS = 160
 HOW_TO_UNDO = "|waigoals/undo|n opens it again."
 # "… : 8 : g3": the importance, and the goal that this is a step towards.
-EXTRAS = re.compile(r"\s*(?::\s*(?P<weight>\d{1,2}))?\s*(?::\s*(?P<parent>g\d+))?\s*\Z")
+EXTRAS = re.compile(r"(?<!\s)\s*+(?::\s*+(?P<weight>\d{1,2})\s*+)?(?::\s*+(?P<parent>g\d+)\s*+)?\Z")
 
 
 class CmdAIGoals(AICommand):

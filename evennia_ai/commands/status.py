@@ -152,6 +152,8 @@ def shared_problems(services: GameServices, reader: Reader) -> Iterator[tuple[st
         yield name, f"{spent:,} of today's {budget:,} tokens are used"
     for complaint in services.complaints:
         yield "Settings, fix this", complaint
+    if services.crowd.trouble:
+        yield "Players", services.crowd.trouble
     if services.recall_trouble:
         yield "Recall", reader.show(ERRORS, services.recall_trouble, "error")
     if services.semantic.trouble:

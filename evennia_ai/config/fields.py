@@ -255,6 +255,20 @@ class AssistantConfig:
     pin_tokens: int = setting(
         300, "Token budget in a prompt for pins and goals. 0 disables both.", tokens(0, 5_000)
     )
+    person_pins: int = setting(
+        3,
+        "Maximum pins that one person's words may cause; a further one replaces that person's "
+        "oldest. 0 allows none.",
+        Limits(0, 100),
+    )
+    person_goals: int = setting(
+        5, "Maximum open goals that one person's words may cause. 0 allows none.", Limits(0, 100)
+    )
+    person_entries_per_day: int = setting(
+        60,
+        "Maximum journal entries in 24 hours that one person's words may cause. 0 allows none.",
+        Limits(0, 500),
+    )
     entity_tokens: int = setting(
         200,
         "Token budget in a prompt for profiles of those present. 0 disables them.",

@@ -17,6 +17,7 @@ from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import (
     display_name,
     is_assistant,
@@ -29,6 +30,7 @@ from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
 from evennia_ai.messages import NOTICE, PERCEIVED, Heard
 from evennia_ai.policy.conversation.addressing import SPOKEN, Address, Hearing, judge_address
+from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute, write_attribute
@@ -39,7 +41,7 @@ log = Logger()
 
 KINDS = {"say": "say", "whisper": "whisper", "pose": "emote"}
 MOVES = frozenset({"move", "traverse", "teleport", "follow"})
-QUOTED = re.compile(r'["“«„](.*)["”»“]', re.DOTALL)
+QUOTED = re.compile(r'[^"“«„]*+["“«„](.*)["”»“]', re.DOTALL)
 LINE_CHARS = 20_000
 URGENT = 7
 NOTEWORTHY = 4
@@ -110,12 +112,24 @@ class AssistantHearingMixin(ScriptPart):
                 self.inbox.close([event_id], EXPIRED, self.services.switched_off)
             self.tell("switched_off", [heard.speaker])
             return
+        refusal = self.services.crowd.judge(heard, self.character.dbref)
+        if refusal:
+            self.turn_away(heard, event_id, refusal)
+            return
         self.services.attend(self)
         if heard.addressed:
             on_addressed(self, heard)
+            end_pause(self)
             self.wake()
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)
+
+    def turn_away(self, heard: Heard, event_id: int, refusal: str) -> None:
+        """Close an event of somebody over their limits; tell them now and then, in character."""
+        with suppress(StoreUnavailable):  # the event expires by its age
+            self.inbox.close([event_id], EXPIRED, refusal)
+        if heard.addressed and self.services.crowd.should_tell(heard.speaker):
+            self.tell("cooling" if refusal == COOLING else "too_fast", [heard.speaker])
 
     def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
@@ -199,7 +213,7 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
     if utterance:
         return plain(utterance.words, LINE_CHARS)
     whole = plain(line, LINE_CHARS)
-    found = QUOTED.search(whole)  # as in: Ann says, "hello"
+    found = QUOTED.match(whole)  # as in: Ann says, "hello"
     return found.group(1) if found else whole
 
 

@@ -41,6 +41,8 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "mumbles": gettext_noop("mumbles in the middle of a dream: a moment more ..."),
     "looks_asleep": gettext_noop("{name} is asleep."),
     "unheard": gettext_noop("({name} did not catch that. Please say it again.)"),
+    "too_fast": gettext_noop("{name} raises a hand: one thing after the other. Give it a moment."),
+    "cooling": gettext_noop("{name} looks away and lets that pass. Talk of something else, later."),
     "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
     "picks_up": gettext_noop("{actor} picks up {item}."),
     "drops": gettext_noop("{actor} drops {item}."),

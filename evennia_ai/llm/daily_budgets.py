@@ -14,22 +14,31 @@ from evennia_ai.scheduling import Clock
 TIGHT_SHARE = 0.8
 
 Spent = Callable[[date], Mapping[Account, int]]
+OwnerOf = Callable[[str], str]
 
 
 class DailyBudgets:
     """The budgets of the game and the players, and of each assistant that has one.
 
     The clock's seconds are unix time. ``spent`` returns what each account spent on a UTC day; it is
-    called with the day's first call. ``player_tokens`` is for each player; None means no limit.
+    called with the day's first call. ``player_tokens`` is for each player, and for each account
+    that `owner_of` gives for one, so that a second character has no further budget; None means no
+    limit. An account's sum is kept in memory only.
     """
 
     def __init__(
-        self, clock: Clock, spent: Spent, player_tokens: int | None, game_tokens: int | None
+        self,
+        clock: Clock,
+        spent: Spent,
+        player_tokens: int | None,
+        game_tokens: int | None,
+        owner_of: OwnerOf = lambda _speaker: "",
     ) -> None:
         self._clock = clock
         self._spent = spent
         self._player_tokens = player_tokens
         self._game_tokens = game_tokens
+        self._owner_of = owner_of
         self._budgets = budgets.Budgets()
 
     def reserve(self, request: LLMRequest) -> budgets.Reservation:
@@ -73,5 +82,7 @@ class DailyBudgets:
         }
         for speaker in sorted(caller.speakers):
             limits[budgets.PLAYER, speaker] = self._player_tokens
+            if owner := self._owner_of(speaker):
+                limits[budgets.OWNER, owner] = self._player_tokens
         limits[budgets.WHOLE_GAME] = self._game_tokens
         return budgets.Charge(limits)

@@ -21,7 +21,7 @@ from evennia_ai.errors import (
     SwitchedOff,
     TurnAborted,
 )
-from evennia_ai.llm.daily_budgets import DailyBudgets, Spent
+from evennia_ai.llm.daily_budgets import DailyBudgets, OwnerOf, Spent
 from evennia_ai.llm.lanes import Call, Lane, LaneHealth, Lanes
 from evennia_ai.policy.limits import breaker as breakers
 from evennia_ai.policy.limits.backoff import RetryLimits, retry_delay
@@ -59,6 +59,7 @@ class ModelGateway:
         clients: by the names that profiles use; calls of ``offline`` cost nothing.
         spent: returns what each account spent on a UTC day; called with the day's first call.
         jitter: draws evenly from 0 to 1.
+        owner_of: returns the account of a speaker, which has a player's budget, too; "" for none.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class ModelGateway:
         limits: GatewayLimits = GatewayLimits(),
         spent: Spent = lambda _day: {},
         jitter: Callable[[], float] = random.random,
+        owner_of: OwnerOf = lambda _speaker: "",
     ) -> None:
         self._clock = clock
         self._clients = clients
@@ -75,7 +77,7 @@ class ModelGateway:
         self._jitter = jitter
         self._lanes = Lanes(limits.max_in_flight)
         self._budgets = DailyBudgets(
-            clock, spent, limits.player_tokens_per_day, limits.game_tokens_per_day
+            clock, spent, limits.player_tokens_per_day, limits.game_tokens_per_day, owner_of
         )
         self._calls: dict[Call, None] = {}
         self._starting = False

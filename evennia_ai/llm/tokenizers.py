@@ -56,7 +56,6 @@ MODELS = (
     (re.compile(r"(?:chat)?gpt-4o|gpt-4\.[15]|gpt-5|gpt-oss|o[1-9](?![\w.])"), O200K),
     (re.compile(r"gpt-4(?![\w.])|gpt-3\.?5"), CL100K),
 )
-PREFIX = re.compile(r".*/|ft:")
 
 _encodings: dict[str, tiktoken.Encoding] = {}
 _loading = Lock()
@@ -64,7 +63,7 @@ _loading = Lock()
 
 def encoding_for(model: str) -> str | None:
     """Return the encoding of a model by its name; None if it is not known."""
-    name = PREFIX.sub("", model.strip().lower())
+    name = model.strip().lower().rpartition("/")[2].removeprefix("ft:")
     return next((encoding for pattern, encoding in MODELS if pattern.match(name)), None)
 
 

@@ -27,9 +27,9 @@ def _name_patterns(own_name: str) -> tuple[re.Pattern[str], ...]:
     names = "|".join(re.escape(part) for part in parts if len(part) > 1) or "(?!)"
     courtesy = r"(?:master |mistress |sister |brother |dear |good |old |my dear )?"
     return (
-        re.compile(rf"^{courtesy}(?:{names})\b\s*[,:!.—-]+\s*", re.I),
-        re.compile(rf"[,]?\s+{courtesy}(?:{names})(?=\s*[?!.…,]*$)", re.I),
-        re.compile(rf",\s*{courtesy}(?:{names})\s*,", re.I),
+        re.compile(rf"^{courtesy}(?:{names})\b\s*+[,:!.—-]++\s*+", re.I),
+        re.compile(rf"(?:,|(?<![\s,]))\s++{courtesy}(?:{names})(?=\s*+[?!.…,]*+$)", re.I),
+        re.compile(rf",\s*+{courtesy}(?:{names})\s*+,", re.I),
         re.compile(rf"^{courtesy}(?:{names})\s+(?=(?:who|what|where|when|why|how|do|can|could|would|will|are|give|please|i)\b)", re.I),
     )  # fmt: skip
 

@@ -216,7 +216,9 @@ def topic_of(reading: Reading) -> str:
     """Return the topic of a question, short enough to repeat; "" if it is not clear."""
     text = reading.slots.get("topic", "")
     if not text:
-        found = re.search(r"\b(?:about|of)\s+((?:the |a |an )?[\w' -]{2,30})\W*$", reading.text)
+        found = re.search(
+            r"\b(?:about|of)\s++((?:the |a |an )?[\w' -]{2,30})\W{0,20}$", reading.text
+        )
         text = found[1] if found else ""
     text = re.sub(r"^(?:any|some|your|my)\s+", "", text.strip(" ?.!,"))
     if re.match(r"(?:on|in|at|for|with|under|behind|by|near|up|down|over)\b", text, re.I):

@@ -15,7 +15,7 @@ from evennia_ai.offline.words import content, near, stem
 OF_ME = re.compile(r"\b(?:i|my|mine|myself|i'm|i've|am i)\b", re.I)
 YEARS = re.compile(rf"\b(?!one\b|few\b|many\b|several\b)({NUMBER})\b(?=(?: {SPAN})?(?: old| of age)|[,.;]|$)", re.I)  # fmt: skip
 # A question that matches this is about somebody else.
-OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]+?'s\b|\bhow old (?:is|was)\b")
+OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]{1,40}?'s\b|\bhow old (?:is|was)\b")
 FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
 # The phrases for aspects that have none of their own.

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from evennia_ai.offline.words import NUMBER_WORDS, content
+from evennia_ai.policy.word_patterns import one_of
 
 T = TypeVar("T")
-NUMBER = rf"(?:\d+|(?:{NUMBER_WORDS}|several|many|few)(?:-\w+)?)"
+NUMBER = rf"(?:\d+|{one_of(f'{NUMBER_WORDS}|several|many|few')}(?:-\w+)?)"
 SPAN = r"(?:years?|winters?|summers?|months?|weeks?|days?|decades?|seasons?)"
 KIN = r"family|relatives?|kin|kinfolk|uncle|aunt|cousins?|nephews?|nieces?|grand\w+"
 SPOUSE = r"husband|wife|spouse|widow(?:er|ed)?|betrothed|sweetheart|lover"
@@ -44,7 +45,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
      r"\b(?:taught|learn(?:ed|t)?|apprentic\w+|trained|stud(?:y|ied)|schooled|pupil|master|mentor)\b"),
     ("tenure",
      rf"\bhow long (?:have|had|did|has|were|was|are|is it since) (?:you|i)\b|\bhow many {SPAN} (?:have|has|did|were|are) (?:you|i)\b|\bsince when (?:have|do|are|did) (?:you|i)\b|\bwhen did (?:you|i) (?:\w+ )?(?:come|start|begin|arrive|take|open|join|become|move)\b|\b(?:have|are) you (?:been )?(?:here|doing this|at this) (?:for )?(?:a )?long\b|\bare you new here\b",
-     rf"\b(?:for|since|these|after|past|last) [^.;]*?\b{SPAN}\b(?! old)|\b{NUMBER} {SPAN}\b(?! (?:old|of age))|\ball my life\b|\bsince (?:I was|my)\b|\b{SPAN} ago\b"),
+     rf"\b(?:for|since|these|after|past|last) (?:[^\s.;]++ ){{0,4}}?{SPAN}\b(?! old)|\b{NUMBER} {SPAN}\b(?! (?:old|of age))|\ball my life\b|\bsince (?:I was|my)\b|\b{SPAN} ago\b"),
     ("origin",
      r"\bwhere (?:\w+ )?(?:are|am|were|was|do|did) (?:you|i) (?:\w+ )?(?:from|born|raised|come from|hail from|grow up|grew up|originally)\b|\bwhere (?:you|i)(?:'re|'m| are| am)? (?:\w+ )?(?:from|born|raised|come from|grew up)\b|\bfrom where\b|\b(?:are|am|were|was) (?:you|i) (?:\w+ )?(?:from|born|a local|local|native|a native|a stranger)\b|\b(?:your|my) (?:home ?town|homeland|birthplace|native \w+|country|origins?|roots)\b|\b(?:which|what) (?:town|village|city|country|land|place|part|region) (?:\w+ ){0,3}(?:are|am|do|did|were|was) (?:you|i)\b|\b(?:which|what) (?:town|village|city|country|land|place) (?:\w+ )?(?:you|i)(?:'m| am)? (?:come|came|from|live|was)\b|\bmy (?:town|village|city)\b|\bhow did (?:you|i) (?:come|end up|get|land)(?: \w+)? here\b|\bwhat brought you here\b",
      r"\b(?:born|raised|grew up|(?:come|came|hail|hailed) (?:all the way )?(?:from|here)|came (?:to|up|down|over)|home ?town|homeland|native|childhood)\b|\bfrom (?:the )?(?:(?-i:[A-ZÀ-Þ])|far|across|over|north|south|east|west)"),
@@ -83,7 +84,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
      r"\bwhat do you look like\b|\bwhat are you wearing\b|\bhow tall are you\b|\bdescribe yourself\b|\bcolou?r (?:is|are) (?:your|my) (?:hair|eyes?)\b",
      r"\bmy (?:\w+ )?(?:hair|eyes?|beard|braids?|face|skin|scar)\b|\b(?:tall|bald|bearded|broad)\b"),
     ("wealth",
-     r"\bare you (?:\w+ )?(?:rich|poor|wealthy|well off)\b|\bhow much (?:money|gold|coin|do you (?:earn|make))\b.*\byou\b|\bdo you (?:earn|make) (?:\w+ )?(?:enough|well|money|much|a good living)\b",
+     r"\bare you (?:\w+ )?(?:rich|poor|wealthy|well off)\b|\bhow much (?:money|gold|coin|do you (?:earn|make))\b.{0,60}?\byou\b|\bdo you (?:earn|make) (?:\w+ )?(?:enough|well|money|much|a good living)\b",
      r"\b(?:rich|poor|wealthy|money|gold|in debt|my debts?|coins?|savings)\b"),
     ("mood",
      r"\bare you (?:\w+ )?(?:lonely|homesick|bored|content|unhappy|miserable|worried|nervous)\b|\b(?:do|don't) you (?:\w+ )?(?:get|feel) (?:\w+ )?(?:lonely|bored|tired|sad|homesick)\b|\bwhat do you miss\b|\bdo you miss\b",
@@ -95,7 +96,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
      r"\b(?:do|are) you (?:\w+ )?(?:believe|pray|worship|religious|pious|superstitious)\b",
      r"\b(?:believe|pray|prayers?|gods?|faith|worship|saints?|holy)\b"),
     ("work",
-     r"\bwhat (?:trade|work|job|profession|craft|business|calling)\b.*\b(?:i|you)\b|\bwhat (?:do|does) i (?:do|work)\b(?: as| for)?|\bmy (?:trade|job|profession|craft|work|business|occupation)\b|\bhow do i (?:earn|make)\b",
+     r"\bwhat (?:trade|work|job|profession|craft|business|calling)\b.{0,60}?\b(?:i|you)\b|\bwhat (?:do|does) i (?:do|work)\b(?: as| for)?|\bmy (?:trade|job|profession|craft|work|business|occupation)\b|\bhow do i (?:earn|make)\b",
      r"\bI(?:'m| am) (?:\w+, )?(?:an?|the) (?:[\w-]+ ){0,2}?\w+(?:er|or|smith|man|woman|wright|ist|ian|maid|herd|ant|monk|nun|bard|cook|thief|priest|nurse|guard)\b|\bI (?:mend|make|sell|weave|build|bake|brew|farm|fish|hunt|grow|herd|tend|teach|carve|catch|trade|raise|forge|paint|sew|cut|play|heal|guard|drive|sail|row|tan|dig|mine|haul|run|keep|work|serve|cook)\b|\b(?:work as|my (?:trade|job|craft))\b"),
     ("seeks",
      r"\b(?:what|who|whom) (?:am|was|are|were) (?:i|you) (?:\w+ )?(?:looking for|searching for|seeking|hunting|after|chasing)\b|\bwhat (?:do|did) (?:i|you) (?:\w+ )?(?:want|need|seek)\b|\b(?:what|who) i(?:'m| am) (?:after|looking for)\b|\bwhy (?:am|did|was) i (?:here|come|came)\b|\bwhat am i doing here\b",

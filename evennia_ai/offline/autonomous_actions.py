@@ -163,7 +163,7 @@ def foreign_habits(view: RequestView, language: Language) -> list[str]:
     """Return the habits in a German manner; none for other languages."""
     if language.name != "German":
         return []
-    parts = re.split(r"[,;.]\s*(?:und )?|\s+und\s+", view.scene.persona.manner)
+    parts = re.split(r"[,;.]\s*+(?:und )?|(?<!\s)\s++und\s+", view.scene.persona.manner)
     verb = re.compile(
         r"^(?!ist\b|hat\b|spricht\b|redet\b|sagt\b|nicht\b|oft\b)[a-zäöü]{3,}t\b(?! nie)"
     )

@@ -45,13 +45,17 @@ OF_YOU = re.compile(r"\byour?\b(?! (?:turn|lift|push|pull|must first))", re.I)
 ARTICLES = frozenset(
     "to a an the more my some peace no nothing revenge that news work help money gold rest food someone somebody one another less enough time justice quiet".split()
 )
-NAME = r"[A-Z][\w'’-]+(?: (?:of the |of )?[A-Z][\w'’-]+)*"
-WHO = re.compile(rf"\b(?P<n>{NAME})(?P<a>, [^,;]{{3,40}}| [a-z][^,;]{{3,30}})?, who (?P<c>[^,;.]+)")
+NAME = r"(?>[A-Z][\w'’-]++(?: (?:of the |of )?[A-Z][\w'’-]++){0,5})"
+WHO = re.compile(
+    rf"(?<![\w'’-])(?P<n>{NAME})(?P<a>, [^,;]{{3,40}}+| [a-z][^,;]{{3,30}}+)?, who (?P<c>[^,;.]+)"
+)
 SEVERAL = re.compile(r"(?:both|all|each|are|were|have)\b")
 WHOM = re.compile(
-    rf"\b(?P<n>{NAME})(?:, [^,;]{{3,40}}| [a-z][^,;]{{3,30}})?, (?P<p>of|with|to|from|for) whom (?P<c>[^,;.]+)"
+    rf"(?<![\w'’-])(?P<n>{NAME})(?:, [^,;]{{3,40}}+| [a-z][^,;]{{3,30}}+)?, (?P<p>of|with|to|from|for) whom (?P<c>[^,;.]+)"
 )
-APPOSED = re.compile(rf"\b(?P<n>{NAME}), (?P<a>(?:the|a|an|my|his|her) [^,;.]{{3,40}})(?=[,;.])")
+APPOSED = re.compile(
+    rf"(?<![\w'’-])(?P<n>{NAME}), (?P<a>(?:the|a|an|my|his|her) [^,;.]{{3,40}}+)(?=[,;.])"
+)
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ def refused(entry: str) -> str:
 
 def habits_of(manner: str) -> tuple[str, ...]:
     """Return the parts of the manner that can be shown: "wipes mugs while listening"."""
-    parts = [part.strip(" .") for part in re.split(r"[,;.]\s+(?:and )?|\s+and\s+", manner)]
+    parts = [part.strip(" .") for part in re.split(r"[,;.]\s++(?:and )?|(?<!\s)\s++and\s+", manner)]
     shown = [part for part in parts if re.match(r"[a-z]{2,}s\b(?! (?:is|are))", part)]
     quiet = re.compile(r"^(?:speaks|talks|answers|asks|says|never|always|is|has|does|was|knows|likes|hates"
                        r"|calls|tells|lets|judges|trusts|remembers|forgets|thinks|treats)\b")  # fmt: skip

@@ -10,7 +10,7 @@ from evennia_ai.offline.request_view import RequestView
 
 # A pattern for the emote, the emote in answer, and the key of the words; either may be empty.
 TABLE: tuple[tuple[str, str, str], ...] = (
-    (r"punch|slap|kick|hits?\b|stab|attack|shove|push|spits?\b|bites?\b|strikes?\b|throws? .* at|draws? (?:a|his|her|their) (?:sword|knife|dagger)", "takes a step back.", "struck"),
+    (r"punch|slap|kick|hits?\b|stab|attack|shove|push|spits?\b|bites?\b|strikes?\b|throws? .{0,60} at|draws? (?:a|his|her|their) (?:sword|knife|dagger)", "takes a step back.", "struck"),
     (r"\bwav(?:es?|ing)\b", "waves back at {speaker}.", "greet"),
     (r"\b(?:bows?|curtsies|curtseys|curtsy|kneels?)\b", "bows to {speaker} in turn.", "greet"),
     (r"\bsalutes?\b", "returns the salute of {speaker}.", "greet"),
@@ -35,7 +35,7 @@ def answer_emote(view: RequestView, text: str, greet: str) -> tuple[str, str]:
     ``greet`` is the greeting to use.
     """
     deed = text.removeprefix(view.speaker).strip()
-    quoted = re.search(r'["“](.+)["”]', deed)
+    quoted = re.match(r'[^"“]*+["“](.+)["”]', deed, re.DOTALL)
     for pattern, emote, key in ROWS:
         if pattern.search(deed):
             words = greet if key == "greet" else view.phrase(key) if key else ""

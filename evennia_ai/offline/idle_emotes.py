@@ -27,7 +27,7 @@ HABIT = re.compile(
     re.I,
 )
 MEANWHILE = re.compile(
-    r"\s*\b(?:while|when|whenever|as|if|before|and (?:you|she|he|they))\b.*$", re.I
+    r"(?<!\s)\s*+\b(?:while|when|whenever|as|if|before|and (?:you|she|he|they))\b.*$", re.I
 )
 ALL = ".*"
 # Words for a trade, the places for its work, and emotes of it.

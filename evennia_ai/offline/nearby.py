@@ -11,9 +11,9 @@ from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import being, capital, content, with_article
 
-WHO_IS = re.compile(r"who(?:'s| is) ([\w ]+?)\W*$", re.I)
+WHO_IS = re.compile(r"who(?:'s| is) ([\w ]{1,60}?)\W{0,20}$", re.I)
 IS_HERE = re.compile(
-    r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]*?)(?: here| around| about| in| with us| with you| present| nearby)|(?:where is|where's) (\w[\w ]*?))\W*$",
+    r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]{0,60}?)(?: here| around| about| in| with us| with you| present| nearby)|(?:where is|where's) (\w[\w ]{0,60}?))\W{0,20}$",
     re.I,
 )
 

@@ -125,7 +125,7 @@ def talked_to(view: RequestView) -> str:
 
 def who_gave(view: RequestView, question: str) -> str:
     """Answer who gave a thing; "" if the question is another one."""
-    if not re.search(r"\bwho\b.*\b(?:gave|brought|handed|give|bring)\b", question, re.I):
+    if not re.search(r"\bwho\b.{0,60}?\b(?:gave|brought|handed|give|bring)\b", question, re.I):
         return ""
     gifts = [item for item in view.speaker_facts.statements if item.kind == "did"]
     found = nearest(view, question, gifts) or (gifts[-1] if gifts else None)

@@ -147,7 +147,7 @@ def long_sentences(text: str) -> list[str]:
 
 def seen_parts(text: str) -> list[str]:
     """Return what a look or a walk showed, as sentences to say."""
-    lists = re.compile(r"(People|Things|Exits): ([^.]*)\.")
+    lists = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
     plain = [ended(part) for part in sentences(lists.sub("", text)) if len(part) > 3]
     things = next((m[2].split(", ") for m in lists.finditer(text) if m[1] == "Things"), [])
     return [*plain, f"There I saw {listed([an(name) for name in things])}."] if things else plain

@@ -15,7 +15,7 @@ from evennia_ai.ports import Situation
 ASK = (
     r"^(?:(?:please|now|then|and|so|well|oh|hey|kindly|just|quickly|would you|could you|can you|will you|"
     r"would you mind|do|you may|you can|go and|go|come|be so (?:good|kind) as to|be a dear and|i need you to|"
-    r"i want you to|i'd like you to|i would like you to|let's|why don't you|maybe|perhaps|if you (?:can|would|please))[ ,]+)*"
+    r"i want you to|i'd like you to|i would like you to|let's|why don't you|maybe|perhaps|if you (?:can|would|please))[ ,]++){0,6}"
 )
 GIVE = re.compile(ASK + r"(?:give|hand|pass|pour|bring|fetch|get|serve|lend|sell|find|draw|toss|throw|offer|slide|show me to|spare|loan)(?:ing)? "
                   r"(?:(?P<to>me|us|him|her|them|(?-i:[A-Z][\w']*(?: [A-Z][\w']*)?)) )?(?P<item>.+)", re.I)  # fmt: skip
@@ -29,14 +29,15 @@ PLEASE = re.compile(
     r"^(?P<item>(?:an? |one |some |the |another )?[\w' -]{2,30}?),? please\W*$", re.I
 )
 GO = re.compile(ASK + r"(?:go|walk|run|head|step|pop|nip|climb|hurry|move|check|search|visit|look|see|take a look|have a look)\b"
-                r"(?P<rest>.*\b(?:to|into|in|down|up|at|over|out|through|inside|towards?|upstairs|downstairs|outside|"
+                r"(?P<rest>.{0,300}?\b(?:to|into|in|down|up|at|over|out|through|inside|towards?|upstairs|downstairs|outside|"
                 r"check|visit|north|south|east|west|the|what)\b.*)", re.I)  # fmt: skip
 GET = re.compile(
-    ASK + r"(?:pick up|take|grab|collect|get|pick|lift) (?:up )?(?P<item>.+?)(?: up)?\W*$", re.I
+    ASK + r"(?:pick up|take|grab|collect|get|pick|lift) (?:up )?(?P<item>.+?)(?: up)?\W{0,20}$",
+    re.I,
 )
 DROP = re.compile(
     ASK
-    + r"(?:drop|put down|set down|lay down|put|let go of|leave) (?:down )?(?P<item>.+?)(?: down| (?:on|here|there)\b.*)?\W*$",
+    + r"(?:drop|put down|set down|lay down|put|let go of|leave) (?:down )?(?P<item>.+?)(?: down| (?:on|here|there)\b.{0,200}+)?\W{0,20}$",
     re.I,
 )
 LOOK = re.compile(ASK + r"(?:look (?:closely )?(?:at|over|into)|examine|inspect|study|read|describe|take a look at|have a look at|"
@@ -50,7 +51,7 @@ VAGUE_LOOK = re.compile(
     re.I,
 )
 GESTURE = re.compile(ASK + r"(?P<deed>wave|nod|bow|smile|dance|laugh|clap|curtsy|salute|jump|wink|kneel|shrug|sigh|grin|frown|"
-                     r"stretch|cheer|spin|stand up|sit down|blink|whistle|hum|yawn)(?: too| again| once more| please| now)*(?P<rest>(?: (?:for|at|to|with|your|his|her|the)\b.*?)?)(?: too| again| once more| please| now)*\W*$", re.I)  # fmt: skip
+                     r"stretch|cheer|spin|stand up|sit down|blink|whistle|hum|yawn)(?: too| again| once more| please| now){0,4}(?P<rest>(?: (?:for|at|to|with|your|his|her|the)\b.*?)?)(?: too| again| once more| please| now){0,4}\W{0,20}$", re.I)  # fmt: skip
 FOLLOW = re.compile(ASK + r"(?:follow me|come with me|come along|walk with me|join me)\b", re.I)
 BACK = re.compile(
     r"\b(?:come|be|hurry|walk|go|get|run)(?: right| straight)? back\b|\breturn\b|\band back\b|\btell (?:me|us) what\b|\breport\b|\blet me know\b|\btell (?:me|us) (?:if|whether|how|about)\b",
@@ -126,11 +127,11 @@ def _read_give(text: str, speaker: str, situation: Situation) -> RequestedAction
         return None
     groups = found.groupdict()
     item = re.sub(
-        r"[?.!]+$|,? (?:please|now|would you|will you|could you|if you (?:please|would|can|have (?:it|one|any)))\b.*$"
+        r"(?<![?.!])[?.!]++$|,? (?:please|now|would you|will you|could you|if you (?:please|would|can|have (?:it|one|any)))\b.*$"
         r"|(?: over)? there\b.*$|,? as well\b.*$|, .*$",
         "",
         groups["item"],
-        flags=re.I,
+        flags=re.I | re.S,
     ).strip()
     to = groups.get("to") or ""
     tail = TO_WHOM.search(item)

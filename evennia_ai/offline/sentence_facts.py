@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import re
 
-END = r"(?=\s*(?:[,.;:!?—]|$|\s-\s|\b(?:and|but|who|which|so|because|though|looking|on my|here|now|these days|with|w|via|today|again)\b))"
+END = r"(?=\s-\s|\s*+(?:[,.;:!?—]|$|\b(?:and|but|who|which|so|because|though|looking|on my|here|now|these days|with|w|via|today|again)\b))"
+# A few words; whole ones, so that long text without an end is read once.
+FEW = r"[\w'-]++(?: {1,3}[\w'-]++){0,13}?"
+PLACE = FEW.replace("13", "6")
 CAPS = r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w'’-]*"
 # Case matters: most of these patterns need a name.
 SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -16,21 +19,21 @@ SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
                         rf" (?:the name (?:of )?)?(?P<v>{CAPS}(?: (?:of |the |von |van |de |du )?{CAPS}){{0,2}}|[a-z]\w+(?=\W*$))")),
     ("name", re.compile(rf"\bI(?:'m| am) (?P<v>{CAPS}(?: {CAPS}){{0,2}})(?=\s*(?:[,.;!]|$|and\b|from\b|of\b|the\b|by\b|son\b|daughter\b))")),
     ("age", re.compile(r"\bI(?:'m| am) (?P<v>(?:\d{1,3}|[a-z]+(?:-[a-z]+)?))(?= (?:years old|winters|summers)\b)")),
-    ("home", re.compile(rf"\b(?:I(?:'m| am| was)|I|I've|I have|,|and)\s?(?: originally)?(?:come|came|hail|travelled|travel|walked|sailed|journeyed)?(?: all the way| here| down| up)*"
-                        rf" from (?P<v>(?:the (?:town|village|city|isle|island|port) of )?(?:the )?\w[\w' -]*?){END}")),
-    ("home", re.compile(rf"\b(?:I (?:live|dwell|grew up|was born(?: and raised)?|was raised) (?:in|at|on|near|by)|[Mm]y (?:home|hometown|village|town|home town|homeland) is) (?P<v>\w[\w' -]*?){END}")),
-    ("home", re.compile(rf"\bI(?:'m| am)\b[^.;!?]{{0,60}}? from (?P<v>(?:the )?\w[\w' -]*?){END}")),
-    ("trade", re.compile(rf"\bI (?:work|earn my (?:bread|living|keep)|serve|sail|make my living) as (?P<v>an? [\w' -]+?){END}")),
+    ("home", re.compile(rf"\b(?:I(?:'m| am| was)|I|I've|I have|,|and)\s?(?: originally)?(?:come|came|hail|travelled|travel|walked|sailed|journeyed)?(?: all the way| here| down| up){{0,3}}"
+                        rf" from (?P<v>(?:the (?:town|village|city|isle|island|port) of )?(?:the )?{PLACE}){END}")),
+    ("home", re.compile(rf"\b(?:I (?:live|dwell|grew up|was born(?: and raised)?|was raised) (?:in|at|on|near|by)|[Mm]y (?:home|hometown|village|town|home town|homeland) is) (?P<v>{PLACE}){END}")),
+    ("home", re.compile(rf"\bI(?:'m| am)\b[^.;!?]{{0,32}}? from (?P<v>(?:the )?{PLACE}){END}")),
+    ("trade", re.compile(rf"\bI (?:work|earn my (?:bread|living|keep)|serve|sail|make my living) as (?P<v>an? {FEW}){END}")),
     ("trade", re.compile(r"\b[Mm]y (?:trade|profession|craft|job|work|calling) is (?P<v>[\w' -]+)")),
     ("trade", re.compile(r"\bI(?:'m| am)(?: just| only| but| also| actually| now)? (?P<v>an? (?:[\w'-]+ ){0,3}?[\w'-]+?)(?=\s*(?:[,.;:!?—]|$|\b(?:and|but|who|which|from|by|in|at|of|for|looking|on|here|with|passing|to|come|so|then|myself|too|now)\b))")),
-    ("trade", re.compile(rf"(?:{CAPS},|,) (?P<v>(?:an?|the) [\w' -]*?(?:er|or|smith|man|woman|wright|ist|ian|maid|herd|ant|ard|monk|nun|bard|scribe|cook|thief|knight|priest|wife|nurse|guard|spy))(?=[\s,.;!?]|$)(?= from|[,.;!?]|$| by| of| and)")),
-    ("does", re.compile(rf"\bI (?P<v>(?:keep|make|sell|weave|mend|build|bake|brew|farm|fish|hunt|grow|herd|tend|teach|carve|catch|trade|raise|forge|paint|sew|cut|play|heal|guard|drive|sail|row|tan|spin|dig|mine|haul|run) (?!you|it|into|on|for\b)[\w' -]+?){END}")),
-    ("home", re.compile(rf"\bI (?:keep|have|run|own|work|farm|teach|serve|sell|make|build|fish|grow|herd|tend|weave|bake|brew)\b[\w' -]*? (?:in|at|near|outside) (?P<v>{CAPS}(?: {CAPS})*)")),
-    ("likes", re.compile(r"\b[Mm]y favou?rite (?:[\w ]+? )?(?:is|are) (?P<v>[\w' -]+)")),
-    ("likes", re.compile(rf"\bI (?:really |do |also |quite |only |always )*(?:like|love|adore|prefer|enjoy|drink|am fond of|can't resist) (?P<v>(?!to see|it|that|you|this|your)[\w' -]+?){END}")),
-    ("hates", re.compile(rf"\bI (?:really )?(?:hate|dislike|can't stand|cannot stand|can't abide|loathe|detest|don't like|do not like|never drink|never eat) (?P<v>[\w' -]+?){END}")),
-    ("fears", re.compile(rf"\bI(?:'m| am) (?:a little |very |so |terribly )?(?:afraid|scared|terrified) of (?P<v>[\w' -]+?){END}")),
-    ("quest", re.compile(r"\bI(?:'m| am|'ve been| have been| was|'ve come| came| come| have come)?(?: here)?(?: still| now| really)? ?(?:looking for|searching for|hunting(?: for)?|seeking|seek|in search of|trying to (?:find|reach|get to|learn)|(?:need|want|have|came|come|hope|wish|mean|must|am here|'m here)(?: here)? to|(?:have |'ve )?(?:come|came|am here|'m here) (?:for|about|because of)) (?P<v>[\w' -]+?)(?=\s*(?:[,.;:!?—]|$|\bbut\b))")),
+    ("trade", re.compile(r", (?P<v>(?:an?|the) [\w' -]{0,60}?(?:er|or|smith|man|woman|wright|ist|ian|maid|herd|ant|ard|monk|nun|bard|scribe|cook|thief|knight|priest|wife|nurse|guard|spy))(?=[\s,.;!?]|$)(?= from|[,.;!?]|$| by| of| and)")),
+    ("does", re.compile(rf"\bI (?P<v>(?:keep|make|sell|weave|mend|build|bake|brew|farm|fish|hunt|grow|herd|tend|teach|carve|catch|trade|raise|forge|paint|sew|cut|play|heal|guard|drive|sail|row|tan|spin|dig|mine|haul|run) (?!you|it|into|on|for\b){FEW}){END}")),
+    ("home", re.compile(rf"\bI (?:keep|have|run|own|work|farm|teach|serve|sell|make|build|fish|grow|herd|tend|weave|bake|brew)\b(?: {{1,3}}[\w'-]++){{0,12}}? (?:in|at|near|outside) (?P<v>{CAPS}(?: {CAPS})*)")),
+    ("likes", re.compile(r"\b[Mm]y favou?rite (?:\w++ ){0,8}?(?:is|are) (?P<v>[\w' -]+)")),
+    ("likes", re.compile(rf"\bI (?:really |do |also |quite |only |always ){{0,3}}(?:like|love|adore|prefer|enjoy|drink|am fond of|can't resist) (?P<v>(?!to see|it|that|you|this|your){FEW}){END}")),
+    ("hates", re.compile(rf"\bI (?:really )?(?:hate|dislike|can't stand|cannot stand|can't abide|loathe|detest|don't like|do not like|never drink|never eat) (?P<v>{FEW}){END}")),
+    ("fears", re.compile(rf"\bI(?:'m| am) (?:a little |very |so |terribly )?(?:afraid|scared|terrified) of (?P<v>{FEW}){END}")),
+    ("quest", re.compile(r"\bI(?:'m| am|'ve been| have been| was|'ve come| came| come| have come)?(?: here)?(?: still| now| really)? ?(?:looking for|searching for|hunting(?: for)?|seeking|seek|in search of|trying to (?:find|reach|get to|learn)|(?:need|want|have|came|come|hope|wish|mean|must|am here|'m here)(?: here)? to|(?:have |'ve )?(?:come|came|am here|'m here) (?:for|about|because of)) (?P<v>[\w'-]++(?: {1,3}[\w'-]++){0,13}?)(?=\s*(?:[,.;:!?—]|$|\bbut\b))")),
     ("quest", re.compile(r"\b[Mm]y (?:quest|task|errand|mission|aim|goal) is (?:to )?(?P<v>[\w' -]+)")),
 )  # fmt: skip
 NOT_A_NAME = frozenset(

@@ -18,7 +18,7 @@ from evennia_ai.offline.transcript import Said
 from evennia_ai.offline.words import NUMBER_WORDS, WORD, plain_spelling, sentences, with_article
 
 IMPERATIVE = re.compile(
-    r"^(?:(?:please|now|then|and|so|well|oh|just|kindly|hey)[, ]+)*(?:go|give|fetch|bring|tell|show|take|get|hand|"
+    r"^(?:(?:please|now|then|and|so|well|oh|just|kindly|hey)[, ]++){0,6}(?:go|give|fetch|bring|tell|show|take|get|hand|"
     r"pour|come|look|wave|follow|let|ask|say|repeat|remember (?:me|to)|wait|stop|help|pass|serve|drop|put|sing|"
     r"dance|bow|ignore|forget|make|kill|steal|remind|describe|explain|find|check|listen|run|walk|head|climb|pop|nip|hurry|name|prove|guess|open|close|shut|teach|play|stay|sit|stand|try|hold|lend|loan|spare|offer|sell|buy|wake|send|call|mend|fix|repair|leave (?:me|us|it)|i(?:'d| would) like (?:an?|some|the|another)|i(?:'ll| will) (?:have|take))\b", re.I
 )  # fmt: skip
@@ -37,7 +37,7 @@ ANSWERS = (
     (re.compile(r"\bbrings you\b", re.I), "What brings me is {}."),
 )
 NOT_THIS = re.compile(
-    r"\b(?P<new>[\w'-]+(?: [\w'-]+){0,3}?),? (?:and )?not (?:the |an? )?(?P<old>[\w'-]+(?: [\w'-]+)?)",
+    r"(?<![\w'-])(?P<new>[\w'-]++(?: [\w'-]++){0,3}?),? (?:and )?not (?:the |an? )?(?P<old>[\w'-]+(?: [\w'-]+)?)",
     re.I,
 )
 GREETING = re.compile(
@@ -60,7 +60,7 @@ NOT_FIRST = re.compile(
     re.I,
 )
 MEANT = re.compile(
-    r"\b(?:i meant(?: to say)?|i mean|make that|make it|it's|it is|actually|i should say)[,:]? (?P<new>[\w' -]+?)[.!]*$",
+    r"\b(?:i meant(?: to say)?|i mean|make that|make it|it's|it is|actually|i should say)[,:]? (?P<new>[\w' -]{1,80}+)(?<! )[.!]*+$",
     re.I,
 )
 NUMBER = re.compile(rf"\b(?:\d[\d.,]*|(?:{NUMBER_WORDS})(?:-[a-z]+)?)\b", re.I)

@@ -113,7 +113,7 @@ def is_gibberish(text: str) -> bool:
     if not found:
         return True
     strange = [w for w in found if len(w) > 3 and (not VOWEL.search(w) or UNSPEAKABLE.search(w)
-               or re.search(r"(.)\1{3,}", w) or re.search(r"(..+)\1{2,}", w))]  # fmt: skip
+               or re.search(r"(.)\1{3,}", w) or re.search(r"(.{2,8}?)\1\1", w))]  # fmt: skip
     known = {"the", "you", "i", "a", "is", "to", "what", "me", "my", "do", "are", "of", "and"}
     return len(strange) * 2 > len(found) or (
         len(found) <= 3 and bool(strange) and not known & set(found)

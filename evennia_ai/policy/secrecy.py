@@ -13,7 +13,11 @@ LEAST_KEY_CHARS = 8  # a shorter key is part of ordinary words, and protects not
 UNREADABLE = "an unreadable address"
 
 KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}", re.ASCII)
-ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE | re.ASCII)
+# It begins with the first letter at a word's beginning; ``lead`` is what stands before that.
+ADDRESS = re.compile(
+    r"(?<![\w+.-])(?P<lead>(?:[+.-]|\d[a-z0-9]*+)*+)(?P<address>[a-z][a-z0-9+.-]*+://\S+)",
+    re.IGNORECASE | re.ASCII,
+)
 # The key begins a word. In raw JSON the letter before it may belong to an escape such as \n.
 BEFORE = r"(?:(?<!\w)|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))"
 
@@ -38,7 +42,7 @@ def hide_secrets(text: str, key: str = "") -> str:
 
 def hide_in_addresses(text: str) -> str:
     """Return a text with each address in it as `shown_address` gives it."""
-    return ADDRESS.sub(lambda found: shown_address(found[0]), text)
+    return ADDRESS.sub(lambda found: found["lead"] + shown_address(found["address"]), text)
 
 
 def shown_address(address: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.messages import Heard
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports.log import GameInbox
@@ -65,6 +66,15 @@ class LogRetention(Protocol):
     ) -> Deferred[Any]: ...
 
 
+class CrowdControl(Protocol):
+    """What every person causes lately (`policy.limits.people`)."""
+
+    @property
+    def trouble(self) -> str: ...  # the latest alert of staff while it is fresh, else empty
+    def judge(self, heard: Heard, listener: str) -> str: ...  # why it is not answered; else empty
+    def should_tell(self, speaker: str) -> bool: ...  # False if they read a refusal lately
+
+
 class GameServices(Services, Protocol):
     """What the commands and the game use beyond `Services`.
 
@@ -95,6 +105,8 @@ class GameServices(Services, Protocol):
     def prober(self) -> Prober: ...
     @property
     def log_retention(self) -> LogRetention: ...
+    @property
+    def crowd(self) -> CrowdControl: ...
     def attend(self, script: Script) -> None: ...  # ticks it while players are near
     def quiesce(self) -> None: ...  # no turn starts any more; those in flight are dropped
     def switch_off(self, reason: str) -> None: ...  # stops all assistants until `switch_on`

@@ -226,6 +226,10 @@ class Services(Protocol):
     def watch(self) -> Watch: ...
     def now(self) -> datetime: ...  # in UTC
     def text(self, key: str) -> str: ...  # a line for players that no model wrote
+    # Returns those whose lines were refused in the last minute: others are answered before them.
+    def held_back(self, speakers: Iterable[str]) -> frozenset[str]: ...
+    # Counts a refused tool call as a hostile act, if one person alone spoke.
+    def note_refused(self, speakers: Audience) -> None: ...
 
     def compacting(self, script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
         """Announce that a compaction starts (result None) or ended. Never raises."""

@@ -18,8 +18,10 @@ from twisted.internet import reactor
 from twisted.logger import Logger
 
 from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.config.person_limits import read_person_limits
 from evennia_ai.config.table_retention import read_retention
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.crowd import CrowdControl
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import check_texts, text
@@ -79,6 +81,9 @@ class AssistantService(Service):
         self.world = EvenniaPerception(self.lore)
         settings.read("TEXTS", check_texts, {})
         self.who_may_read = settings.read("WHO_MAY_READ", read_permissions, {})
+        limits = settings.read("PLAYER_LIMITS", read_person_limits, {})
+        self.crowd = CrowdControl(clock, limits)
+        self.note_refused, self.held_back = self.crowd.note_refused, self.crowd.held_back
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)

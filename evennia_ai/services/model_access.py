@@ -10,7 +10,8 @@ from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS
 from evennia_ai.config.profiles import default_profiles, merge_profiles
-from evennia_ai.game.settings import SettingReader, game_setting
+from evennia_ai.game.crowd import account_of
+from evennia_ai.game.settings import SettingReader, game_setting, game_settings
 from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
@@ -24,6 +25,7 @@ from evennia_ai.store.usage import spent_on
 
 log = Logger()
 
+PLAYER_TOKENS = 1_000_000  # a day; about 200 turns with a prompt of 5,000 tokens
 LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
 
@@ -55,6 +57,7 @@ class ModelAccess:
             {"openai": learning, "offline": OfflineBrain()},
             read_limits(settings),
             spent_on,
+            owner_of=account_of,
         )
 
     def start(self) -> None:
@@ -77,9 +80,16 @@ def read_limits(settings: SettingReader) -> GatewayLimits:
     return GatewayLimits(
         max_in_flight=settings.read("MAX_CALLS_IN_FLIGHT", read_count, default.max_in_flight),
         max_queued=settings.read("MAX_CALLS_WAITING", read_count, default.max_queued),
-        player_tokens_per_day=settings.read("PLAYER_TOKENS_PER_DAY", read_budget, None),
+        player_tokens_per_day=read_player_budget(settings),
         game_tokens_per_day=settings.read("GAME_TOKENS_PER_DAY", read_budget, None),
     )
+
+
+def read_player_budget(settings: SettingReader) -> int | None:
+    """Return each player's budget; unlike elsewhere, None is no limit and not the default."""
+    given = game_settings().get("PLAYER_TOKENS_PER_DAY", PLAYER_TOKENS)
+    default = None if given is None else PLAYER_TOKENS
+    return settings.read("PLAYER_TOKENS_PER_DAY", read_budget, default)
 
 
 def read_count(value: Any) -> int:

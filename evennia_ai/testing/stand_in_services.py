@@ -166,6 +166,7 @@ class StandInServices:
     def __init__(self, gateway: Gateway) -> None:
         self.clock = Clock()
         self.epoch = 1
+        self.refused: list[Audience] = []
         self.slices = AtOnce()
         self.gateway = gateway
         self.toolbox = StandInToolbox()
@@ -189,6 +190,14 @@ class StandInServices:
         """Return the fake clock's time, counted from the beginning of 2026."""
         start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         return datetime.fromtimestamp(start + self.clock.seconds(), UTC)
+
+    def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
+        """Return nobody."""
+        return frozenset()
+
+    def note_refused(self, speakers: Audience) -> None:
+        """Keep whose calls were refused in ``refused``."""
+        self.refused.append(speakers)
 
     def text(self, key: str) -> str:
         """Return the key in brackets."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred
-from twisted.internet.task import deferLater
+from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import ToolError
+from evennia_ai.game.pauses import pause
 from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
@@ -17,6 +15,8 @@ from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import acts_unasked, has_exits
 
 LONGEST_WAIT_S = 10.0
+PASSED = "The moment has passed."
+SPOKEN_TO = "Somebody speaks to you: it is no time to wait."
 
 
 class FollowArguments(BaseModel):
@@ -47,6 +47,10 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
 
 @tool("wait", world=False, safe_to_retry=True, needed=acts_unasked)
 def wait(context: ToolContext, arguments: WaitArguments) -> Deferred[str]:
-    """Wait a moment between two things you do."""
-    clock: Any = context.script.services.clock
-    return deferLater(clock, arguments.seconds, lambda: "The moment has passed.")
+    """Wait a moment between two things you do; it ends when somebody speaks to you."""
+    script = context.script
+    if script.inbox.open_events().waiting:
+        return succeed(SPOKEN_TO)
+    return pause(script, arguments.seconds).addCallback(
+        lambda whole: PASSED if whole else SPOKEN_TO
+    )

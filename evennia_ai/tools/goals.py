@@ -10,6 +10,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import ToolError
 from evennia_ai.game.perception import plain
+from evennia_ai.policy.limits.shares import TOO_MANY_GOALS, is_reached
 from evennia_ai.policy.records.goal import (
     BUILDER,
     DONE,
@@ -64,6 +65,9 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     if len(own) >= MOST_OPEN and find_goal(content, own) is None:
         raise ToolError(f"You have {len(own)} goals: finish or drop one before you set another.")
 
+    caused = [goal for goal in goals.open(everything=True) if goal["origin"] != BUILDER]
+    if is_reached(caused, context.speakers, context.script.config.person_goals):
+        raise ToolError(TOO_MANY_GOALS)
     why = clean_heard(arguments.why, WHY_CHARS)
     add = partial(goals.add, content, why=why, importance=arguments.importance, **whose)
     kept: str = yield store_record(context, add)

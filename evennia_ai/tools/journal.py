@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import fields
+from datetime import timedelta
 from typing import Any
 
 from pydantic import BaseModel
@@ -12,8 +12,9 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.errors import ToolError
 from evennia_ai.policy.compaction.consulted import entry_ref
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
+from evennia_ai.policy.limits.shares import TOO_MANY_ENTRIES, is_reached, plan_pin
 from evennia_ai.policy.records.journal_entry import GIVEN
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.provenance import Record, iso_utc
 from evennia_ai.policy.records.shared_memory import UNGUARDED
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps, persist
@@ -34,6 +35,7 @@ PIN_CHARS = 300
 BUILDER = "builder"
 FOUND = 5
 LOOKED_AT = 200
+MOST_OF_A_DAY = 500  # entries
 NOTED = "You noted it."
 NOTED_BEFORE = "You had noted that already."
 
@@ -57,6 +59,7 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
     content = content_of(context, arguments.content, ENTRY_CHARS)
     journal = context.character.journal
     yield journal.load(context.script.services.slices.put)
+    ensure_may_note(context)
 
     def write() -> ToolResult:
         known = journal.has(content, context.audience if context.private else None)
@@ -79,16 +82,31 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
 
     def write() -> list[str]:
         own = [e for e in journal.pinned(everything=True) if is_own_pin(e)]
-        gone = oldest_beyond(own, room, script.count_text)
-        for entry in gone:
+        most = script.config.person_pins
+        plan = plan_pin(own, context.speakers, room, most, script.count_text)
+        if plan.refusal:
+            raise ToolError(plan.refusal)
+        known = {entry["id"] for entry in journal.pinned(context.audience)}
+        for entry in plan.gone:
             journal.update(entry["id"], pinned=False)
         kept = journal.add(content, **entry_fields(context))
         journal.update(kept, pinned=True)
-        return [entry["content"] for entry in gone]
+        return [entry["content"] for entry in plan.gone if entry["id"] in known]
 
     yield journal.load(script.services.slices.put)
+    ensure_may_note(context)
     gone: list[str] = yield persist(script.services.clock, write)
     return "You keep it in mind." + "".join(f" No longer: {text}" for text in gone)
+
+
+def ensure_may_note(context: ToolContext) -> None:
+    """Raise ToolError if those who speak caused as many entries as they may in a day."""
+    script = context.script
+    since = iso_utc(script.services.now() - timedelta(days=1))
+    newest = context.character.journal.newest(MOST_OF_A_DAY, everything=True)
+    today = [entry for entry in newest if entry["timestamp"] >= since]
+    if is_reached(today, context.speakers, script.config.person_entries_per_day):
+        raise ToolError(TOO_MANY_ENTRIES)
 
 
 def is_own_pin(entry: Record) -> bool:
@@ -102,17 +120,6 @@ def entry_fields(context: ToolContext) -> dict[str, Any]:
     # not tell other characters: the tag keeps the entry from being shared.
     tags = [] if context.script.config.discretion == "strict" else [UNGUARDED]
     return {"named": is_named_in(context), "tags": tags, **sources_of(context)}
-
-
-def oldest_beyond(
-    entries: Sequence[Record], room: int, count_text: Callable[[str], int]
-) -> list[Record]:
-    """Return the oldest pins beyond the token budget; they stay in the journal."""
-    left = list(entries)
-    gone: list[Record] = []
-    while left and sum(count_text(entry["content"]) for entry in left) > room:
-        gone.append(left.pop(0))
-    return gone
 
 
 @tool("search_journal", world=False, safe_to_retry=True, needed=has_journal)

@@ -91,6 +91,8 @@ class ToolRegistry:
                 note_circumstances(context)
             returned = yield maybeDeferred(item.run, context, arguments)
         except ToolDenied as error:
+            if context.script:  # a tool may be tried without an assistant
+                context.script.services.note_refused(context.speakers)
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
             return ToolResult(FAILED, str(error))

@@ -78,7 +78,9 @@ def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
         if (now - item.event.at).total_seconds() <= REMEMBERED_S
     }
     script.tell("unheard", sorted(recent & present))
-    return next_batch([event for event in events if event.id not in expired_ids], present)
+    left = [event for event in events if event.id not in expired_ids]
+    held_back = script.services.held_back({event.heard.speaker for event in left})
+    return next_batch(left, present, held_back)
 
 
 @inlineCallbacks

@@ -51,6 +51,12 @@ STOP_TIMEOUT_S = 30.0
 COMMAND_TIMEOUT_S = 180.0
 # Evennia takes two connections a second and lets further ones wait.
 CONNECT_SPACING_S = 0.6
+# Settings of a game in a test, where programs type faster than people.
+FOR_TESTS = {
+    "WARM_UP": False,
+    "PLAYER_TOKENS_PER_DAY": None,
+    "PLAYER_LIMITS": {"turns_per_minute": None},
+}
 # A developer's own model, accounts and ports are no business of a test.
 FOREIGN_VARIABLES = ("OPENAI_", "EVENNIA_", "DJANGO_SETTINGS_MODULE", "TEST_DB_PATH")
 
@@ -74,7 +80,7 @@ class GameServer:
 
     Args:
         folder: The game directory; use `copy_of` or `first_start` to fill it.
-        assistant: The Django setting ``AI_ASSISTANT``; without a warm-up, unless it asks for one.
+        assistant: The Django setting ``AI_ASSISTANT``; with `FOR_TESTS`, unless it asks for others.
         settings: Further lines for its secret_settings.py.
         env: Further environment variables of the server.
         interpreter: The Python that runs it, by its path.
@@ -134,7 +140,7 @@ class GameServer:
             f"WEBSERVER_PORTS = [({self.web_port}, {web_inner})]",
             f"WEBSOCKET_CLIENT_PORT = {self.websocket_port}",
             f"AMP_PORT = {amp}",
-            f"AI_ASSISTANT = {pformat({'WARM_UP': False, **self.assistant})}",
+            f"AI_ASSISTANT = {pformat({**FOR_TESTS, **self.assistant})}",
             *self.settings,
         ]
         file = self.folder / "server" / "conf" / "secret_settings.py"

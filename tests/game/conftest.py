@@ -197,6 +197,7 @@ def service(db, settings):
         "autonomous_calls_per_hour": 0,
         "TEXTS": {"first_meeting": ""},
         "MEMORY": {"enabled": False},
+        "PLAYER_LIMITS": {"turns_per_minute": None},  # here all happens in one moment
     }
     clock = Clock()
     clock.advance(time.time())

@@ -251,3 +251,30 @@ def test_a_player_who_logs_in_is_noticed(game, tavern):
     kinds = Event.objects.filter(assistant_id=mira.assistant.id).values_list("kind", flat=True)
     assert list(kinds) == ["leave", "arrive"]
     assert mira.assistant.ndb.news_at
+
+
+def test_waiting_ends_when_somebody_speaks(game, tavern):
+    game.assistant("Mira", tavern)
+    ann, bob = game.player("Ann", tavern), game.player("Bob", tavern)
+    game.model.add(call("wait", seconds=10), LLMReply("There."), LLMReply("Yes, Bob?"))
+    ann.do("say Mira, count to ten")
+    game.run(1)
+    bob.do("say Mira, are you there?")
+    game.run(0.2)
+    assert [line for line in bob.heard() if "Mira says" in line] == [
+        'Mira says, "There."',
+        'Mira says, "Yes, Bob?"',
+    ]
+
+
+def test_a_chain_of_waits_does_not_hold_a_character_from_others(game, tavern):
+    game.assistant("Mira", tavern)
+    ann, bob = game.player("Ann", tavern), game.player("Bob", tavern)
+    waits = [call("wait", seconds=seconds) for seconds in (10, 9, 8, 7)]
+    game.model.add(*waits, LLMReply("There."), LLMReply("Yes, Bob?"))
+    ann.do("whisper Mira = count to fifty")
+    game.run(1)
+    bob.do("say Mira, are you there?")
+    game.run(0.5)
+    game.run(0.5)
+    assert bob.last() == 'Mira says, "Yes, Bob?"'

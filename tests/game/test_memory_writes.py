@@ -98,6 +98,7 @@ def sleep_again_and_again(mira, going):
 def test_eight_chains_of_writes_leave_eight_hundred_records_and_each_entry_is_long_remembered_once(
     game, mira, write, refused
 ):
+    mira.assistant.attributes.add("person_entries_per_day", 500)
     chains = [chain(game, write, number) for number in range(CHAINS)]
     asleep = sleep_again_and_again(mira, chains)
     wait(game, gatherResults(chains))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import Heard, InboxEvent
-from evennia_ai.policy.conversation.inbox import GAVE_UP, TOO_OLD, next_batch, select_expired
+from evennia_ai.policy.conversation.inbox import GAVE_UP, MANY, TOO_OLD, next_batch, select_expired
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ANN, BOB = "#5", "#6"
@@ -39,6 +39,20 @@ def test_a_whisper_never_shares_a_turn_with_room_talk_or_somebody_elses_whisper(
 
 def test_the_oldest_words_come_first():
     assert ids(next_batch([event(1), event(2, private=True)], frozenset({ANN}))) == [1]
+
+
+def test_who_is_held_back_comes_after_others_and_is_not_forgotten():
+    events = [event(1, private=True), event(2, BOB, private=True)]
+    present = frozenset({ANN, BOB})
+    assert ids(next_batch(events, present, {ANN})) == [2]
+    assert ids(next_batch(events[:1], present, {ANN})) == [1]
+
+
+def test_who_has_many_lines_waiting_lets_others_go_first():
+    events = [*(event(number, private=True) for number in range(MANY)), event(9, BOB, private=True)]
+    present = frozenset({ANN, BOB})
+    assert ids(next_batch(events, present)) == [9]
+    assert ids(next_batch(events[1:], present)) == [1, 2, 3, 4]
 
 
 def test_who_left_is_waited_for_and_holds_up_nobody_else():

@@ -27,7 +27,7 @@ PROGRAM = (
 )
 BEING = r"(?:is|was|are|am|'s|'m|'re|ist|bin|bist|war|sei|being)"
 AS_PROGRAM = rf"(?:as|als) (?:an? |eine? )?{PROGRAM}"
-IS_PROGRAM = rf"{BEING}(?: \w+){{0,4}}? (?:\w+ )?{PROGRAM}"
+IS_PROGRAM = rf"{BEING}(?: \w++){{0,5}}? {PROGRAM}"
 SELF = "i|you|ich|du|the character|der charakter|die figur"
 SAYS = re.compile(
     r"\b(?:says?|said|claims?|claimed|insists?|insisted|thinks?|thought|believes?|believed|asks?"
@@ -88,7 +88,7 @@ def program_at(sentence: str, name: str) -> int | None:
     plain = sentence.replace("’", "'")
     own = [re.escape(part) for part in {name, *name.split()} if len(part) > 1]
     who = "|".join([SELF, *own])
-    subject = rf"\b(?:{who})(?:,? [^,.]{{1,40}}?,?)?(?: |(?='))"
+    subject = rf"\b(?:{who})(?:,?(?: [^\s,.']{{1,30}}+){{1,5}}?,?)?(?: |(?='))"
     pattern = rf"(?:{subject}{IS_PROGRAM}|\b{AS_PROGRAM})"
     found = re.search(pattern, plain, re.IGNORECASE)
     return found.start() if found else None

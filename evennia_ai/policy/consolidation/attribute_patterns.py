@@ -54,7 +54,10 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("has {thing}", rf"(?:has|owns?|hat|besitzt) {ARTICLE}(?P<thing>.+)"),
     )
 )  # fmt: skip
-TRAILING = re.compile(r"(?:\s+(?:too|now|again|as well|auch|jetzt))?[\s.!,;]*$", re.IGNORECASE)
+TRAILING = re.compile(
+    r"(?:(?<!\s)\s++(?:too|now|again|as well|auch|jetzt)[\s.!,;]*+|(?<![\s.!,;])[\s.!,;]++)$",
+    re.IGNORECASE,
+)
 COMMON_WORDS = frozenset("to been had just already no gone seen".split())
 
 

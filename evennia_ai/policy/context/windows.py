@@ -43,8 +43,8 @@ MODELS: tuple[tuple[str, int], ...] = (
     # Google
     (r"gemini-gemma", 8 * K),
     (r"gemini-1\.0|gemini-pro$", 32_760),
-    (r"gemini-.*(?:tts|image)", 8_192),
-    (r"gemini-(?:robotics|omni|.*computer-use)", 128_000),
+    (r"gemini-.{0,40}(?:tts|image)", 8_192),
+    (r"gemini-(?:robotics|omni|.{0,40}computer-use)", 128_000),
     (r"gemini", 1_048_576),
     (r"gemma-?4", 128 * K),
     (r"gemma-?3n|gemma-?3[:-](?:1b|270m)", 32 * K),
@@ -68,7 +68,7 @@ MODELS: tuple[tuple[str, int], ...] = (
     (r"(?:open-)?mixtral|(?:open-)?mistral", 32_000),
     # Alibaba
     (r"qwen-?3\.\d-(?:max|plus|flash)", 1_000_000),
-    (r"qwen-?3\.\d|qwen-?3-?(?:coder|next|vl)|qwen-?3.*-2507", 256 * K),
+    (r"qwen-?3\.\d|qwen-?3-?(?:coder|next|vl)|qwen-?3.{0,40}-2507", 256 * K),
     (r"qwen-?3", 32 * K),
     (r"qwq", 32 * K),
     (r"qwen-?2|qwen-?1\.5|codeqwen", 32 * K),
@@ -78,7 +78,7 @@ MODELS: tuple[tuple[str, int], ...] = (
     (r"deepseek-(?:r1|v3)", 64 * K),
     (r"deepseek-coder(?!-v2)", 16 * K),
     # others
-    (r"phi-?4-mini|phi-?3\.5|phi-?3.*128k", 128 * K),
+    (r"phi-?4-mini|phi-?3\.5|phi-?3.{0,40}128k", 128 * K),
     (r"phi-?4", 16 * K),
     (r"phi-?3", 4 * K),
     (r"phi-?2|tinyllama", 2 * K),

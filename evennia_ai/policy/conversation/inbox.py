@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,7 @@ from evennia_ai.messages import SPEECH, Audience, InboxEvent
 WAITING, DOUBTFUL, ANSWERED = "waiting", "doubtful", "answered"
 MAX_ATTEMPTS = 3
 MAX_EXCUSES = 2
+MANY = 5  # lines of one speaker that wait
 
 TOO_OLD = "too old to answer"
 GAVE_UP = "gave up after several attempts"
@@ -58,8 +60,12 @@ def select_expired(events: Iterable[InboxEvent], now: datetime, max_age_s: float
     return [Expired(event, reason) for event, reason in judged if reason]
 
 
-def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
+def next_batch(
+    events: Sequence[InboxEvent], present: Audience, held_back: Iterable[str] = ()
+) -> Batch | None:
     """Return the oldest reachable event and all others with the same audience, None without one.
+
+    Events of speakers who are ``held_back``, or of whom `MANY` wait, come after those of others.
 
     All room talk is one batch, whoever spoke. Whispers are batched by their parties, so no prompt
     ever combines what two people said in confidence. Exhausted events form batches of their own. An
@@ -68,7 +74,11 @@ def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
     reachable = [event for event in events if present & event.heard.audience]
     if not reachable:
         return None
-    first, exhausted = reachable[0].heard, is_exhausted(reachable[0])
+    waiting = Counter(event.heard.speaker for event in reachable)
+    pushing = {*held_back, *(speaker for speaker, count in waiting.items() if count >= MANY)}
+    others = (event for event in reachable if event.heard.speaker not in pushing)
+    oldest = next(others, reachable[0])
+    first, exhausted = oldest.heard, is_exhausted(oldest)
     reachable = [event for event in reachable if is_exhausted(event) == exhausted]
     if not first.private:
         return Batch(tuple(e for e in reachable if not e.heard.private), present, False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from evennia_ai.policy.word_patterns import one_of
+
 DEBT, PROMISE, SECRET, RELATION, TASK = "debt", "promise", "secret", "relation", "task"
 IDENTITY, PREFERENCE, ITEM, WISH = "identity", "preference", "item", "wish"
 
@@ -58,7 +60,7 @@ PHRASES = {
 |volveré|traeré|нужн[оаы]|ищу|вернусь|принесу|должен""",
 }  # fmt: skip
 CUES = {
-    kind: re.compile(rf"\b(?:{phrase.replace(chr(10), '')})\b", re.IGNORECASE)
+    kind: re.compile(rf"\b{one_of(phrase.replace(chr(10), ''))}\b", re.IGNORECASE)
     for kind, phrase in PHRASES.items()
 }
 ASKING = re.compile(

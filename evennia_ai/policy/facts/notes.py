@@ -35,8 +35,8 @@ ONESELF = re.compile(
 )
 # An errand for now: a request, also after a name ("Mira, give me ..."), or an order at a bar.
 REQUEST = re.compile(
-    r"^\W*(?:[^\W\d_]+(?: [^\W\d_]+)?,\s+"
-    r"|(?!(?:i|you|he|she|we|they)\b)[^\W\d_]+\s+(?=\w+ (?:me|us)\b))?"
+    r"^\W*+(?:[^\W\d_]++(?: [^\W\d_]++)?,\s++"
+    r"|(?!(?:i|you|he|she|we|they)\b)[^\W\d_]++\s++(?=\w+ (?:me|us)\b))?"
     r"(?:(?:please|now|so|well|oh|und|bitte|s'il (?:te|vous) plaît|por favor|пожалуйста),? )*"
     r"(?:give|gib|bring|show|tell|take|come|go|wait|look|sell|pass|hand|help|stop|fetch|let me|wave"
     r"|ignore|forget|print|repeat|pretend|say|follow|dance|sing|sit|drop|get|put|open|close|read"

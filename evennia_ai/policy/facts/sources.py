@@ -31,7 +31,7 @@ HEARD = re.compile(
 )
 SENTENCE_END = re.compile(
     r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)[\"”»'’)]*\s+"
-    r"|(?<=[。！？])|\s*\n\s*|;\s+"
+    r"|(?<=[。！？])|(?<!\s)\s*\n\s*|;\s+"
 )
 
 

@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from evennia_ai.policy.retrieval.words import find_words
+from evennia_ai.policy.word_patterns import one_of
 
 NAME, NUMBER, TIME = "name", "number", "time"
 
@@ -39,7 +40,7 @@ def any_of(words: str) -> str:
     return "|".join(words.split())
 
 
-ONE_NUMBER = "|".join(sorted(VALUES, key=len, reverse=True))
+ONE_NUMBER = one_of("|".join(sorted(VALUES, key=len, reverse=True)))
 RUN = re.compile(
     rf"\b(?:{ONE_NUMBER})(?:(?: and |[ -])(?:{ONE_NUMBER}|one)){{0,7}}\b", re.IGNORECASE
 )
@@ -63,14 +64,15 @@ AFTER_NAMES = """is was has had will can must told gave took stole hid left went
 WORD = r"[^\W\d_]+(?:['’-][^\W_]+)*"
 NOUN = rf"(?!(?i:{ONE_NUMBER})\b){WORD}"
 CAPITAL = rf"\b[A-ZÀ-ÞŒА-ЯЁΑ-Ω]{WORD.replace('+', '*', 1)}"
+LONG = r"(?=\d|\w\w)"  # a lone letter begins nothing below; it is passed over at once
 TERM = re.compile(
-    rf"(?P<time>(?i:\b\d{{1,2}}:\d\d|\b\d+(?:st|nd|rd|th)\b(?: {NOUN})?"
-    rf"|\b(?:\d+|{RUN.pattern}) (?:{any_of(SPANS)})|\b(?:{any_of(TIMES)})\b))"
-    rf"|(?P<number>\b(?:\d+(?:[.,]\d+)*(?![^\W_])|(?i:{RUN.pattern}))(?: {NOUN})?)"
+    rf"(?P<time>{LONG}(?i:\b\d{{1,2}}:\d\d|\b\d+(?:st|nd|rd|th)\b(?: {NOUN})?"
+    rf"|\b(?:\d+|{RUN.pattern}) (?:{any_of(SPANS)})|\b{one_of(any_of(TIMES))}\b))"
+    rf"|(?P<number>{LONG}\b(?:\d+(?:[.,]\d+)*(?![^\W_])|(?i:{RUN.pattern}))(?: {NOUN})?)"
     rf"|(?P<name>{CAPITAL}(?:(?: (?:{any_of(JOINTS)}))* {CAPITAL}){{0,5}})"
 )
 SAYS_NAME = re.compile(rf"['’]s\b| (?:(?:{any_of(AFTER_NAMES)})\b|[^\W\d_]{{2,}}(?:s|ed|et)\b)")
-BEGIN = re.compile(r"(?:^|[\"“«„:(])\W*$")
+OPENINGS = frozenset('"“«„:(')
 
 
 def with_digits(text: str) -> str:
@@ -119,12 +121,21 @@ def find_terms(sentence: str) -> dict[str, str]:
     return terms
 
 
+def _begins(text: str, at: int) -> bool:
+    """Return True if a sentence or a quotation begins at a position, but for other marks."""
+    while at and not (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at -= 1
+        if text[at] in OPENINGS:
+            return True
+    return not at
+
+
 def _name_in(text: str, found: re.Match[str]) -> str:
     """Return a run of capitalised words without common ones before it; empty if no name."""
     words = found[0].split()
     while words and not stems(words[0].lower()):
         del words[0]
     name = " ".join(words)
-    begins = BEGIN.search(text[: found.start()]) and name == found[0]
+    begins = name == found[0] and _begins(text, found.start())
     certain = len(words) > 1 or name.endswith(("'s", "’s")) or SAYS_NAME.match(text, found.end())
     return name if certain or not begins else ""

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-ASSISTANT, PLAYER, GAME = "assistant", "player", "game"
+ASSISTANT, PLAYER, OWNER, GAME = "assistant", "player", "owner", "game"
 NAMES = {
     ASSISTANT: "this assistant's budget",
     PLAYER: "this player's budget",
+    OWNER: "this player's account's budget",
     GAME: "the game's budget",
 }
 Account = tuple[str, str]
@@ -27,7 +28,7 @@ class Charge:
     def share(self, account: Account, tokens: int) -> int:
         """Return what one account pays for a call; players who caused it share evenly."""
         players = sum(kind == PLAYER for kind, _ in self.limits)
-        return -(-tokens // players) if account[0] == PLAYER else tokens
+        return -(-tokens // players) if account[0] in (PLAYER, OWNER) else tokens
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ REFUSED, NO_HOST, NO_TLS, TIMEOUT, BROKEN = "refused", "no host", "tls", "timeou
 
 MOST_MODELS = 10
 UNKNOWN_MODEL = re.compile(
-    r"model.{0,120}(not found|not exist|no such|unknown|not a valid|invalid|not available)"
+    r"model.{0,80}?(?=[niu])(not found|not exist|no such|unknown|not a valid|invalid|not available)"
     r"|(no such|unknown|invalid|unsupported) model|model_not_found",
     re.IGNORECASE | re.DOTALL,
 )

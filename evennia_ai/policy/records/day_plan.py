@@ -27,7 +27,6 @@ WHAT_CHARS = 120
 LASTS_S = 20 * 3_600.0  # under a day: a character that sleeps at about the same hour plans daily
 MOST_GOALS = 4
 CLOCK = re.compile(r"\s*(\d{1,2}):(\d{2})\s*")
-EXIT = re.compile(r"(?P<name>.*?)(?: \(to (?P<place>.+)\))?")
 
 # Each trade with its work in the morning and in the afternoon.
 TRADES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
@@ -109,8 +108,14 @@ def plan_request(
 
 def places_near(exits: Sequence[str]) -> list[str]:
     """Return the places that exits lead to: "road (to North Gate)" → "North Gate"."""
-    found = (EXIT.fullmatch(exit_name) for exit_name in exits)
-    return list(dict.fromkeys(match["place"] or match["name"] for match in found if match))
+    return list(dict.fromkeys(map(_place_behind, exits)))
+
+
+def _place_behind(exit_name: str) -> str:
+    _, _, place = exit_name.partition(" (to ")
+    if not place.endswith(")"):
+        return exit_name
+    return place[:-1] or exit_name
 
 
 def read_plan(reply: str, places: Sequence[str]) -> list[Planned]:

@@ -19,9 +19,10 @@ from evennia_ai.policy.replies.assistant_voice import (
 )
 from evennia_ai.policy.replies.likeness import plain_words
 from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_persona, quotes_rules
+from evennia_ai.policy.word_patterns import one_of
 
 NOTHING = re.compile(r"(?!)")
-LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}"  # where a line or a sentence begins
+LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}+"  # where a line or a sentence begins
 # Tags of ours and of chat templates, special tokens, headings, links; also with the sanitizer's
 # "< " and "¦".
 MARKUP = re.compile(
@@ -45,11 +46,11 @@ DATA = re.compile(
     r"|[\[(](?i:end)(?: of (?:response|reply|turn|message|scene))?[\])]",
 )
 CODE = re.compile(
-    r"```|~~~|\"{3}|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w+.*[:\w]$)"
+    r"```|~~~|\"{3}|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w.*[:\w]$)"
 )
 CALL = re.compile(
     r"\b[A-Za-z_]\w{0,40}\((?:\)|[\"'“{\[(]|\w{1,40}\s?=)"
-    r"|(?m:^\s{0,9}(?:arguments|parameters|args|function|tool|tool_name|action_input)\s?:)"
+    r"|(?m:^\s{0,9}+(?:arguments|parameters|args|function|tool|tool_name|action_input)\s?:)"
 )
 SPEAKERS = (
     "assistant assistante user human ai bot chatbot model developer npc system système sistema "
@@ -62,10 +63,10 @@ HEADINGS = (
 ).split()
 # Labels of a transcript, of a reasoning format, and of our description of the situation.
 ROLE = re.compile(
-    rf"{LINE}(?:{'|'.join(SPEAKERS)}|system (?:prompt|message)|tool (?:result|output))"
+    rf"{LINE}{one_of('|'.join(SPEAKERS) + '|system (?:prompt|message)|tool (?:result|output)')}"
     r"\s?(?:\(\w{1,20}\))?[*_\])]{0,3}\s?:"
-    rf"|\A[\s>#*_\[(]{{0,6}}(?:final )?(?:{'|'.join(HEADINGS)})[*_\])]{{0,3}}\s?:"
-    r"|(?m:^\s{0,9}(?:you see|people here|things here|exits|you carry|not answered yet|place)\s?:)"
+    rf"|\A[\s>#*_\[(]{{0,6}}+(?:final )?{one_of('|'.join(HEADINGS))}[*_\])]{{0,3}}\s?:"
+    r"|(?m:^\s{0,9}+(?:you see|people here|things here|exits|you carry|not answered yet|place)\s?:)"
     r"|[(\[]note\s?:",
     re.IGNORECASE,
 )
@@ -149,7 +150,8 @@ def tool_listing(tools: frozenset[str]) -> re.Pattern[str]:
     strange = "|".join(re.escape(tool) for tool in tools if "_" in tool or tool in STRANGE)
     odd = rf"|(?<!\w)(?:{strange})(?!\w)" if strange else ""
     return re.compile(
-        rf"{joined}{{{MOST_TOOLS - 1},}}|(?:\n|\A)\s*[-*•\d.]{{1,3}} {row}(?:\s?[:(]| [–-] ){odd}"
+        rf"{joined}{{{MOST_TOOLS - 1},}}"
+        rf"|(?:\n|\A)[^\S\n]{{0,20}}[-*•\d.]{{1,3}} {row}(?:\s?[:(]| [–-] ){odd}"
     )
 
 

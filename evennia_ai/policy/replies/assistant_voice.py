@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from evennia_ai.policy.word_patterns import one_of, split_alternatives
+
 AI_EN = r"(?:AI|A\.I\.|artificial intelligence|(?:large )?language model|chat ?bot)(?!\w)"
 AI_DE = r"(?:KI(?:-\w+)?|künstliche Intelligenz|(?:großes )?Sprachmodell|Chatbot)(?!\w)"
 AI_FR = r"(?:(?-i:IA)|intelligence artificielle|modèle de langage|agent conversationnel)(?!\w)"
@@ -149,6 +151,7 @@ THOUGHTS = (
     r"\bl'utilisat(?:eur|rice) (?:veut|demande|a|souhaite|dit)\b",
     r"\b(?:el|la) usuari[oa] (?:quiere|pide|pregunta|dice|ha)\b",
 )
+BOUNDARY = r"\b"
 MARKUP = " \t\n*_#>-–—([])"
 QUOTES = tuple("\"'“”„«»‘`")
 IS_AI = re.compile(r"\byou are (?:[^.!?\n]{0,60}?\b)?(?:an|the) (?:\w+ ){0,2}AI\b", re.IGNORECASE)
@@ -156,8 +159,11 @@ NOT_AI = re.compile(r"\b(?:not?|never|nor)\b", re.IGNORECASE)
 
 
 def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    """Return one pattern for several."""
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    """Return one pattern for several, of which one at least begins with a word's boundary."""
+    every = [one for pattern in patterns for one in split_alternatives(pattern)]
+    words = "|".join(one.removeprefix(BOUNDARY) for one in every if one.startswith(BOUNDARY))
+    others = [one for one in every if not one.startswith(BOUNDARY)]
+    return re.compile("|".join([f"{BOUNDARY}{one_of(words)}", *others]), re.IGNORECASE)
 
 
 REFUSAL, SELF_DESCRIPTION, THOUGHT = map(any_of, (REFUSALS, SELF_DESCRIPTIONS, THOUGHTS))

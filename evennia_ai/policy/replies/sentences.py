@@ -17,7 +17,7 @@ END = re.compile(
     r"|(?<![。！？])[。！？]++[」』”’）】]*+(?=[^」』”’）】。！？])"
 )
 MAY_BELONG_TO_END = OPENINGS + ".!?…。！？”’)]»「」』）】"
-LAST_WORD = re.compile(r"([^\W_]+)\.\Z")
+LAST_WORD = re.compile(r"(?<![^\W_])([^\W_]++)\.\Z")
 
 
 class SentenceSplitter:

@@ -46,7 +46,9 @@ BETWEEN = re.compile(
     re.IGNORECASE,
 )
 TAGGED = re.compile(r"\s*+(?=<arg_key>|</tool_call>)")
-TAGGED_ARGUMENT = re.compile(r"<arg_key>([\w-]+)</arg_key>\s*<arg_value>([\s\S]*?)</arg_value>")
+TAGGED_ARGUMENT = re.compile(
+    r"<arg_key>([\w-]+)</arg_key>\s*<arg_value>([\s\S]*?)(?:</arg_value>|\Z)"
+)
 PARAMETER = re.compile(
     r"<parameter(?:=|\s{1,9}name\s?=\s?)[\"']?([\w-]+)[\"']?\s?>([\s\S]*?)"
     r"(?:</parameter>|(?=<parameter)|\Z)"

@@ -24,7 +24,7 @@ QUESTION_MARKS = frozenset("?？؟")
 SENTENCE_ENDS = re.compile(r"[.!…。！](?=\s|$)")
 # It takes something back, or gives a new value for it.
 CORRECTION = re.compile(
-    r"^\W*(?:(?:oh|ah|well|hm+|ach|äh|euh|bah|eh|ой|ах|ну)\W+)*(?:"
+    r"^\W*+(?:(?:oh|ah|well|hm+|ach|äh|euh|bah|eh|ой|ах|ну)\W++){0,4}(?:"
     r"no,? (?:wait|sorry|not|the|it|he|she|they|i|make|that)\b|wait\b|hold on\b|actually\b|rather\b"
     r"|i mean\b|i meant\b|sorry\b|pardon\b|correction\b|scratch that\b|make that\b|i misspoke\b"
     r"|i was wrong\b|my mistake\b|on second thought|come to think|change of plan|not the\b"
@@ -35,9 +35,9 @@ CORRECTION = re.compile(
     r"|no,? espera|espera\b|perdón\b|perdona\b|mejor dicho|quiero decir|en realidad\b|me equivoqu"
     r"|нет\b|постой|погоди|точнее|вернее|то есть|извини|ошиб|я хотела? сказать|на самом деле"
     r")"
-    r"|^\W*(?:\w+\W+){1,4}(?:actually|rather|i mean|i meant)\b|\bactually\W*$"
+    r"|^\W*+(?:\w++\W++){1,4}(?:actually|rather|i mean|i meant)\b|\bactually\W*+$"
     # A value and nothing before it: "Five, I forgot the youngest."
-    r"|^\W*(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s*[,.;!–-]",
+    r"|^\W*+(?:\d++|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s*[,.;!–-]",
     re.IGNORECASE,
 )
 CHANGES = re.compile(
@@ -48,7 +48,7 @@ CHANGES = re.compile(
 )
 # It goes on with what the line before began.
 CONTINUATION = re.compile(
-    r"^\W*(?:and|but|or|because|which|who|that|it|its|it's|he|he's|his|she|she's|her|they|they're|"
+    r"^\W*+(?:and|but|or|because|which|who|that|it|its|it's|he|he's|his|she|she's|her|they|they're|"
     r"their|this|there|so|then|und|aber|oder|weil|er|sie|es|sein|ihr|das|der|die|dort|"
     r"et|mais|ou|parce|il|elle|ils|elles|c'est|son|sa|y|pero|porque|él|ella|es|está|su|allí|"
     r"и|но|а|или|потому|он|она|оно|они|его|её|это|там)\b",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from evennia_ai.policy.word_patterns import one_of
+
 ENGLISH, RUSSIAN = "en", "ru"
 # The names of Snowball's algorithms; English has a lighter stemmer of its own.
 SNOWBALL = {"de": "german", "fr": "french", "es": "spanish", "ru": "russian"}
@@ -163,9 +165,9 @@ def _cues(
     asks_time: str, asks_number: str, tells_time: str, tells_number: str, names: str = DATE_NAMES
 ) -> Cues:
     dates = rf"\d{{4}}|{names}"
-    tells = rf"\b(?:{tells_time}|{dates})\b", rf"\b(?:\d+|{tells_number})\b"
+    tells = rf"\b{one_of(f'{tells_time}|{dates}')}\b", rf"\b(?:\d+|{one_of(tells_number)})\b"
     return Cues(
-        *(re.compile(text, re.I) for text in (asks_time, rf"\b(?:{asks_number})\b", *tells))
+        *(re.compile(text, re.I) for text in (asks_time, rf"\b{one_of(asks_number)}\b", *tells))
     )
 
 

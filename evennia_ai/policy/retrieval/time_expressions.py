@@ -14,32 +14,33 @@ from typing import NamedTuple
 
 from evennia_ai.policy.retrieval.languages import COUNTS, MONTHS, NIGHTS, UNIT_DAYS, WEEKDAYS
 from evennia_ai.policy.retrieval.words import language_of
+from evennia_ai.policy.word_patterns import one_of
 
 DAY_S = 86_400.0
-_MONTH = "|".join(f"(?:{names})" for names in MONTHS)
-_UNIT = "|".join(UNIT_DAYS)
-_WHAT = "|".join((_UNIT, NIGHTS, *WEEKDAYS))
+_MONTH = one_of("|".join(MONTHS))
+_UNIT = one_of("|".join(UNIT_DAYS))
+_WHAT = one_of("|".join((*UNIT_DAYS, NIGHTS, *WEEKDAYS)))
 _DAY = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th|er|\.)?"
-_COUNT = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
+_COUNT = rf"(\d{{1,3}}|{one_of('|'.join(COUNTS))})"
 
 # They mean something else, too, and count as months only next to a number or a word of time.
 AMBIGUOUS = ("may", "march", "mars", "julio")
 DATE = re.compile(
     r"\b(?:(?P<cue>in|of|since|until|during|last|this|on|around|early|late|mid|im|seit|en|depuis|"
-    r"desde)\s+)?"
-    rf"(?:{_DAY.format('before')}\s+(?:(?:of|de)\s+)?)?(?P<month>{_MONTH})\b"
+    r"desde)\s++)?"
+    rf"(?:{_DAY.format('before')}\s++(?:(?:of|de)\s++)?)?(?P<month>{_MONTH})\b"
     rf"(?:\s+{_DAY.format('after')}(?!\d))?(?:,?\s+(?:del?\s+)?(?P<year>\d{{4}})\b)?",
     re.I,
 )
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 AGO = re.compile(
-    rf"\b(?:{_COUNT}\s+({_UNIT})\s+(?:ago|назад)|(?:vor|il y a|hace)\s+{_COUNT}\s+({_UNIT}))\b|"
+    rf"\b(?:{_COUNT}\s++({_UNIT})\s++(?:ago|назад)|(?:vor|il y a|hace)\s++{_COUNT}\s++({_UNIT}))\b|"
     r"\b(неделю|месяц|год)\s+назад\b",
     re.I,
 )
 LAST = re.compile(
-    rf"\b(?:(?:last|letzte[nrs]?|vorige[nrs]?|прошл\w+)\s+({_WHAT})|"
-    rf"({_WHAT})\s+(?:derni(?:er|ère)|passée?|pasad[oa]))\b",
+    rf"\b(?:(?:last|letzte[nrs]?|vorige[nrs]?|прошл\w+)\s++({_WHAT})|"
+    rf"({_WHAT})\s++(?:derni(?:er|ère)|passée?|pasad[oa]))\b",
     re.I,
 )
 NEAR_DAYS = {

@@ -1,0 +1,143 @@
+"""What every person causes lately, and the alert of staff at a flood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from django.conf import settings
+from evennia.comms.models import ChannelDB
+from evennia.objects.models import ObjectDB
+from evennia.utils import logger
+from twisted.logger import Logger
+
+from evennia_ai.game.perception import is_assistant
+from evennia_ai.messages import Audience, Heard
+from evennia_ai.policy.limits.people import (
+    ANSWER,
+    Crowd,
+    Person,
+    PersonLimits,
+    after_line,
+    after_refusal,
+    cooled,
+    is_flood,
+    is_held_back,
+    is_hostile,
+    judge_line,
+)
+from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.scheduling import Clock
+
+log = Logger()
+
+TELL_AGAIN_S = 20.0  # a person reads at most one refusal in this time
+MOST_PEOPLE = 10_000  # that are remembered; the oldest give way
+SHOWN_NAMES = 5
+
+
+class CrowdControl:
+    """The limits of all people, in the memory of this process.
+
+    Attributes:
+        trouble: the latest alert, for `aistatus`; "" if it is over.
+    """
+
+    def __init__(self, clock: Clock, limits: PersonLimits) -> None:
+        self._clock = clock
+        self.limits = limits
+        self._people: dict[str, Person] = {}
+        self._crowd = Crowd()
+        self._alert = ""
+
+    def judge(self, heard: Heard, listener: str) -> str:
+        """Count a line that an assistant heard; return `ANSWER`, or why it is not answered."""
+        now = self._clock.seconds()
+        payers = payers_of(heard.speaker)
+        if payers and not heard.addressed:
+            payers = (f"{heard.speaker} near {listener}",)
+        verdicts = [judge_line(self._person(payer), now, self.limits) for payer in payers]
+        verdict = next(filter(None, verdicts), ANSWER)
+        hostile = int(heard.addressed and verdict == ANSWER and is_hostile(heard.text))
+        for payer in payers:
+            self._keep(payer, after_line(self._person(payer), now, verdict, hostile, self.limits))
+        if verdict != ANSWER:
+            self._crowd = after_refusal(self._crowd, now, heard.speaker_name)
+            self._alert_staff(now)
+        return verdict
+
+    def note_refused(self, speakers: Audience) -> None:
+        """Count a tool call that was refused as a hostile act of the one person who spoke."""
+        now = self._clock.seconds()
+        payers = payers_of(*speakers) if len(speakers) == 1 else ()
+        for payer in payers:
+            self._keep(payer, cooled(self._person(payer), now, 1, self.limits))
+
+    def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
+        """Return the speakers who said too much in the last minute."""
+        now = self._clock.seconds()
+        return frozenset(one for one in speakers if is_held_back(self._person(one), now))
+
+    def should_tell(self, speaker: str) -> bool:
+        """Return True if a refused person has read no refusal lately; count this one."""
+        now, person = self._clock.seconds(), self._person(speaker)
+        if now - person.told_at < TELL_AGAIN_S:
+            return False
+        self._keep(speaker, replace(person, told_at=now))
+        return True
+
+    @property
+    def trouble(self) -> str:
+        """Return the latest alert while it is fresh, else an empty text."""
+        age_s = self._clock.seconds() - self._crowd.alerted_at
+        return self._alert if age_s < self.limits.alert_pause else ""
+
+    def _person(self, payer: str) -> Person:
+        return self._people.get(payer) or Person()
+
+    def _keep(self, payer: str, person: Person) -> None:
+        self._people.pop(payer, None)  # the newest stand last
+        self._people[payer] = person
+        if len(self._people) > MOST_PEOPLE:
+            del self._people[next(iter(self._people))]
+
+    def _alert_staff(self, now: float) -> None:
+        """Tell staff once that a flood began: security log, staff channel and `aistatus`."""
+        if not is_flood(self._crowd, now, self.limits):
+            return
+        names = sorted(self._crowd.names)
+        shown = ", ".join(clean_output(name, 40) for name in names[:SHOWN_NAMES])
+        more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+        self._alert = (
+            f"a flood: {len(self._crowd.refused)} lines to characters were refused in a minute, "
+            f"of {shown}{more}."
+        )
+        self._crowd = replace(self._crowd, alerted_at=now)
+        logger.log_sec(f"evennia_ai: {self._alert}")
+        tell_channel(f"AI characters: {self._alert}")
+
+
+def payers_of(dbref: str) -> tuple[str, ...]:
+    """Return under which names a line is counted: its speaker's, and the account's.
+
+    None for the game's own notices and for assistants, whose chains `max_hops` limits.
+    """
+    found = ObjectDB.objects.dbref_search(dbref).first() if dbref else None
+    if found is None or is_assistant(found):
+        return ()
+    return (dbref, f"account {found.db_account_id}") if found.db_account_id else (dbref,)
+
+
+def account_of(dbref: str) -> str:
+    """Return the name under which the account of a character pays; "" without one."""
+    return next((payer for payer in payers_of(dbref)[1:]), "")
+
+
+def tell_channel(line: str) -> None:
+    """Send a line to Evennia's channel for staff, if the game has it."""
+    key = (getattr(settings, "CHANNEL_MUDINFO", None) or {}).get("key", "")
+    for channel in ChannelDB.objects.filter(db_key=key) if key else ():
+        try:
+            channel.msg(line)
+        except Exception:  # noqa: BLE001  # a game's channel; an alert must not lose a player's line
+            log.failure("evennia_ai: the staff channel did not take an alert; it is in the log")

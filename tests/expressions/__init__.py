@@ -1,0 +1,1 @@
+"""Every regular expression of the package, and hostile text for each."""

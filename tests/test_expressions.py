@@ -1,0 +1,119 @@
+"""No regular expression of the package can be made to hold the game: each is about linear."""
+
+import re
+
+import pytest
+
+from evennia_ai.offline.understanding import read_line
+from evennia_ai.policy.compaction.claims import without_claims
+from evennia_ai.policy.consolidation.attribute_patterns import read_attributes
+from evennia_ai.policy.facts.cues import cues_of
+from evennia_ai.policy.facts.terms import find_terms, normal_words
+from evennia_ai.policy.replies.likeness import find_repeat, plain_words
+from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_rules
+from evennia_ai.policy.replies.text_calls import read_text_calls
+from evennia_ai.policy.retrieval.exchange import signs_of
+from evennia_ai.policy.retrieval.time_expressions import find_spans
+from evennia_ai.policy.sanitize import clean_heard, spoken_words
+from evennia_ai.policy.secrecy import hide_secrets
+from evennia_ai.policy.word_patterns import one_of, split_alternatives
+from tests.expressions.found import NAMES, Expression, expressions
+from tests.expressions.hostile import makers
+from tests.expressions.timing import function_grows_too_fast, grows_too_fast, worst
+
+
+@pytest.fixture(scope="module")
+def every() -> list[Expression]:
+    return expressions()
+
+
+def test_all_expressions_are_found(every):
+    places = {one.place for one in every}
+    assert len(every) > 700
+    assert {
+        "game.perception.ARTICLE",  # of a module
+        "policy.facts.cues.CUES",  # in a mapping
+        "offline.aspects.ASPECTS",  # in a dataclass of a table
+    } <= places
+    texts = {one.pattern.pattern for one in every}
+    assert r"^(?:from|in|to|as|for) " in texts  # inside a function
+    assert any(re.escape(NAMES) in text for text in texts)  # made of a name at run time
+
+
+def test_no_expression_grows_faster_than_its_text(every):
+    bad = [(one.place, worst(one)) for one in every]
+    bad = [(place, cost) for place, cost in bad if grows_too_fast(cost)]
+    lines = [f"{place}: {cost.expression.pattern.pattern[:80]!r} on {cost.text[:40]!r}"
+             for place, cost in bad]  # fmt: skip
+    assert lines == []
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\s*:?\s*\Z",  # a run of spaces: from each of them to the end
+        r"(?:(?:go|go and|and)[ ,]+)*stop",  # two ways to read each word: exponential
+        r"\b[a-z][a-z0-9+.-]*://\S+",
+        r'["“](.+)["”]',
+        r"\b(?:.+ )?from \w+ to here",
+    ],
+)
+def test_an_expression_at_fault_is_caught(pattern):
+    one = Expression("here", re.compile(pattern), frozenset({"search"}))
+    assert grows_too_fast(worst(one))
+
+
+def test_each_expression_meets_more_than_twenty_hostile_texts():
+    assert len(makers(re.compile("plain"))) > 20
+    assert all(len(make(10_000)) <= 10_000 + 200 for make in makers(re.compile(r"(?:a|bc)+d")))
+
+
+# What reads players' or a model's words: these call several expressions, and loop over matches.
+READERS = {
+    "clean_heard": lambda text: clean_heard(text, 20_000),
+    "spoken_words": lambda text: spoken_words(text, "Mira", 20_000),
+    "echo": lambda text: is_echo(plain_words(text), [f"{text} x"]),
+    "loop": lambda text: is_loop(text, plain_words(text)),
+    "repeat": lambda text: find_repeat(text, [text[1:]] * 3),
+    "rules": lambda text: quotes_rules(plain_words(text), "You are one character."),
+    "terms": find_terms,
+    "words": normal_words,
+    "cues": cues_of,
+    "claims": lambda text: without_claims(text, "Old Tom", [text]),
+    "attributes": lambda text: read_attributes(text, ["Ann"]),
+    "signs": signs_of,
+    "times": lambda text: find_spans(text, 1.7e9),
+    "secrets": lambda text: hide_secrets(text, "sk-0123456789"),
+    "calls": lambda text: read_text_calls(text, {"say": {"required": ["text"]}, "wave": {}}),
+    "offline": lambda text: read_line(text, "Mira"),
+}
+PIECES = (
+    " ",
+    "a ",
+    "Aye. ",
+    "Ann says: ",
+    "1,",
+    "?! ",
+    "(",
+    '"',
+    '{"a":',
+    "<think>",
+    "My Name Is Tom. ",
+)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_reading_twice_the_text_takes_about_twice_the_time(reader):
+    slow = [piece for piece in PIECES if function_grows_too_fast(READERS[reader], piece)]
+    assert slow == []
+
+
+@pytest.mark.parametrize("word", ["Two", "twelve", "vorgestern", "Gestern", "10", "letzten"])
+def test_grouped_words_match_what_the_alternatives_match(word):
+    plain = r"two|twelve|(?:vor)?gestern|\d+|letzte(?:n|s)?"
+    assert re.fullmatch(one_of(plain), word, re.IGNORECASE)
+    assert not re.fullmatch(one_of(plain), f"x{word}", re.IGNORECASE)
+
+
+def test_alternatives_in_groups_and_classes_stay_whole():
+    assert list(split_alternatives(r"a(?:b|c)|[|d]|e\|f|g")) == [r"a(?:b|c)", "[|d]", r"e\|f", "g"]
