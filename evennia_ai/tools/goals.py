@@ -17,6 +17,7 @@ from evennia_ai.policy.records.goal import (
     DROPPED,
     GOAL_CHARS,
     MOST_OPEN,
+    OPEN,
     USUAL_IMPORTANCE,
     WHY_CHARS,
     find_goal,
@@ -65,7 +66,7 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     if len(own) >= MOST_OPEN and find_goal(content, own) is None:
         raise ToolError(f"You have {len(own)} goals: finish or drop one before you set another.")
 
-    caused = [goal for goal in goals.open(everything=True) if goal["origin"] != BUILDER]
+    caused = [goal for goal in goals.held() if goal["state"] == OPEN and goal["origin"] != BUILDER]
     if is_reached(caused, context.speakers, context.script.config.person_goals):
         raise ToolError(TOO_MANY_GOALS)
     why = clean_heard(arguments.why, WHY_CHARS)
