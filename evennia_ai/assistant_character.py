@@ -191,6 +191,9 @@ class SpeakerMixin(Mixed):
 
     def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
         """Speak; meanwhile ``ndb.ai_utterance`` holds the raw words for the assistants present."""
+        if self.ndb.ai_utterance:  # the words of an assistant; `message` is escaped for clients
+            super().at_say(message, *args, **kwargs)
+            return
         receivers = kwargs.get("receivers") or ()
         listed = tuple(receivers) if isinstance(receivers, (list, tuple, set)) else (receivers,)
         self.ndb.ai_utterance = Utterance(message, listed, bool(kwargs.get("whisper")))

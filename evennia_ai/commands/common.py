@@ -15,9 +15,9 @@ from twisted.python.failure import Failure
 from evennia_ai.assistant_character import composed_path
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.texts import TEXTS, text
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import Page
@@ -25,7 +25,7 @@ from evennia_ai.store.reports import Page
 log = Logger()
 
 NAME_CHARS = 60
-ERROR_CHARS = 400
+ERROR_CHARS = 1_000
 
 Dialogue = Generator[Any, str, None]  # yields a question, or a pause in seconds
 Outcome = Dialogue | Deferred[Any] | None
@@ -62,7 +62,7 @@ class AICommand(MuxCommand):
                 raise UsageError(self.explain_no_services())
             outcome = self.run()
         except AssistantError as error:
-            self.msg(str(error))
+            self.msg(error_line(error))
             return None
         if isinstance(outcome, Deferred):
             outcome.addErrback(self.tell_failure)
@@ -110,7 +110,7 @@ class AICommand(MuxCommand):
         try:
             yield from dialogue
         except AssistantError as error:
-            self.msg(str(error))
+            self.msg(error_line(error))
 
     def tell(self, lines: str | Sequence[str]) -> None:
         """Show lines to the caller, whose session may have changed since they typed."""
@@ -119,10 +119,9 @@ class AICommand(MuxCommand):
     def tell_failure(self, failure: Failure) -> None:
         """Tell the caller why work that continued after `run` failed."""
         if isinstance(failure.value, UsageError):
-            self.tell(str(failure.value))
+            self.tell(error_line(failure.value))
         elif isinstance(failure.value, AssistantError):
-            reason = clean_output(str(failure.value), ERROR_CHARS)
-            self.tell(self.failure_text.format(reason=reason))
+            self.tell(self.failure_text.format(reason=error_line(failure.value)))
         elif not isinstance(failure.value, CancelledError):  # the server is stopping
             log.failure("{command} failed", command=self.key, failure=failure)
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
@@ -156,7 +155,7 @@ class AICommand(MuxCommand):
                 "Check the name, or use a number such as #12."
             )
         if len(found) > 1:
-            named = [f"{obj.get_display_name(self.caller)}({obj.dbref})" for obj in found]
+            named = [f"{shown_name(obj)}({obj.dbref})" for obj in found]
             raise UsageError(
                 f"Several match: {', '.join(named)}. Use a number, such as {found[0].dbref}."
             )
@@ -166,15 +165,16 @@ class AICommand(MuxCommand):
         """Return the assistant of a character; raises UsageError if it has none."""
         character = self.find_character(name)
         script: GameScript | None = getattr(character, "assistant", None)
+        name = shown_name(character)
         if script is None and character.scripts.has(SCRIPT_KEY):
             raise UsageError(
-                f"{character.key} has an assistant but does not hear: its typeclass was changed. "
-                f"To repair it: |wtypeclass/force {character.key} = "
+                f"{name} has an assistant but does not hear: its typeclass was changed. "
+                f"To repair it: |wtypeclass/force {name} = "
                 f"{composed_path(type(character).path)}|n"
             )
         if script is None:
-            command = f"|waisetup {character.key} = <persona>|n"
-            raise UsageError(f"{character.key} has no assistant. To attach one: {command}")
+            command = f"|waisetup {name} = <persona>|n"
+            raise UsageError(f"{name} has no assistant. To attach one: {command}")
         return script
 
     def find_editable(self, name: str) -> GameScript:
@@ -187,9 +187,15 @@ class AICommand(MuxCommand):
         """Raise UsageError if Evennia's locks do not let the caller edit a character."""
         if not (character.access(self.caller, "edit") or character.access(self.caller, "control")):
             raise UsageError(
-                f"You may not change {character.get_display_name(self.caller)}: "
+                f"You may not change {shown_name(character)}: "
                 "its edit and control locks do not let you. Ask an admin."
             )
+
+
+def error_line(error: AssistantError) -> str:
+    """Return an error as a sentence; only the commands' own errors hold markup."""
+    told = str(error)
+    return told if isinstance(error, UsageError) else clean_output(told, ERROR_CHARS)
 
 
 def page_number(text: str | None) -> int:

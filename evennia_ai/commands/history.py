@@ -18,6 +18,7 @@ from evennia_ai.commands.history_rendering import (
 )
 from evennia_ai.commands.memory_rendering import entry_lines, journal_page, names_in, origins_of
 from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
+from evennia_ai.game.client_text import shown_name
 from evennia_ai.ports import GameScript
 from evennia_ai.store.reports import (
     compaction_page,
@@ -80,19 +81,19 @@ class CmdAIHistory(AICommand):
         lines = [message_line(row, script.character_name) for row in page.rows]
         if page.number == 1:
             lines += map(waiting_line, waiting_events(script.id))
-        self.show_page(script.character_name, lines, page, NOTHING_SAID)
+        self.show_page(shown_name(script), lines, page, NOTHING_SAID)
 
     def do_turns(self, script: GameScript) -> None:
         """Show a page of turns."""
         page = turn_page(script.id, page_number(self.rhs), TURNS_A_PAGE)
         lines = [line for turn in page.rows for line in turn_lines(turn)]
-        self.show_page(script.character_name, lines, page, NOTHING_SAID)
+        self.show_page(shown_name(script), lines, page, NOTHING_SAID)
 
     def do_compactions(self, script: GameScript) -> None:
         """Show a page of compactions."""
         page = compaction_page(script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
         lines = map(compaction_line, page.rows)
-        self.show_page(script.character_name, lines, page, "has no compaction yet.")
+        self.show_page(shown_name(script), lines, page, "has no compaction yet.")
 
     def do_sleep(self, script: GameScript) -> None:
         """Show a page of sleep passes, or one pass step by step."""
@@ -103,7 +104,7 @@ class CmdAIHistory(AICommand):
             return
         page = sleep_page(script.id, page_number(number), PASSES_A_PAGE)
         lines = pass_lines(script, page)
-        self.show_page(script.character_name, lines, page, "has not slept yet.", "page ")
+        self.show_page(shown_name(script), lines, page, "has not slept yet.", "page ")
 
     @inlineCallbacks
     def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
@@ -111,7 +112,7 @@ class CmdAIHistory(AICommand):
         number = page_number(self.rhs)
         page, _ = yield journal_page(script, script.character.journal, number, with_private=True)
         lines = entry_lines(page.rows, names_in(*page.rows), origins_of(script, page.rows))
-        self.show_page(script.character_name, lines, page, "has no journal entries yet.")
+        self.show_page(shown_name(script), lines, page, "has no journal entries yet.")
 
     def do_find(self, script: GameScript) -> None:
         """Show the newest messages that hold some words."""

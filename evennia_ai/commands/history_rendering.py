@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.commands.common import list_names
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import EXCUSE, Message, is_excuse
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.store.compactions import MASK
 from evennia_ai.store.reports import is_log_unchanged, seconds_between
 
@@ -52,7 +52,7 @@ def compaction_line(row: dict[str, Any]) -> str:
 def whole_compaction(row: dict[str, Any]) -> str:
     """Return one compaction with its cost, and its summary for each audience."""
     parts = [
-        f"|wFor {list_names(key.split(',')) if key != PUBLIC else 'everybody'}|n:\n"
+        f"|wFor {clean_output(list_names(key.split(','))) if key != PUBLIC else 'everybody'}|n:\n"
         + "\n".join(clean_output(line, 500) for line in text.splitlines())
         for key, text in row["summary"].items()
     ]

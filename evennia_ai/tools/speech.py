@@ -8,6 +8,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from evennia_ai.errors import ToolError
+from evennia_ai.game.client_text import as_shown
+from evennia_ai.game.hearing import Utterance
 from evennia_ai.game.perception import display_name, find_named, listening_objects
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
@@ -43,7 +45,7 @@ def say(context: ToolContext, arguments: SayArguments) -> str | ToolResult:
     present = those_present(context)
     if context.whispered or not may_be_heard_by(context, present):
         return deliver_whisper(context, arguments.text, confidants(context, present))
-    context.character.at_say(own_words(context, arguments.text))
+    speak(context, own_words(context, arguments.text))
     return SAID
 
 
@@ -72,7 +74,7 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
     context.character.location.msg_contents(
         ("{actor} {deed}", {"type": "pose"}),
         from_obj=context.character,
-        mapping={"actor": context.character, "deed": words},
+        mapping={"actor": context.character, "deed": as_shown(words)},
     )
     return EMOTED
 
@@ -107,6 +109,16 @@ def own_words(context: ToolContext, text: str, **manner: Any) -> str:
     return str(words)
 
 
+def speak(context: ToolContext, words: str, **manner: Any) -> None:
+    """Let the character speak: clients get the words escaped, assistants get them as they are."""
+    character, receivers = context.character, manner.get("receivers", ())
+    character.ndb.ai_utterance = Utterance(words, receivers, bool(receivers))
+    try:
+        character.at_say(as_shown(words), **manner)
+    finally:
+        character.ndb.ai_utterance = None
+
+
 def may_be_heard_by(context: ToolContext, listeners: Iterable[Any]) -> bool:
     """Return True if these people may hear what this turn's prompt held."""
     heard_by = frozenset(listener.dbref for listener in listeners)
@@ -123,7 +135,7 @@ def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> To
     if not receivers:
         raise ToolError("Nobody who may hear this is here any more.")
     words = own_words(context, text, whisper=True, receivers=receivers)
-    context.character.at_say(words, receivers=receivers, whisper=True)
+    speak(context, words, receivers=receivers, whisper=True)
     return ToolResult(DONE, WHISPERED, frozenset(who.dbref for who in receivers))
 
 

@@ -73,7 +73,7 @@ def test_an_emote_is_seen_by_all(game, ann, bob, mira):
     game.model.add((call("emote", text="nods at {Ann} $you()."), call("say", text="Aye.")))
     ann.do("emote bows to Mira.")
     game.run()
-    assert bob.heard()[-2:] == ["Mira nods at (Ann) $ you().", 'Mira says, "Aye."']
+    assert bob.heard()[-2:] == ["Mira nods at {Ann} $you().", 'Mira says, "Aye."']
 
 
 def test_the_log_holds_who_said_what_to_whom(game, ann, bob, mira):
