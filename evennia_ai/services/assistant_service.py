@@ -20,6 +20,8 @@ from twisted.logger import Logger
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.table_retention import read_retention
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.client_text import read_hosts
+from evennia_ai.game.file_modes import advice
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import check_texts, text
@@ -77,6 +79,7 @@ class AssistantService(Service):
         self.personas = settings.read("PERSONAS", PersonaRecords, {})
         self.world = EvenniaPerception(self.lore)
         settings.read("TEXTS", check_texts, {})
+        settings.read("LINK_HOSTS", read_hosts, ())
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)
@@ -104,6 +107,8 @@ class AssistantService(Service):
         self.signs.connect()
         self.accepting = True
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
+        if exposed := advice():
+            log.warn("evennia_ai: {advice}", advice=exposed)
         reason = ServerConfig.objects.conf(SWITCH)
         if reason:
             self.switch_off(str(reason))
