@@ -42,6 +42,13 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "looks_asleep": gettext_noop("{name} is asleep."),
     "unheard": gettext_noop("({name} did not catch that. Please say it again.)"),
     "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
+    "refuses_words": gettext_noop("{name} frowns, and gives no answer to such words."),
+    "off_topic": gettext_noop("{name} looks puzzled: nobody here has ever heard of such things."),
+    "help_line": gettext_noop(
+        "(If you think of hurting yourself, you are not alone. Please talk to somebody now: a "
+        "friend, a doctor, a crisis line, or your local emergency number. {name} is played by a "
+        "computer program and cannot help.)"
+    ),
     "picks_up": gettext_noop("{actor} picks up {item}."),
     "drops": gettext_noop("{actor} drops {item}."),
     "gives": gettext_noop("{actor} gives {item} to {receiver}."),

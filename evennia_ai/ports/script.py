@@ -140,6 +140,16 @@ class ToolContext:
     remembered: Audience = frozenset()
 
 
+class Moderation(Protocol):
+    """Decides which words may be heard and spoken."""
+
+    def check(self, direction: str, texts: Sequence[str]) -> Deferred[Sequence[str]]:
+        """Fire with why each text is refused, "" if it may pass; never fails.
+
+        ``direction`` is HEARD or SPOKEN of `policy.moderation`.
+        """
+
+
 class Toolbox(Protocol):
     """The tools an assistant may use."""
 
@@ -223,6 +233,8 @@ class Services(Protocol):
     def shared_memory(self) -> SharedMemory: ...
     @property
     def watch(self) -> Watch: ...
+    @property
+    def moderation(self) -> Moderation | None: ...
     def now(self) -> datetime: ...  # in UTC
     def text(self, key: str) -> str: ...  # a line for players that no model wrote
 

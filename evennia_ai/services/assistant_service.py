@@ -30,6 +30,7 @@ from evennia_ai.ports import GameServices, Script
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
+from evennia_ai.services.moderation import make_moderation
 from evennia_ai.services.retention import LogRetention
 from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
@@ -80,6 +81,8 @@ class AssistantService(Service):
         self.world = EvenniaPerception(self.lore)
         settings.read("TEXTS", check_texts, {})
         settings.read("LINK_HOSTS", read_hosts, ())
+        moderated = partial(make_moderation, clock, models.client.exchange)
+        self.moderation = settings.read("MODERATION", moderated, {})
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)
