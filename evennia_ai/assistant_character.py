@@ -9,6 +9,7 @@ from evennia.objects.objects import DefaultCharacter
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.game.ai_mark import mark_line
 from evennia_ai.game.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.sleep_state import sleeper_line
@@ -128,6 +129,12 @@ class AssistantMixin(Mixed):
             elif not message_type:
                 self.assistant.notice_presence()
         return passed
+
+    def at_msg_send(self, text: Any = None, to_obj: Any = None, **kwargs: Any) -> None:
+        """Mark what the assistant says, but not what a player says who controls the character."""
+        super().at_msg_send(text=text, to_obj=to_obj, **kwargs)
+        if to_obj is not None and self.assistant and not self.has_account:
+            mark_line(self, text, to_obj)
 
     def at_object_receive(
         self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any

@@ -80,6 +80,12 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "forget_only_own": gettext_noop(
         "You can have only your own words forgotten: |waiforget|n, without a name."
     ),
+    "report_reason": gettext_noop("Why? |waireport {name} = <reason>|n"),
+    "report_nothing": gettext_noop("You have heard nothing of {name} that could be reported."),
+    "report_many": gettext_noop("The staff has {count} reports of yours to read. Please wait."),
+    "report_done": gettext_noop(
+        "Thank you. The staff will read your report, with the last lines that you heard of {name}."
+    ),
     "switch_unknown": gettext_noop("There is no switch /{switch}. There are: {known}."),
     "switch_none": gettext_noop("There is no switch /{switch}: {command} has none."),
     "minds_off": gettext_noop("The characters here have no minds just now: something went wrong."),
@@ -125,6 +131,16 @@ Usage:
 You no longer hear that character, and it no longer hears you.
 Muting it a second time ends that. Without a name: shows whom
 you muted."""
+    ),
+    "help_report": gettext_noop(
+        """report what a character with a mind said
+
+Usage:
+  aireport <character> = <reason>
+
+The staff reads your report with the last lines that you heard
+of that character and that others said to it. They see no line
+that you did not hear. To no longer hear a character: mute."""
     ),
     "topic_privacy": gettext_noop("privacy"),
     "topic_forget": gettext_noop("forget"),

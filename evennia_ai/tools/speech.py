@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.utils.translation import gettext
 from pydantic import BaseModel
 
 from evennia_ai.errors import ToolError
+from evennia_ai.game.ai_mark import word_mark
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.hearing import Utterance
 from evennia_ai.game.perception import display_name, find_named, listening_objects
@@ -71,10 +73,11 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
     if not may_be_heard_by(context, present):
         raise ToolError("Others would see that, and this talk is private: whisper instead.")
     words = clean_words(context, arguments.text)
+    mark = word_mark()
     context.character.location.msg_contents(
-        ("{actor} {deed}", {"type": "pose"}),
+        ("{actor} {deed}" + " {mark}" * bool(mark), {"type": "pose"}),
         from_obj=context.character,
-        mapping={"actor": context.character, "deed": as_shown(words)},
+        mapping={"actor": context.character, "deed": as_shown(words), "mark": as_shown(mark)},
     )
     return EMOTED
 
@@ -114,9 +117,21 @@ def speak(context: ToolContext, words: str, **manner: Any) -> None:
     character, receivers = context.character, manner.get("receivers", ())
     character.ndb.ai_utterance = Utterance(words, receivers, bool(receivers))
     try:
-        character.at_say(as_shown(words), **manner)
+        character.at_say(as_shown(words), **manner, **marking())
     finally:
         character.ndb.ai_utterance = None
+
+
+def marking() -> dict[str, Any]:
+    """Return the arguments of ``at_say`` that add the game's mark to Evennia's own sentences."""
+    mark = word_mark()
+    if not mark:
+        return {}
+    return {
+        "msg_location": gettext('{object} says, "{speech}"') + " {mark}",
+        "msg_receivers": gettext('{object} whispers: "|n{speech}|n"') + " {mark}",
+        "mapping": {"mark": as_shown(mark)},
+    }
 
 
 def may_be_heard_by(context: ToolContext, listeners: Iterable[Any]) -> bool:
