@@ -12,7 +12,7 @@ from evennia_ai.errors import ToolError
 from evennia_ai.game.ai_mark import word_mark
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.hearing import Utterance
-from evennia_ai.game.perception import display_name, find_named, listening_objects
+from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
@@ -47,7 +47,7 @@ def say(context: ToolContext, arguments: SayArguments) -> str | ToolResult:
     present = those_present(context)
     if context.whispered or not may_be_heard_by(context, present):
         return deliver_whisper(context, arguments.text, confidants(context, present))
-    speak(context, own_words(context, arguments.text))
+    speak(context, arguments.text)
     return SAID
 
 
@@ -104,20 +104,22 @@ def clean_words(context: ToolContext, text: str) -> str:
     return words
 
 
-def own_words(context: ToolContext, text: str, **manner: Any) -> str:
-    """Return the words to say; the game's own hook may change or forbid them."""
-    words = context.character.at_pre_say(clean_words(context, text), **manner)
-    if not words:
+def speak(context: ToolContext, text: str, **manner: Any) -> None:
+    """Let the character speak; the game's own hook may change or forbid that.
+
+    Clients get the words escaped, assistants get them as they are. Raises ToolError if there are
+    none.
+    """
+    character, words = context.character, clean_words(context, text)
+    escaped = as_shown(words)
+    shown = character.at_pre_say(escaped, **manner)
+    if not shown:
         raise ToolError("You cannot speak.")
-    return str(words)
-
-
-def speak(context: ToolContext, words: str, **manner: Any) -> None:
-    """Let the character speak: clients get the words escaped, assistants get them as they are."""
-    character, receivers = context.character, manner.get("receivers", ())
-    character.ndb.ai_utterance = Utterance(words, receivers, bool(receivers))
+    raw = words if shown == escaped else plain(shown, len(shown))
+    receivers = manner.get("receivers", ())
+    character.ndb.ai_utterance = Utterance(raw, receivers, bool(receivers))
     try:
-        character.at_say(as_shown(words), **manner, **marking())
+        character.at_say(str(shown), **manner, **marking())
     finally:
         character.ndb.ai_utterance = None
 
@@ -149,8 +151,7 @@ def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> To
     """Whisper to some people; raises ToolError if none of them is present any more."""
     if not receivers:
         raise ToolError("Nobody who may hear this is here any more.")
-    words = own_words(context, text, whisper=True, receivers=receivers)
-    speak(context, words, receivers=receivers, whisper=True)
+    speak(context, text, receivers=receivers, whisper=True)
     return ToolResult(DONE, WHISPERED, frozenset(who.dbref for who in receivers))
 
 
