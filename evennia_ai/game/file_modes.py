@@ -15,18 +15,30 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 SIDE_FILES = ("", "-wal", "-shm", "-journal")
 
 
-def files_with_words() -> Iterator[Path]:
-    """Yield the files of SQLite databases with their logs, and the folder of the server's logs."""
+def database_files() -> Iterator[Path]:
+    """Yield the files that SQLite databases may have, their logs among them."""
     for database in settings.DATABASES.values():
         name = str(database.get("NAME") or "")
         if database.get("ENGINE", "").endswith("sqlite3") and ":memory:" not in name:
             yield from (Path(name + side) for side in SIDE_FILES)
-    yield Path(getattr(settings, "LOG_DIR", None) or Path(settings.GAME_DIR) / "server" / "logs")
+
+
+def log_folder() -> Path:
+    """Return the folder of the server's logs."""
+    return Path(getattr(settings, "LOG_DIR", "") or Path(settings.GAME_DIR) / "server" / "logs")
+
+
+def is_open(path: Path) -> bool:
+    """Return True if a file or folder exists and its mode lets other users in."""
+    return path.exists() and bool(path.stat().st_mode & OTHERS)
 
 
 def open_to_others() -> list[Path]:
-    """Return those of the files that other users of this machine may read or change."""
-    return [file for file in files_with_words() if file.exists() and file.stat().st_mode & OTHERS]
+    """Return the files, and the folder of the logs, that other users of this machine can read."""
+    exposed = [file for file in database_files() if is_open(file) and is_open(file.parent)]
+    logs = log_folder()
+    exposed += [logs] if is_open(logs) and any(map(is_open, logs.glob("*.log*"))) else []
+    return exposed
 
 
 def advice() -> str:

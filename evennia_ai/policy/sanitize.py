@@ -163,20 +163,24 @@ def break_links(text: str, hosts: Collection[str]) -> str:
     """Return a text in which no client finds a link, except to these hosts."""
     if ANY_HOST in hosts:
         return text
-
-    def broken(link: re.Match[str]) -> str:
-        at = link.end() if link["scheme"] else link.start()
-        is_web = not link["scheme"] or WEB.search(text, max(0, at - 6), at)
-        return link[0] if is_web and is_allowed(text, at, hosts) else f"{link[0]}{GAP}"
-
-    return LINK.sub(broken, text)
+    return LINK.sub(lambda link: link[0] if is_allowed(link, hosts) else f"{link[0]}{GAP}", text)
 
 
-def is_allowed(text: str, at: int, hosts: Collection[str]) -> bool:
-    """Return True if the address at a position leads to one of the hosts, or to a part of one."""
+def without_links(text: str, hosts: Collection[str]) -> str:
+    """Return a text in which addresses at these hosts do not look like addresses."""
+    return LINK.sub(lambda link: "" if is_allowed(link, hosts) else link[0], text)
+
+
+def is_allowed(link: re.Match[str], hosts: Collection[str]) -> bool:
+    """Return True if a link leads to one of the hosts, or to a part of one."""
+    text, at = link.string, link.end() if link["scheme"] else link.start()
+    if link["scheme"] and not WEB.search(text, max(0, at - 6), at):
+        return False
     found = HOST.match(text, at)
     name = found[1].lower().rstrip(".") if found else ""
-    return any(name == host.lower() or name.endswith(f".{host.lower()}") for host in hosts)
+    return ANY_HOST in hosts or any(
+        name == host.lower() or name.endswith(f".{host.lower()}") for host in hosts
+    )
 
 
 def break_tags(text: str) -> str:

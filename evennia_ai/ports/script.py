@@ -6,7 +6,15 @@ These protocols name each other, so they are one file. `assistant_script`, `assi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+)
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -235,6 +243,8 @@ class Services(Protocol):
     def watch(self) -> Watch: ...
     @property
     def moderation(self) -> Moderation | None: ...
+    @property
+    def link_hosts(self) -> Collection[str]: ...  # whose addresses may be said
     def now(self) -> datetime: ...  # in UTC
     def text(self, key: str) -> str: ...  # a line for players that no model wrote
 

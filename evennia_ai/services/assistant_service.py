@@ -80,7 +80,7 @@ class AssistantService(Service):
         self.personas = settings.read("PERSONAS", PersonaRecords, {})
         self.world = EvenniaPerception(self.lore)
         settings.read("TEXTS", check_texts, {})
-        settings.read("LINK_HOSTS", read_hosts, ())
+        self.link_hosts = settings.read("LINK_HOSTS", read_hosts, ())
         moderated = partial(make_moderation, clock, models.client.exchange)
         self.moderation = settings.read("MODERATION", moderated, {})
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))

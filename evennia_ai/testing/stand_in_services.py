@@ -175,6 +175,7 @@ class StandInServices:
         self.shared_memory = NoSharedMemory()
         self.watch = StandInWatch()
         self.moderation: Moderation | None = None
+        self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}
         self.thoughts: list[tuple[int, bool]] = []
         self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []

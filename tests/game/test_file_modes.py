@@ -13,7 +13,7 @@ from evennia_ai.memory.mem0_setup import prepare_environment
 def folder(tmp_path, settings):
     """Return the folder of a game with a database and logs that everybody may read."""
     (tmp_path / "logs").mkdir()
-    (tmp_path / "logs").chmod(0o700)
+    tmp_path.chmod(0o755)
     file = tmp_path / "the game.db3"
     file.write_text("words")
     file.chmod(0o644)
@@ -35,8 +35,18 @@ def test_a_readable_database_is_a_warning_with_the_command_that_ends_it(folder):
 
 def test_readable_logs_are_named_too(folder):
     (folder / "the game.db3").chmod(0o600)
-    (folder / "logs").chmod(0o755)
+    assert not advice()  # the logs that twistd writes are its own
+    log = folder / "logs" / "server.log"
+    log.write_text("words")
+    log.chmod(0o644)
     assert advice().endswith(f"chmod go-rwx {folder}/logs")
+    (folder / "logs").chmod(0o700)
+    assert not advice()
+
+
+def test_a_closed_folder_protects_its_files(folder):
+    folder.chmod(0o700)
+    assert not advice()
 
 
 def test_the_check_runs_with_djangos_own(folder):

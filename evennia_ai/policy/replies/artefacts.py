@@ -18,6 +18,7 @@ from evennia_ai.policy.replies.assistant_voice import (
 )
 from evennia_ai.policy.replies.likeness import plain_words
 from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_persona, quotes_rules
+from evennia_ai.policy.sanitize import without_links
 
 NOTHING = re.compile(r"(?!)")
 LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}"  # where a line or a sentence begins
@@ -90,6 +91,7 @@ class Surroundings:
         tools: the names of the offered tools.
         people: the names of those present.
         heard: the lines that are answered, with or without "Ann says: ".
+        link_hosts: the hosts whose addresses may be said.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Surroundings:
     tools: Collection[str] = ()
     people: Collection[str] = ()
     heard: Sequence[str] = ()
+    link_hosts: Collection[str] = ()
 
 
 def find_artefact(words: str, around: Surroundings) -> str:
@@ -165,7 +168,10 @@ def names_tools(words: str, around: Surroundings) -> bool:
 Check = Callable[[str, Surroundings], bool]
 CHECKS: tuple[tuple[Check, str], ...] = (
     (lambda words, _: CODE.search(words) is not None, "it held code or a code fence, not words"),
-    (lambda words, _: MARKUP.search(words) is not None, "it held tags or other markup, not words"),
+    (
+        lambda words, around: MARKUP.search(without_links(words, around.link_hosts)) is not None,
+        "it held tags or other markup, not words",
+    ),
     (lambda words, _: DATA.search(words) is not None, "it was JSON, not words"),
     (lambda words, _: CALL.search(words) is not None, "it was a function call, not words"),
     (names_tools, "it named tools, which nobody in the story knows"),
