@@ -7,10 +7,12 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.core.checks import register
 from django.db import connections
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
+from evennia_ai.game.file_modes import check_file_modes
 from evennia_ai.game.settings import game_settings
 
 MODULES = {
@@ -52,6 +54,7 @@ class EvenniaAIConfig(AppConfig):
         os.register_at_fork(before=close_connections)
         connection_created.connect(prepare_sqlite, dispatch_uid="evennia_ai.sqlite")
         post_migrate.connect(leave_write_ahead_log, sender=self, dispatch_uid="evennia_ai.leave")
+        register(check_file_modes)
         for name, module in MODULES.items():
             listed = getattr(settings, name)
             modules = [listed] if isinstance(listed, str) else list(listed)

@@ -10,6 +10,7 @@ from evennia.objects.objects import DefaultCharacter
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.game.ai_mark import mark_line
 from evennia_ai.game.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.sleep_state import sleeper_line
@@ -150,6 +151,12 @@ class AssistantMixin(Mixed):
                 self.assistant.notice_presence()
         return passed
 
+    def at_msg_send(self, text: Any = None, to_obj: Any = None, **kwargs: Any) -> None:
+        """Mark what the assistant says, but not what a player says who controls the character."""
+        super().at_msg_send(text=text, to_obj=to_obj, **kwargs)
+        if to_obj is not None and self.assistant and not self.has_account:
+            mark_line(self, text, to_obj)
+
     def at_object_receive(
         self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any
     ) -> None:
@@ -213,6 +220,9 @@ class SpeakerMixin(Mixed):
 
     def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
         """Speak; meanwhile ``ndb.ai_utterance`` holds the raw words for the assistants present."""
+        if self.ndb.ai_utterance:  # the words of an assistant; `message` is escaped for clients
+            super().at_say(message, *args, **kwargs)
+            return
         receivers = kwargs.get("receivers") or ()
         listed = tuple(receivers) if isinstance(receivers, (list, tuple, set)) else (receivers,)
         self.ndb.ai_utterance = Utterance(message, listed, bool(kwargs.get("whisper")))

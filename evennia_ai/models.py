@@ -256,6 +256,23 @@ class SharedEntry(OwnedByAssistant):
         ]
 
 
+class Report(OwnedByAssistant):
+    """What a player reported of a character; ``seqs`` are the messages, which stay in the log."""
+
+    reporter: str = models.CharField(max_length=24)
+    reporter_name: str = models.CharField(max_length=255)
+    reason: str = models.TextField()
+    seqs: list[Any] = models.JSONField(default=list)
+    closed_at: datetime | None = models.DateTimeField(null=True)
+    closed_by: str = models.CharField(max_length=255, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["closed_at", "id"], name="ai_report_open"),
+            models.Index(fields=["reporter", "id"], name="ai_report_by"),
+        ]
+
+
 class DailyUse(models.Model):
     """Calls and tokens of one assistant on one UTC day.
 

@@ -102,6 +102,7 @@ def launch(known: record.Record) -> None:
     """Prepare everything, start the server, and wait until it is ready."""
     from server import demo_game
 
+    os.umask(0o077)  # database and logs hold what players say
     demo_game.write_secrets(ROOT)
     ports = demo_game.load_settings()
     check_ports(ports.all())
@@ -160,7 +161,7 @@ def evennia(command: str, environ: dict[str, str]) -> str:
 
     The output goes to a file because the launcher's daemons inherit it.
     """
-    LAUNCHER_LOG.parent.mkdir(exist_ok=True)
+    LAUNCHER_LOG.parent.mkdir(mode=0o700, exist_ok=True)
     python = environment.venv_python(VENV)
     path = f"{python.parent}{os.pathsep}{environ.get('PATH', '')}"
     with LAUNCHER_LOG.open("w") as out:

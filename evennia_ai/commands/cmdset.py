@@ -16,6 +16,7 @@ from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.memory.command import CmdAIMemory
 from evennia_ai.commands.players import CmdForgetMe, CmdMute
 from evennia_ai.commands.purge import CmdAIPurge
+from evennia_ai.commands.reports import CmdAIReport
 from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.sleep import CmdAISleep, CmdAIWake
 from evennia_ai.commands.status import CmdAIStatus
@@ -38,6 +39,7 @@ COMMANDS = (
     CmdAIStart,
     CmdForgetMe,
     CmdMute,
+    CmdAIReport,
 )
 
 

@@ -16,10 +16,10 @@ from twisted.python.failure import Failure
 from evennia_ai.assistant_character import composed_path
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError, ProviderError
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.disclosure import ERRORS, Reader
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import Page
@@ -27,7 +27,7 @@ from evennia_ai.store.reports import Page
 log = Logger()
 
 NAME_CHARS = 60
-ERROR_CHARS = 400
+ERROR_CHARS = 1_000
 
 Dialogue = Generator[Any, str, None]  # yields a question, or a pause in seconds
 Outcome = Dialogue | Deferred[Any] | None
@@ -69,7 +69,7 @@ class AICommand(MuxCommand):
             self.ensure_may_read(self.reads)
             outcome = self.run()
         except AssistantError as error:
-            self.msg(str(error))
+            self.msg(error_line(error))
             return None
         log_reading = partial(log_private_reading, self.reader, self.read_of, self.describe_use())
         if isinstance(outcome, Deferred):
@@ -139,7 +139,7 @@ class AICommand(MuxCommand):
         try:
             yield from dialogue
         except AssistantError as error:
-            self.msg(str(error))
+            self.msg(error_line(error))
 
     def tell(self, lines: str | Sequence[str]) -> None:
         """Show lines to the caller, whose session may have changed since they typed."""
@@ -148,7 +148,7 @@ class AICommand(MuxCommand):
     def tell_failure(self, failure: Failure) -> None:
         """Tell the caller why work that continued after `run` failed."""
         if isinstance(failure.value, UsageError):
-            self.tell(str(failure.value))
+            self.tell(error_line(failure.value))
         elif isinstance(failure.value, AssistantError):
             reason = clean_output(self.error_text(failure.value), ERROR_CHARS)
             self.tell(self.failure_text.format(reason=reason))
@@ -191,7 +191,7 @@ class AICommand(MuxCommand):
                 "Check the name, or use a number such as #12."
             )
         if len(found) > 1:
-            named = [f"{obj.get_display_name(self.caller)}({obj.dbref})" for obj in found]
+            named = [f"{shown_name(obj)}({obj.dbref})" for obj in found]
             raise UsageError(
                 f"Several match: {', '.join(named)}. Use a number, such as {found[0].dbref}."
             )
@@ -202,15 +202,16 @@ class AICommand(MuxCommand):
         character = self.find_character(name)
         self.read_of = character
         script: GameScript | None = getattr(character, "assistant", None)
+        name = shown_name(character)
         if script is None and character.scripts.has(SCRIPT_KEY):
             raise UsageError(
-                f"{character.key} has an assistant but does not hear: its typeclass was changed. "
-                f"To repair it: |wtypeclass/force {character.key} = "
+                f"{name} has an assistant but does not hear: its typeclass was changed. "
+                f"To repair it: |wtypeclass/force {name} = "
                 f"{composed_path(type(character).path)}|n"
             )
         if script is None:
-            command = f"|waisetup {character.key} = <persona>|n"
-            raise UsageError(f"{character.key} has no assistant. To attach one: {command}")
+            command = f"|waisetup {name} = <persona>|n"
+            raise UsageError(f"{name} has no assistant. To attach one: {command}")
         return script
 
     def find_editable(self, name: str) -> GameScript:
@@ -223,7 +224,7 @@ class AICommand(MuxCommand):
         """Raise UsageError if Evennia's locks do not let the caller edit a character."""
         if not (character.access(self.caller, "edit") or character.access(self.caller, "control")):
             raise UsageError(
-                f"You may not change {character.get_display_name(self.caller)}: "
+                f"You may not change {shown_name(character)}: "
                 "its edit and control locks do not let you. Ask an admin."
             )
 
@@ -233,6 +234,12 @@ def log_private_reading(reader: Reader, character: Any, use: str) -> None:
     if reader.private_shown:
         whose = f"{character} ({character.dbref})"
         logger.log_sec(f"{use} read {reader.private_shown} private items of {whose}")
+
+
+def error_line(error: AssistantError) -> str:
+    """Return an error as a sentence; only the commands' own errors hold markup."""
+    told = str(error)
+    return told if isinstance(error, UsageError) else clean_output(told, ERROR_CHARS)
 
 
 def page_number(text: str | None) -> int:

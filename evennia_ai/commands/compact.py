@@ -7,9 +7,10 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.game.client_text import shown_name
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.disclosure import FIGURES
-from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import GameScript
 from evennia_ai.sleep.compaction.compact import CHANGED, decide
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
@@ -49,7 +50,7 @@ class CmdAICompact(AICommand):
         """Compact, and report the result when it is done."""
         script, request = self.read_request()
         running: Deferred[dict[str, Any]] = script.compact(request)
-        self.msg(f"{script.character_name} is being compacted ...")
+        self.msg(f"{shown_name(script)} is being compacted ...")
         return running.addCallback(lambda result: self.msg(describe(result)))
 
     do_keep = do_default
@@ -60,7 +61,7 @@ class CmdAICompact(AICommand):
         use = measure_context(script)
         task = decide(script, request, use)
         size = f"{use.used:,} of {use.window:,} tokens"
-        fill = f"{script.character_name}'s context window is {use.ratio:.0%} full ({size})."
+        fill = f"{shown_name(script)}'s context window is {use.ratio:.0%} full ({size})."
         if isinstance(task, Skip):
             self.msg(f"{fill} A compaction would change nothing: {task.reason}.")
             return
@@ -75,7 +76,7 @@ class CmdAICompact(AICommand):
         script = self.find_assistant(self.lhs)
         undone = undo_compaction(script)
         if undone is None:
-            raise UsageError(f"{script.character_name} has no compaction to undo.")
+            raise UsageError(f"{shown_name(script)} has no compaction to undo.")
         use = measure_context(script)
         self.msg(
             f"The compaction of {undone.compacted_count} messages is undone. "
@@ -83,8 +84,8 @@ class CmdAICompact(AICommand):
         )
         if use.ratio >= script.config.compact_emergency_threshold:
             self.msg(
-                f"{script.character_name} will compact again at its next tick. To prevent that: "
-                f"|waistop {script.character_name}|n"
+                f"{shown_name(script)} will compact again at its next tick. To prevent that: "
+                f"|waistop {shown_name(script)}|n"
             )
 
     def read_request(self) -> tuple[GameScript, CompactionRequest]:
@@ -98,7 +99,7 @@ class CmdAICompact(AICommand):
                     f"from 0 to {MOST_KEPT:,}."
                 )
             keep = int(number)
-        focus = clean_output(self.rhs or "", 300) or None
+        focus = clean_heard(self.rhs or "", 300) or None
         request = CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
         return self.find_assistant(name), request
 

@@ -10,14 +10,15 @@ from twisted.internet.defer import Deferred
 from evennia_ai.commands.common import AICommand, Outcome, UsageError, list_names
 from evennia_ai.commands.history_rendering import call_text
 from evennia_ai.config import ModelProfile, resolve_profile, valid_values
-from evennia_ai.game.hearing import hearers_of, perceive
+from evennia_ai.game.client_text import clean_address, clean_output, shown_name
+from evennia_ai.game.hearing import hearers_of, perceive, uncoloured
 from evennia_ai.game.perception import plain
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import Heard
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
-from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import GameScript
 from evennia_ai.turn.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 
@@ -63,7 +64,7 @@ class CmdAITest(AICommand):
         heard = self.as_heard(script)
         if script.ndb.dry_running:
             raise UsageError(
-                f"A dry run of {script.character_name} is in progress. Try again in a moment."
+                f"A dry run of {shown_name(script)} is in progress. Try again in a moment."
             )
         script.resolve_settings()
         profile = script.profile
@@ -77,8 +78,8 @@ class CmdAITest(AICommand):
 
     def as_heard(self, script: GameScript) -> Heard:
         """Return the line as the assistant would hear it; raises UsageError if it is ignored."""
-        name, character = script.character_name, script.character
-        words = plain(self.rhs, HEARD_CHARS)
+        name, character = shown_name(script), script.character
+        words = clean_heard(uncoloured(self.rhs or ""), HEARD_CHARS)
         if not words:
             raise UsageError(f"Which line? {USAGE}")
         if character is self.caller:
@@ -101,10 +102,11 @@ class CmdAITest(AICommand):
         if not self.caller.locks.check_lockstring(self.caller, "use:perm(Admin)"):
             raise UsageError("Only admins may test an endpoint: the test sends it the game's key.")
         profiles = self.services.profiles
-        name = clean_output(self.lhs, 60)
-        if not name:
+        wanted = clean_heard(self.lhs, 60)
+        if not wanted:
             raise UsageError(f"Which profile? Known profiles: {', '.join(sorted(profiles))}.")
-        profile = probed_profile(resolve_profile(name, profiles), plain(self.rhs))
+        profile = probed_profile(resolve_profile(wanted, profiles), plain(self.rhs))
+        name = clean_output(wanted)
         if profile.client == "offline":
             self.msg(
                 f"The profile '{name}' uses the offline brain, which is built in and needs no "
@@ -113,7 +115,7 @@ class CmdAITest(AICommand):
             return None
         target = target_of(profile)
         model = clean_output(profile.model, 80) or "no model"
-        self.msg(f"Testing '{name}': {clean_output(target.address, 200)}, {model}")
+        self.msg(f"Testing '{name}': {clean_address(target.address)}, {model}")
         probing: Deferred[Any] = self.services.prober.probe(profile, self.tell)
         return probing.addCallback(
             lambda found: self.tell([*map(finding_line, found), sum_up(found, target)])
@@ -146,7 +148,7 @@ def dry_run_lines(script: GameScript, heard: Heard, result: DryRun) -> list[str]
     audience = clean_output(list_names(sorted(result.audience)), 200)
     said = clean_output(heard.text, LINE_CHARS)
     lines = [
-        f"|wIf {name} {verb} to {script.character_name}:|n {said}",
+        f"|wIf {name} {verb} to {shown_name(script)}:|n {said}",
         f"|x{audience} would hear the answer. None of this was done.|n",
     ]
     for number, step in enumerate(result.steps, 1):
@@ -181,11 +183,11 @@ def ending(script: GameScript, result: DryRun) -> str:
         return f"|rThe model gave no answer:|n {clean_output(result.problem, LINE_CHARS)}"
     last = result.steps[-1]
     if not last.calls:
-        return f"{script.character_name} would say its fallback line."
+        return f"{shown_name(script)} would say its fallback line."
     if result.ended:
         return "The turn would end here."
     if last.refused and len(result.steps) > 1 and result.steps[-2].refused:
-        return f"{script.character_name} would say its fallback line."
+        return f"{shown_name(script)} would say its fallback line."
     if last.refused:
         return "The model would be asked once more for other words; a dry run stops here."
     return "The turn would continue with the results of these tools; a dry run stops here."

@@ -8,6 +8,7 @@ from typing import Any
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.commands.memory_rendering import count_shown, may_read
 from evennia_ai.errors import BadRecord
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PUBLIC_MEMORIES
 from evennia_ai.policy.records.day_plan import clock
 from evennia_ai.policy.records.goal import (
@@ -21,7 +22,7 @@ from evennia_ai.policy.records.goal import (
 )
 from evennia_ai.policy.records.goal_tree import Branch, lay_out
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.sanitize import clean_heard, clean_output
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import GameScript
 
 LINE_CHARS = 160
@@ -78,7 +79,7 @@ class CmdAIGoals(AICommand):
             lines.append(f"|xand {hidden} that somebody confided to it, for {readers}|n")
         if self.reader.may(PUBLIC_MEMORIES):
             lines += map(plan_line, script.character.ai_plan.all())
-        name = clean_output(script.character_name, 60)
+        name = shown_name(script)
         self.msg(
             "\n".join(lines) or f"{name} has no goals. To add one: |waigoals/add {name} = <goal>|n"
         )
@@ -97,7 +98,7 @@ class CmdAIGoals(AICommand):
             kept = script.character.ai_goals.add(content, **fields)
         except BadRecord as error:
             raise UsageError(f"This goal cannot be stored: {error}") from error
-        self.msg(f"Added for {clean_output(script.character_name, 60)}: {goal_line(script, kept)}")
+        self.msg(f"Added for {shown_name(script)}: {goal_line(script, kept)}")
 
     def do_done(self, script: GameScript) -> None:
         """Close a goal, as reached or as given up, and the open steps towards it."""

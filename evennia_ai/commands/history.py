@@ -24,6 +24,7 @@ from evennia_ai.commands.memory_rendering import (
     origins_of,
 )
 from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
+from evennia_ai.game.client_text import shown_name
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
 from evennia_ai.ports import GameScript
 from evennia_ai.store.reports import (
@@ -90,20 +91,20 @@ class CmdAIHistory(AICommand):
         lines = [message_line(row, script.character_name, self.reader) for row in page.rows]
         if page.number == 1:
             lines += [waiting_line(event, self.reader) for event in waiting_events(script.id)]
-        self.show_page(script.character_name, lines, page, NOTHING_SAID)
+        self.show_page(shown_name(script), lines, page, NOTHING_SAID)
 
     def do_turns(self, script: GameScript) -> None:
         """Show a page of turns."""
         page = turn_page(script.id, page_number(self.rhs), TURNS_A_PAGE)
         public = public_calls(page.rows)
         lines = [line for turn in page.rows for line in turn_lines(turn, public, self.reader)]
-        self.show_page(script.character_name, lines, page, NOTHING_SAID)
+        self.show_page(shown_name(script), lines, page, NOTHING_SAID)
 
     def do_compactions(self, script: GameScript) -> None:
         """Show a page of compactions."""
         page = compaction_page(script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
         lines = map(compaction_line, page.rows)
-        self.show_page(script.character_name, lines, page, "has no compaction yet.")
+        self.show_page(shown_name(script), lines, page, "has no compaction yet.")
 
     def do_sleep(self, script: GameScript) -> None:
         """Show a page of sleep passes, or one pass step by step."""
@@ -114,7 +115,7 @@ class CmdAIHistory(AICommand):
             return
         page = sleep_page(script.id, page_number(number), PASSES_A_PAGE)
         lines = pass_lines(script, page, self.reader)
-        self.show_page(script.character_name, lines, page, "has not slept yet.", "page ")
+        self.show_page(shown_name(script), lines, page, "has not slept yet.", "page ")
 
     @inlineCallbacks
     def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
@@ -125,7 +126,7 @@ class CmdAIHistory(AICommand):
         lines = entry_lines(page.rows, names_in(*page.rows), reader, origins_of(script, page.rows))
         if hidden:
             lines.append(hidden_line(hidden, reader))
-        self.show_page(script.character_name, lines, page, "has no journal entries yet.")
+        self.show_page(shown_name(script), lines, page, "has no journal entries yet.")
 
     def do_find(self, script: GameScript) -> None:
         """Show the newest messages that hold some words."""

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.commands.common import list_names
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import EXCUSE, Message, is_excuse
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.store.compactions import MASK
 from evennia_ai.store.reports import is_log_unchanged, seconds_between
 

@@ -7,6 +7,7 @@ import re
 from evennia.objects.models import ObjectDB
 
 from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.policy.conversation.lore import (
     EVERYBODY,
     LoreEntry,
@@ -14,7 +15,6 @@ from evennia_ai.policy.conversation.lore import (
     is_known,
     select_lore,
 )
-from evennia_ai.policy.sanitize import clean_output
 
 LINE_CHARS = 120
 HERE = "room:here"
@@ -59,7 +59,7 @@ class CmdAILore(AICommand):
         title = self.args.strip()
         if title:
             entry = self.find(title)
-            scopes = ", ".join(entry.scopes)
+            scopes = clean_output(", ".join(entry.scopes))
             self.msg(f"|w{clean_output(entry.title)}|n ({scopes})\n{clean_output(entry.text)}")
             return
         lines = [entry_line(entry) for entry in self.services.lore.entries()]
@@ -123,7 +123,7 @@ class CmdAILore(AICommand):
         else:
             known = [entry for entry in entries if is_known(entry, labels)]
         lines = [entry_line(entry) for entry in known]
-        self.msg("\n".join(lines) or f"{script.character_name} knows no lore for this.")
+        self.msg("\n".join(lines) or f"{shown_name(script)} knows no lore for this.")
 
 
 def entry_line(entry: LoreEntry) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import names_of
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION, RELATIONSHIP
 from evennia_ai.policy.records.memory_listing import (
@@ -22,7 +23,7 @@ from evennia_ai.policy.records.memory_listing import (
     relationship_line,
 )
 from evennia_ai.policy.records.provenance import Record, is_known_to, people_in
-from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import GameScript, Records
 from evennia_ai.scheduling import spread
 from evennia_ai.store.reports import Page, turns_of_messages
@@ -135,7 +136,7 @@ def linked_to(script: GameScript, link: str, reader: Reader) -> str:
     entry = script.character.journal.get(link)
     if entry and may_read(reader, entry):
         count_shown(reader, entry)
-        return f"{link} {clean_output(entry['content'], LINK_CHARS)}"
+        return f"{link} {clean_heard(entry['content'], LINK_CHARS)}"
     return link
 
 
@@ -149,7 +150,7 @@ def whole_profile(
     kinds = (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
     met, facts, seen = ([one for one in known if one["kind"] == kind] for kind in kinds)
     now = script.services.now()
-    lines = [f"{relationship_line(one, now)}." for one in met]
+    lines = [clean_output(f"{relationship_line(one, now)}.") for one in met]
     values = {one["id"]: one for one in facts}
     for attribute, group in group_values(facts).items():
         lines.append(f"|w{clean_output(attribute, 60)}|n")

@@ -12,9 +12,9 @@ from evennia.utils import logger
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, is_yes, names_of, number_of
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import find_named
 from evennia_ai.game.texts import TEXTS, text
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.store.forget import assistants_who_know, count_traces, forget_chunk
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
 
@@ -144,9 +144,9 @@ class CmdMute(PlayersCommand):
         if name:
             target = self.find_target(name)
             muted = self.caller.toggle_mute(target.dbref)
-            self.msg(text("mute_on" if muted else "mute_off", name=target.key))
+            self.msg(text("mute_on" if muted else "mute_off", name=shown_name(target)))
         else:
-            names = ", ".join(obj.key for obj in self.muted_characters())
+            names = ", ".join(shown_name(obj) for obj in self.muted_characters())
             self.msg(text("mute_list", names=names) if names else text("mute_none"))
 
     def muted_characters(self) -> list[Any]:

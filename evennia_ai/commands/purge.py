@@ -9,6 +9,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome, is_yes
+from evennia_ai.game.client_text import shown_name
 from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.ports import GameScript, LogRetention
 from evennia_ai.store.purge import Report
@@ -61,7 +62,7 @@ class CmdAIPurge(AICommand):
 
     def do_default(self, script: GameScript) -> Dialogue:
         """Ask, then purge."""
-        whose = f"{script.character_name}'s logs" if script else "the logs of all assistants"
+        whose = f"{shown_name(script)}'s logs" if script else "the logs of all assistants"
         limits = ", ".join(f"{table} {limit}" for table, limit in self.retention.retention.items())
         answer = yield (
             f"This deletes rows from {whose}, for ever and without an undo: those over a limit "

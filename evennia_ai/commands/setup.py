@@ -22,6 +22,7 @@ from evennia_ai.assistant_character import (
 )
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants, is_yes
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.policy.conversation.persona import (
     Persona,
@@ -29,7 +30,7 @@ from evennia_ai.policy.conversation.persona import (
     render_persona,
     stored_fields,
 )
-from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
@@ -90,8 +91,8 @@ class CmdAISetup(AICommand):
         self.ensure_suitable(character)
         if getattr(character, "assistant", None):
             raise UsageError(
-                f"{character.key} has an assistant already. To change its persona: "
-                f"|waisetup/set {character.key}/persona = ...|n"
+                f"{shown_name(character)} has an assistant already. To change its persona: "
+                f"|waisetup/set {shown_name(character)}/persona = ...|n"
             )
         persona = self.read_persona()
         add_assistant_mixin(character)
@@ -108,7 +109,7 @@ class CmdAISetup(AICommand):
         typeclass = base if issubclass(base, AssistantMixin) else path_with_mixin(base)
         here = self.caller.location
         character = create_object(
-            typeclass, key=clean_output(self.lhs, 80), location=here, home=here
+            typeclass, key=clean_heard(self.lhs, 80), location=here, home=here
         )
         character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
         self.welcome(character.attach_assistant(persona))
@@ -123,33 +124,38 @@ class CmdAISetup(AICommand):
         """Raise UsageError if an object cannot have an assistant, or must not have one."""
         if not isinstance(character, DefaultCharacter):
             raise UsageError(
-                f"{character.get_display_name(self.caller)} is no character. To create one: "
+                f"{shown_name(character)} is no character. To create one: "
                 "|waisetup/new <name> = <persona>|n"
             )
         self.ensure_may_edit(character)
         if character.has_account:
             raise UsageError(
-                f"{character.key} is being played by somebody now. Choose another character."
+                f"{shown_name(character)} is being played by somebody now. "
+                "Choose another character."
             )
         if is_somebodys(character):
-            raise UsageError(f"{character.key} belongs to a player. Choose another character.")
+            raise UsageError(
+                f"{shown_name(character)} belongs to a player. Choose another character."
+            )
         if too_much := excessive_rights(character):
-            raise UsageError(f"{character.key} cannot have an assistant: {too_much}")
+            raise UsageError(
+                f"{shown_name(character)} cannot have an assistant: {clean_output(too_much)}"
+            )
 
     def welcome(self, script: GameScript) -> None:
         """Confirm a new assistant, and name its model."""
         profile = script.profile
         model = f"'{profile.name}' ({profile.client}, {profile.model})"
         self.msg(
-            f"|g{script.character_name} has an assistant now.|n It uses the model profile {model}. "
-            "Say something to it, or see |waistatus|n."
+            f"|g{shown_name(script)} has an assistant now.|n It uses the model profile "
+            f"{clean_output(model)}. Say something to it, or see |waistatus|n."
         )
         self.report_complaints(script)
 
     def report_complaints(self, script: GameScript) -> None:
         """Name the settings that are invalid or contradict each other."""
         for complaint in script.complaints:
-            self.msg(f"|yFix this:|n {complaint}")
+            self.msg(f"|yFix this:|n {clean_output(complaint)}")
 
     def show(self) -> None:
         """Show an assistant's persona and its own settings."""
@@ -159,9 +165,9 @@ class CmdAISetup(AICommand):
         own = script.own_settings()
         rows = [f"  {name} = {clean_output(str(value), 200)}" for name, value in own.items()]
         lines = [
-            f"|w{script.character_name}|n ({'awake' if script.is_on else 'stopped'})",
+            f"|w{shown_name(script)}|n ({'awake' if script.is_on else 'stopped'})",
             f"Persona: {persona_lines(script.persona)}",
-            f"Model profile: {script.profile.name} ({script.profile.client})",
+            f"Model profile: {clean_output(script.profile.name)} ({script.profile.client})",
             "Its own settings:" if rows else "It has no settings of its own.",
             *rows,
         ]
@@ -189,7 +195,7 @@ class CmdAISetup(AICommand):
         script.resolve_settings()
         effective = getattr(script.config, name)
         origin = "" if value else " (inherited)"
-        self.msg(f"{script.character_name}: {name} is now {clean_output(str(effective))}{origin}.")
+        self.msg(f"{shown_name(script)}: {name} is now {clean_output(str(effective))}{origin}.")
         self.report_complaints(script)
 
     def ensure_may_set(self, script: GameScript, name: str, value: Any) -> None:
@@ -213,17 +219,18 @@ class CmdAISetup(AICommand):
         """Change the persona or one of its fields; memories stay."""
         stored = deserialize(script.character.db.ai_persona)
         if field and isinstance(stored, str) and stored.startswith("@"):
+            name = clean_output(f"{stored[1:]}.{field}")
             raise UsageError(
-                f"{script.character_name} shares the persona {stored}. To change it for everybody: "
-                f"|waisetup/persona {stored[1:]}.{field} = ...|n"
+                f"{shown_name(script)} shares the persona {clean_output(stored)}. "
+                f"To change it for everybody: |waisetup/persona {name} = ...|n"
             )
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
         self.services.personas.resolve(changed)
         write_attribute(script.character, "ai_persona", changed)
-        name = f"{script.character_name}/persona{'.' if field else ''}{field}"
+        name = f"{shown_name(script)}/persona{'.' if field else ''}{clean_output(field)}"
         self.msg(
-            f"The persona of {script.character_name} is changed. Its memories stay. "
+            f"The persona of {shown_name(script)} is changed. Its memories stay. "
             f"To undo: |waisetup/set {name} =|n {persona_as_typed(before)}"
         )
 
@@ -233,7 +240,8 @@ class CmdAISetup(AICommand):
         if not self.lhs:
             every = sorted(personas.all().items())
             lines = [
-                f"|w@{name}|n: {clean_output(render_persona(one), 200)}" for name, one in every
+                f"|w@{clean_output(name)}|n: {clean_output(render_persona(one), 200)}"
+                for name, one in every
             ]
             self.msg("\n".join(lines) or "There are no shared personas yet.")
             return
@@ -242,8 +250,9 @@ class CmdAISetup(AICommand):
             self.msg(persona_lines(personas.resolve(f"@{name}")))
             return
         known = personas.all().get(name, Persona())
+        shown = clean_output(name)
         personas.write(name, read_persona(changed_persona(known, field, self.rhs.strip())))
-        self.msg(f"The persona @{name} is stored. To use it: |waisetup <character> = @{name}|n")
+        self.msg(f"The persona @{shown} is stored. To use it: |waisetup <character> = @{shown}|n")
 
     def do_delete(self) -> Dialogue:
         """Delete an assistant, after a question."""
@@ -251,7 +260,7 @@ class CmdAISetup(AICommand):
 
     def confirm_delete(self, script: GameScript) -> Dialogue:
         """Ask, then delete in chunks with pauses, so that the server stays responsive."""
-        rows, name = count_rows(script.id), script.character_name
+        rows, name = count_rows(script.id), shown_name(script)
         answer = yield (
             f"This deletes {name}'s assistant with its {rows['Message']} messages, for ever. "
             f"The character stays. To silence it instead: |waistop {name}|n\n"
@@ -274,7 +283,7 @@ class CmdAISetup(AICommand):
     def do_list(self) -> None:
         """List all settings, then all assistants."""
         self.msg("\n".join(setting_line(name) for name in sorted(FIELDS)))
-        names = ", ".join(script.character_name for script in all_assistants()) or "none yet"
+        names = ", ".join(shown_name(script) for script in all_assistants()) or "none yet"
         self.msg(f"Assistants: {names}.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.game.client_text import shown_name
 from evennia_ai.game.sleep_state import go_to_bed, is_asleep, stay_up, wake_up
 from evennia_ai.policy.schedule.sleep_schedule import ORDER
 
@@ -29,16 +30,16 @@ class CmdAISleep(AICommand):
         """Put it to sleep now, or as soon as nobody waits for an answer."""
         script = self.find_editable(self.args.strip())
         if is_asleep(script):
-            raise UsageError(f"{script.character_name} is asleep already.")
+            raise UsageError(f"{shown_name(script)} is asleep already.")
         if not script.may_think():
             raise UsageError(
-                f"{script.character_name} cannot sleep now: it is stopped, or somebody plays it."
+                f"{shown_name(script)} cannot sleep now: it is stopped, or somebody plays it."
                 " See |waistatus|n."
             )
         asleep = go_to_bed(script, ORDER, f"at {self.caller.key}'s word")
         now = "is asleep" if asleep else "will fall asleep when nobody waits for an answer"
         self.msg(
-            f"{script.character_name} {now}. "
+            f"{shown_name(script)} {now}. "
             "|waiwake|n wakes it, and so does anybody who speaks to it."
         )
 
@@ -58,9 +59,9 @@ class CmdAIWake(AICommand):
         """Wake it, or cancel its going to sleep."""
         script = self.find_editable(self.args.strip())
         if stay_up(script):
-            self.msg(f"{script.character_name} stays awake.")
+            self.msg(f"{shown_name(script)} stays awake.")
             return
         if not is_asleep(script):
-            raise UsageError(f"{script.character_name} is awake.")
+            raise UsageError(f"{shown_name(script)} is awake.")
         wake_up(script, f"at {self.caller.key}'s word")
-        self.msg(f"{script.character_name} is awake.")
+        self.msg(f"{shown_name(script)} is awake.")

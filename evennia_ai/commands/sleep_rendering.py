@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.commands.common import UsageError
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.sleep_state import cause_of_sleep, sleep_state
 from evennia_ai.policy.disclosure import ERRORS, Reader
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.policy.schedule.sleep_report import (
     OUTCOMES,
     REASONS,

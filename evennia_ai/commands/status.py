@@ -10,9 +10,9 @@ from evennia.utils.evtable import EvTable
 from evennia_ai.commands.common import AICommand, all_assistants
 from evennia_ai.commands.sleep_rendering import sleep_now
 from evennia_ai.config import usable_window, window_known
+from evennia_ai.game.client_text import clean_cell, clean_output, shown_name
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES, Reader
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import cached_on, use_on
@@ -67,7 +67,7 @@ class CmdAIStatus(AICommand):
             *sleep_lines(scripts, self.reader),
             *activity_lines(scripts, self.reader),
         ]:
-            self.msg(f"|x{clean_output(script.character_name, 60)}:|n {line}")
+            self.msg(f"|x{shown_name(script)}:|n {line}")
         for line in [*window_lines(scripts), *cache_lines(*cached_on(self.today()))]:
             self.msg(line)
         for subject, problem in problems(self.services, scripts, errors, self.reader):
@@ -171,10 +171,10 @@ def status_row(
     window = usable_window(script.config, script.profile)
     place = script.character.location
     return [
-        clean_output(script.character_name, 20),
-        clean_output(place.key if place else "nowhere", 16),
+        clean_cell(script.character_name, 20),
+        clean_cell(place.key if place else "nowhere", 16),
         mode_of(script),
-        clean_output(f"{script.profile.name}:{script.profile.model}", 20),
+        clean_cell(f"{script.profile.name}:{script.profile.model}", 20),
         f"{prompts.get(script.id, 0) / window:.0%}",
         str(queues.get(script.id, 0)),
         str(calls),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import write_attribute
 
@@ -55,9 +56,9 @@ class CmdAIStop(SwitchCommand):
     def turn_one(self, script: GameScript) -> None:
         """Stop one assistant."""
         if not script.is_on:
-            raise UsageError(f"{script.character_name} is stopped already.")
+            raise UsageError(f"{shown_name(script)} is stopped already.")
         script.stop_thinking()
-        name = script.character_name
+        name = shown_name(script)
         self.msg(f"{name} is stopped. To start it again: |waistart {name}|n")
 
     def turn_all(self, services: GameServices) -> None:
@@ -66,7 +67,7 @@ class CmdAIStop(SwitchCommand):
             raise UsageError(
                 f"All assistants are stopped already: {clean_output(services.switched_off)}"
             )
-        by = clean_output(self.caller.key, 60)
+        by = clean_heard(self.caller.key, 60)
         services.switch_off(f"All assistants were stopped by {by}.")
         self.msg(
             "All assistants are stopped, and no model is called. To start them: |waistart all|n"
@@ -90,10 +91,10 @@ class CmdAIStart(SwitchCommand):
     def turn_one(self, script: GameScript) -> None:
         """Start one assistant."""
         if script.is_on:
-            raise UsageError(f"{script.character_name} is not stopped.")
+            raise UsageError(f"{shown_name(script)} is not stopped.")
         write_attribute(script, "stopped", None)
         script.wake()
-        self.msg(f"{script.character_name} is started.")
+        self.msg(f"{shown_name(script)} is started.")
         if script.services.switched_off:
             self.msg("But all assistants are stopped by an admin. To start them: |waistart all|n")
 

@@ -105,6 +105,11 @@ class AssistantConfig:
         "Maximum length of a heard line in a prompt; the rest is cut.",
         characters(100, 20_000),
     )
+    game_topics_only: bool = setting(
+        False,
+        "True: a player who speaks of killing or hurting themselves reads the line help_line of "
+        "TEXTS instead of an answer, and a request from outside of the game the line off_topic.",
+    )
     tick_rate: float = setting(
         5.0, "Time between ticks while players are near.", seconds(0.5, 3_600.0)
     )

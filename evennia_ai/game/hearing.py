@@ -17,6 +17,7 @@ from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import (
     display_name,
@@ -31,7 +32,7 @@ from evennia_ai.game.texts import text
 from evennia_ai.messages import NOTICE, PERCEIVED, Heard
 from evennia_ai.policy.conversation.addressing import SPOKEN, Address, Hearing, judge_address
 from evennia_ai.policy.limits.people import COOLING
-from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
 from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.backlog import Backlog
@@ -42,6 +43,8 @@ log = Logger()
 KINDS = {"say": "say", "whisper": "whisper", "pose": "emote"}
 MOVES = frozenset({"move", "traverse", "teleport", "follow"})
 QUOTED = re.compile(r'[^"“«„]*+["“«„](.*)["”»“]', re.DOTALL)
+# Words in a colour, as in "|rStop!|n"; a lone pipe, as in "red|green", is no colour.
+COLOURED = re.compile(r"(?<![\w|])\|\[?(?:[a-zA-Z]|[0-5]{3}|#[0-9a-f]{6})(?=\S)([^|]*)\|n(?!\w)")
 LINE_CHARS = 20_000
 URGENT = 7
 NOTEWORTHY = 4
@@ -97,7 +100,8 @@ class AssistantHearingMixin(ScriptPart):
             return heard
         if changed is None:
             return None
-        return replace(changed, text=clean_heard(changed.text, self.config.max_heard_chars))
+        # The log keeps the words as they were said; `store.rows` cleans them for a prompt.
+        return replace(changed, text=cut_text(changed.text, self.config.max_heard_chars))
 
     @property
     def backlog(self) -> Backlog:
@@ -142,7 +146,8 @@ class AssistantHearingMixin(ScriptPart):
         """Tell people a line about the character that is not its own speech."""
         for dbref in dbrefs:
             for person in ObjectDB.objects.dbref_search(dbref):
-                person.msg(text(key, name=display_name(self.character, person)))
+                name = clean_output(display_name(self.character, person))
+                person.msg(text(key, name=name))
 
     def notify(
         self,
@@ -191,7 +196,7 @@ def introduce(character: Character, player: Any) -> None:
         write_attribute(player, "ai_introduced", True)
     except StoreUnavailable:
         return  # their next line tries again
-    line = text("first_meeting", name=display_name(character, player))
+    line = text("first_meeting", name=clean_output(display_name(character, player)))
     if line:
         player.msg(line)
 
@@ -206,15 +211,23 @@ def split_message(text: Any) -> tuple[str, str]:
 
 
 def words_of(kind: str, line: str, speaker: Any) -> str:
-    """Return the raw words if the speaker has them, else those in the line."""
+    """Return the raw words if the speaker has them, else those in the line.
+
+    Of Evennia's markup only words in a colour are taken for it: nobody can tell other markup from
+    pipes that were meant.
+    """
     if kind == "emote":
-        return plain(line, LINE_CHARS)
+        # An assistant's emote is escaped for clients.
+        return plain(line, LINE_CHARS) if is_assistant(speaker) else uncoloured(line)
     utterance = getattr(speaker.ndb, "ai_utterance", None)
-    if utterance:
-        return plain(utterance.words, LINE_CHARS)
-    whole = plain(line, LINE_CHARS)
-    found = QUOTED.match(whole)  # as in: Ann says, "hello"
-    return found.group(1) if found else whole
+    found = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
+    said = found[1].removeprefix("|n").removesuffix("|n") if found else line
+    return uncoloured(utterance.words if utterance else said)
+
+
+def uncoloured(line: str) -> str:
+    """Return a line with its coloured words in no colour."""
+    return COLOURED.sub(r"\1", storable(str(line))[:LINE_CHARS])
 
 
 def hearers_of(kind: str, speaker: Any, character: Character) -> list[Any]:
@@ -244,7 +257,7 @@ def perceive(kind: str, words: str, speaker: Any, hearers: Sequence[Any], charac
         kind=kind,
         speaker=speaker.dbref,
         speaker_name=display_name(speaker, character),
-        text=clean_heard(words, config.max_heard_chars),
+        text=cut_text(words, config.max_heard_chars),
         audience=frozenset(obj.dbref for obj in hearers),
         private=kind == "whisper" or (from_assistant and bool(speaker.ndb.ai_in_confidence)),
         repeatable=(kind == "whisper" and not from_assistant and config.discretion == "trusting"),

@@ -44,6 +44,13 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "too_fast": gettext_noop("{name} raises a hand: one thing after the other. Give it a moment."),
     "cooling": gettext_noop("{name} looks away and lets that pass. Talk of something else, later."),
     "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
+    "refuses_words": gettext_noop("{name} frowns, and gives no answer to such words."),
+    "off_topic": gettext_noop("{name} looks puzzled: nobody here has ever heard of such things."),
+    "help_line": gettext_noop(
+        "(If you think of hurting yourself, you are not alone. Please talk to somebody now: a "
+        "friend, a doctor, a crisis line, or your local emergency number. {name} is played by a "
+        "computer program and cannot help.)"
+    ),
     "picks_up": gettext_noop("{actor} picks up {item}."),
     "drops": gettext_noop("{actor} drops {item}."),
     "gives": gettext_noop("{actor} gives {item} to {receiver}."),
@@ -74,6 +81,12 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "forget_done": gettext_noop("It is forgotten, all of it."),
     "forget_only_own": gettext_noop(
         "You can have only your own words forgotten: |waiforget|n, without a name."
+    ),
+    "report_reason": gettext_noop("Why? |waireport {name} = <reason>|n"),
+    "report_nothing": gettext_noop("You have heard nothing of {name} that could be reported."),
+    "report_many": gettext_noop("The staff has {count} reports of yours to read. Please wait."),
+    "report_done": gettext_noop(
+        "Thank you. The staff will read your report, with the last lines that you heard of {name}."
     ),
     "switch_unknown": gettext_noop("There is no switch /{switch}. There are: {known}."),
     "switch_none": gettext_noop("There is no switch /{switch}: {command} has none."),
@@ -120,6 +133,16 @@ Usage:
 You no longer hear that character, and it no longer hears you.
 Muting it a second time ends that. Without a name: shows whom
 you muted."""
+    ),
+    "help_report": gettext_noop(
+        """report what a character with a mind said
+
+Usage:
+  aireport <character> = <reason>
+
+The staff reads your report with the last lines that you heard
+of that character and that others said to it. They see no line
+that you did not hear. To no longer hear a character: mute."""
     ),
     "topic_privacy": gettext_noop("privacy"),
     "topic_forget": gettext_noop("forget"),

@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings
 from twisted.logger import Logger
 
+from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.perception import display_name, listening_objects
 from evennia_ai.game.texts import FILLER_KEYS, text
 from evennia_ai.messages import Audience
@@ -208,4 +209,4 @@ def send_filler(character: Any, line: str, witnesses: Sequence[Any]) -> None:
         return
     for witness in witnesses:
         name = character.get_display_name(looker=witness)
-        witness.msg(text=(f"{name} {deed}", {"type": FILLER}), from_obj=character)
+        witness.msg(text=(f"{name} {as_shown(deed)}", {"type": FILLER}), from_obj=character)

@@ -162,7 +162,7 @@ def drop_old_collection(memory: Any, settings: StoreSettings) -> None:
 def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
     """Turn off telemetry and downloads, and keep all files in ``path``."""
     if not path.exists():
-        path.mkdir(parents=True)
+        path.mkdir(mode=0o700, parents=True)  # it holds what players said
         (path / ".gitignore").write_text(IGNORE, encoding="utf-8")
     environ["MEM0_TELEMETRY"] = "False"
     environ["MEM0_DIR"] = str(path)

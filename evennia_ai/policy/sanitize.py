@@ -1,22 +1,56 @@
-"""The one sanitizer for text from models or strangers.
+"""The one sanitizer: what a person sees of a text, and that text made inert for Evennia's clients.
 
-All such text passes through it on its way to a client, a prompt, a log or a page. Evennia turns
-``|lc…|lt…|le`` into a link that runs a command with the rights of whoever clicks it, strips markup
-in a single pass only, formats ``{…}`` and runs ``$func()`` in room messages (measured). Stripping
-markup could therefore leave new markup behind. This module instead replaces the characters that
-start markup one by one, and drops invisible characters.
+Words are stored as they were said. Two edges change them, each of them once:
+
+- `one_line` at a prompt: one line of what a person sees, without anything hidden.
+- `clean_output` at a client: the same line, escaped so that nothing in it is active in Evennia and
+  the reader sees it as it was said. Escaping twice shows the escapes.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 
-INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-SPACES = frozenset({"Zs", "Zl", "Zp"})
-REPLACED = str.maketrans({"|": "¦", "{": "(", "}": ")"})
-FUNCTION_START = re.compile(r"\$(?=[^\W\d])")
-TAG_START = re.compile(r"<(?=[^\W\d]|[/!])")
+# Whole escape sequences of a terminal: colours and cursor, then titles and links with their text.
+TERMINAL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)")
+BREAKS = frozenset("\n\r\t\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+# Letters and signs without ink: the braille blank, Hangul fillers, a musical and a Khitan one.
+BLANKS = "\u2800\u3164\u115f\u1160\uffa0\U0001d159\U00016fe4"
+SPACE = re.compile(rf"[ \n\xa0\u1680\u2000-\u200a\u202f\u205f\u3000{BLANKS}]")
+SPACES = re.compile(f"{SPACE.pattern}{{2,}}")
+JOINERS = frozenset("\u200c\u200d")
+DIRECTION_MARKS = frozenset("\u200e\u200f\u061c")
+SELECTORS = re.compile(r"[\ufe00-\ufe0f\u180b-\u180d\u180f\U000e0100-\U000e01ef]")
+# Signs of the category Cf that have ink, such as the Arabic end of a verse.
+WITH_INK = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u0890\u0891\u08e2\U000110bd")
+UNSEEN = re.compile(
+    r"[\u034f\u17b4\u17b5\u2065\ufdd0-\ufdef\ufff0-\ufff8\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+FLAG = re.compile("(\U0001f3f4[\U000e0061-\U000e007a]{3,6}\U000e007f)")  # such as Scotland's
+JOINABLE = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk"})
+SELECTABLE = frozenset({"Lo", "So", "Sk", "Sm", "Nd", "Po", "Pd"})
+LATIN = frozenset({"Lu", "Ll"})
+GAP = "\u200c"  # has no width, and separates what would be active together
+# What `||` does not protect: links, and what forges lines in the screen reader mode, which Evennia
+# parses twice.
+FRAGILE_PIPE = re.compile(r"\|(?=l[cute]|[/>_-])")
+BRACES = re.compile(r"\{{2,}")
+FUNCTION = re.compile(r"\\*\$|\\+")
+# What MXP clients act on in any line, and links. Evennia 6 sends a "<" to them as it is.
+MXP_TAG = re.compile(
+    r"<(?=/?(?:a|b|bold|strong|i|italic|em|u|underline|s|strikeout|c|color|h|high|h[1-6]|font"
+    r"|hr|p|br|sbr|nobr|send|image|img|sound|music)\b|!\w)",
+    re.IGNORECASE,
+)
+# What clients show as a link, and its host if nothing doubtful follows it.
+LINK = re.compile(r"(?P<scheme>(?<=\w):(?=//))|\b(?:www|ftp)(?=\.)", re.IGNORECASE)
+WEB = re.compile(r"https?:\Z", re.IGNORECASE)
+HOST = re.compile(
+    r"(?://)?([a-z0-9.-]{1,253})(?::\d{1,5})?(?=[/?#]|[.,;!?…'\")\]»”]*(?:\s|\Z))", re.I
+)
+ANY_HOST = "*"
 REASONING = re.compile(
     r"<(think|thinking|reasoning|thought)\b[^<>]*>.*?(?:</\1\s*>|\Z)"
     r"|\[THINK\].*?(?:\[/THINK\]|\Z)"
@@ -36,15 +70,55 @@ SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
 
 
 def one_line(text: str) -> str:
-    """Return text as one line of visible characters, with spaces for line breaks."""
-    kept = []
+    """Return what a person sees of a text, on one line.
+
+    Joiners, variation selectors and direction marks stay if they do something. Line breaks become
+    spaces; three spaces or blank letters in a row become one.
+    """
+    pieces = FLAG.split(TERMINAL.sub("", text))
+    pieces[::2] = map(seen, pieces[::2])
+    line = SPACES.sub(shorten, "".join(pieces)).replace("\n", " ")
+    return line.strip(f" \xa0\u3000{BLANKS}")
+
+
+def seen(text: str) -> str:
+    """Return a text without its hidden characters; every line break becomes a line feed."""
+    if text.isascii() and text.isprintable():
+        return text
+    kept: list[str] = []
     for char in text:
-        category = unicodedata.category(char)
-        if category in SPACES or char in "\n\r\t\v\f\x85":
-            kept.append(" ")
-        elif category not in INVISIBLE:
+        if char in BREAKS:
+            kept.append("\n")
+        elif is_seen(char, kept[-1] if kept else " "):
             kept.append(char)
-    return " ".join("".join(kept).split())
+    return "".join(kept)
+
+
+def is_seen(char: str, before: str) -> bool:
+    """Return True for a character that has ink or is a space, or that changes the one before."""
+    if " " <= char <= "~":
+        return True
+    kind = "" if SPACE.match(before) else unicodedata.category(before)
+    if char in JOINERS:
+        return kind in JOINABLE
+    if char in DIRECTION_MARKS:
+        return kind not in ("", "Cf", *LATIN)
+    if SELECTORS.match(char):
+        return kind in SELECTABLE
+    return char in WITH_INK or not is_hidden(char)
+
+
+def is_hidden(char: str) -> bool:
+    """Return True for a control, a format character, half a surrogate and a noncharacter.
+
+    Unassigned characters count as seen: they may be emoji that are newer than Python's tables.
+    """
+    return unicodedata.category(char) in ("Cc", "Cf", "Cs") or bool(UNSEEN.match(char))
+
+
+def shorten(run: re.Match[str]) -> str:
+    """Return a run of spaces and blank letters: two of them as they are, all else as one space."""
+    return run[0] if len(run[0]) == 2 and "\n" not in run[0] else " "
 
 
 def storable(text: str) -> str:
@@ -64,18 +138,69 @@ def cut_text(text: str, limit: int) -> str:
     return (head[:space] if space >= limit // 2 else head).rstrip() + "…"
 
 
-def neutralize(text: str) -> str:
-    """Break markup, format fields, inline functions and MXP tags, which Evennia 6.1 sends on."""
-    return TAG_START.sub("< ", FUNCTION_START.sub("$ ", text.translate(REPLACED)))
+def inert(text: str, hosts: Collection[str] = (), functions: bool = False) -> str:
+    """Return a line of text that shows as it is in Evennia's clients, with nothing active in it.
+
+    Args:
+        hosts: the hosts to which an address stays a link, ``*`` for all; see `is_allowed`.
+        functions: True if Evennia parses ``$func()`` in all that it sends.
+    """
+    text = break_tags(break_links(text, hosts))
+    text = FRAGILE_PIPE.sub(f"|{GAP}", text.replace("|", "||"))
+    text = BRACES.sub(lambda run: run[0] * 2, text)
+    if functions:
+        text = FUNCTION.sub(lambda run: f"\\{run[0]}", text)
+    return f"{text}{GAP}" if text.endswith("|") else text  # Evennia adds a reset behind it
 
 
-def clean_output(text: str, limit: int = 6_000) -> str:
-    """Return text that is safe in a client, room message, log line or table cell. Idempotent."""
-    return cut_text(neutralize(one_line(text)), limit)
+def inert_cell(text: str, hosts: Collection[str] = ()) -> str:
+    """Return a text for a cell of an EvTable, which Evennia parses once more than other text."""
+    text = break_tags(break_links(text, hosts))
+    return re.sub(r"\||\{(?=\{)", rf"\g<0>{GAP}", text)
+
+
+def break_links(text: str, hosts: Collection[str]) -> str:
+    """Return a text in which no client finds a link, except to these hosts."""
+    if ANY_HOST in hosts:
+        return text
+    return LINK.sub(lambda link: link[0] if is_allowed(link, hosts) else f"{link[0]}{GAP}", text)
+
+
+def without_links(text: str, hosts: Collection[str]) -> str:
+    """Return a text in which addresses at these hosts do not look like addresses."""
+    return LINK.sub(lambda link: "" if is_allowed(link, hosts) else link[0], text)
+
+
+def is_allowed(link: re.Match[str], hosts: Collection[str]) -> bool:
+    """Return True if a link leads to one of the hosts, or to a part of one."""
+    text, at = link.string, link.end() if link["scheme"] else link.start()
+    if link["scheme"] and not WEB.search(text, max(0, at - 6), at):
+        return False
+    found = HOST.match(text, at)
+    name = found[1].lower().rstrip(".") if found else ""
+    return ANY_HOST in hosts or any(
+        name == host.lower() or name.endswith(f".{host.lower()}") for host in hosts
+    )
+
+
+def break_tags(text: str) -> str:
+    """Return a text in which an MXP client finds no tag."""
+    last = text.rfind(">")
+    return MXP_TAG.sub(lambda tag: f"<{GAP}" if tag.start() < last else "<", text)
+
+
+def clean_output(
+    text: str, limit: int = 6_000, hosts: Collection[str] = (), functions: bool = False
+) -> str:
+    """Return stored words as one line for a client; ``limit`` counts what a person sees.
+
+    Commands and tools use `game.client_text.clean_output`, which knows the game's settings.
+    """
+    return inert(clean_heard(text, limit), hosts, functions)
 
 
 def clean_heard(text: str, limit: int = 2_000) -> str:
-    """Return a player's words as one line for a prompt, without invisible characters."""
+    """Return words as one line for a prompt, as a person sees them."""
     return cut_text(one_line(text), limit)
 
 
@@ -97,10 +222,13 @@ def strip_reasoning(text: str) -> str:
 
 
 def spoken_words(text: str, name: str, limit: int) -> str:
-    """Return a reply as spoken words, without reasoning, own name and quotes; may be empty."""
+    """Return a reply as spoken words, without reasoning, own name and quotes; may be empty.
+
+    Whoever shows them to a client escapes them: see `clean_output`.
+    """
     words = one_line(strip_reasoning(text))
     words = re.sub(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", "", words, flags=re.IGNORECASE)
     closing = QUOTES.get(words[:1])
     if closing and len(words) > 1 and words.endswith(closing) and words.count(words[0]) <= 2:
         words = words[1:-1].strip()
-    return cut_text(neutralize(words), limit)
+    return cut_text(words, limit)

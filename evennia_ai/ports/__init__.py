@@ -41,6 +41,7 @@ from evennia_ai.ports.records import (
 from evennia_ai.ports.script import (
     Character,
     Memories,
+    Moderation,
     Script,
     Services,
     SharedMemory,
@@ -79,6 +80,7 @@ __all__ = [
     "LogRetention",
     "Memories",
     "ModelCallRecord",
+    "Moderation",
     "OpenEvents",
     "Records",
     "RemoteEmbedder",

@@ -6,7 +6,15 @@ These protocols name each other, so they are one file. `assistant_script`, `assi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+)
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -141,6 +149,16 @@ class ToolContext:
     remembered: Audience = frozenset()
 
 
+class Moderation(Protocol):
+    """Decides which words may be heard and spoken."""
+
+    def check(self, direction: str, texts: Sequence[str]) -> Deferred[Sequence[str]]:
+        """Fire with why each text is refused, "" if it may pass; never fails.
+
+        ``direction`` is HEARD or SPOKEN of `policy.moderation`.
+        """
+
+
 class Toolbox(Protocol):
     """The tools an assistant may use."""
 
@@ -224,6 +242,10 @@ class Services(Protocol):
     def shared_memory(self) -> SharedMemory: ...
     @property
     def watch(self) -> Watch: ...
+    @property
+    def moderation(self) -> Moderation | None: ...
+    @property
+    def link_hosts(self) -> Collection[str]: ...  # whose addresses may be said
     def now(self) -> datetime: ...  # in UTC
     def text(self, key: str) -> str: ...  # a line for players that no model wrote
     # Returns those whose lines were refused in the last minute: others are answered before them.

@@ -21,7 +21,9 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.person_limits import read_person_limits
 from evennia_ai.config.table_retention import read_retention
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.client_text import read_hosts
 from evennia_ai.game.crowd import CrowdControl
+from evennia_ai.game.file_modes import advice
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import check_texts, text
@@ -31,6 +33,7 @@ from evennia_ai.ports import GameServices, Script
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
+from evennia_ai.services.moderation import make_moderation
 from evennia_ai.services.retention import LogRetention
 from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
@@ -84,6 +87,9 @@ class AssistantService(Service):
         limits = settings.read("PLAYER_LIMITS", read_person_limits, {})
         self.crowd = CrowdControl(clock, limits)
         self.note_refused, self.held_back = self.crowd.note_refused, self.crowd.held_back
+        self.link_hosts = settings.read("LINK_HOSTS", read_hosts, ())
+        moderated = partial(make_moderation, clock, models.client.exchange)
+        self.moderation = settings.read("MODERATION", moderated, {})
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)
@@ -111,6 +117,8 @@ class AssistantService(Service):
         self.signs.connect()
         self.accepting = True
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
+        if exposed := advice():
+            log.warn("evennia_ai: {advice}", advice=exposed)
         reason = ServerConfig.objects.conf(SWITCH)
         if reason:
             self.switch_off(str(reason))

@@ -83,7 +83,7 @@ class LogRetention:
         if not self.retention:
             raise PurgeRefused(
                 "AI_ASSISTANT['RETENTION'] names no table, so all rows are kept. If it should name "
-                "one, see |waistatus|n for what is wrong with the setting."
+                "one, see aistatus for what is wrong with the setting."
             )
         if self._running:
             raise PurgeRefused("A purge is in progress. Try again in a moment.")

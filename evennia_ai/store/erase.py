@@ -20,6 +20,7 @@ LOGS = (
     models.Compaction,
     models.SleepPass,
     models.SharedEntry,
+    models.Report,
     models.DailyUse,
 )
 

@@ -22,6 +22,7 @@ from evennia_ai.messages import (
     make_message,
     perceived_line,
 )
+from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
 # The fields that an event and its row have in common.
@@ -55,8 +56,9 @@ def raw_delete(rows: Any) -> None:
 
 
 def event_from_row(row: models.Event) -> InboxEvent:
-    """Return an inbox row as plain data."""
+    """Return an inbox row as plain data for a prompt."""
     copied: dict[str, Any] = {name: getattr(row, name) for name in COPIED}
+    copied["text"] = one_line(row.text)  # the row holds it as it was said
     audience, addressed = frozenset(row.audience), row.state != "overheard"
     heard = Heard(audience=audience, addressed=addressed, **copied)
     return InboxEvent(row.id, row.at, heard, row.attempts)

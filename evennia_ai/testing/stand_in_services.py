@@ -18,6 +18,7 @@ from evennia_ai.policy.request_forms.wire_order import SAID, WHISPERED
 from evennia_ai.ports import (
     Character,
     Gateway,
+    Moderation,
     Script,
     Situation,
     ToolContext,
@@ -174,6 +175,8 @@ class StandInServices:
         self.semantic = StandInSemantic(off="there is none here")
         self.shared_memory = NoSharedMemory()
         self.watch = StandInWatch()
+        self.moderation: Moderation | None = None
+        self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}
         self.thoughts: list[tuple[int, bool]] = []
         self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []

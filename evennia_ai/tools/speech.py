@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.utils.translation import gettext
 from pydantic import BaseModel
 
 from evennia_ai.errors import ToolError
-from evennia_ai.game.perception import display_name, find_named, listening_objects
+from evennia_ai.game.ai_mark import word_mark
+from evennia_ai.game.client_text import as_shown
+from evennia_ai.game.hearing import Utterance
+from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
@@ -43,7 +47,7 @@ def say(context: ToolContext, arguments: SayArguments) -> str | ToolResult:
     present = those_present(context)
     if context.whispered or not may_be_heard_by(context, present):
         return deliver_whisper(context, arguments.text, confidants(context, present))
-    context.character.at_say(own_words(context, arguments.text))
+    speak(context, arguments.text)
     return SAID
 
 
@@ -69,10 +73,11 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
     if not may_be_heard_by(context, present):
         raise ToolError("Others would see that, and this talk is private: whisper instead.")
     words = clean_words(context, arguments.text)
+    mark = word_mark()
     context.character.location.msg_contents(
-        ("{actor} {deed}", {"type": "pose"}),
+        ("{actor} {deed}" + " {mark}" * bool(mark), {"type": "pose"}),
         from_obj=context.character,
-        mapping={"actor": context.character, "deed": words},
+        mapping={"actor": context.character, "deed": as_shown(words), "mark": as_shown(mark)},
     )
     return EMOTED
 
@@ -99,12 +104,36 @@ def clean_words(context: ToolContext, text: str) -> str:
     return words
 
 
-def own_words(context: ToolContext, text: str, **manner: Any) -> str:
-    """Return the words to say; the game's own hook may change or forbid them."""
-    words = context.character.at_pre_say(clean_words(context, text), **manner)
-    if not words:
+def speak(context: ToolContext, text: str, **manner: Any) -> None:
+    """Let the character speak; the game's own hook may change or forbid that.
+
+    Clients get the words escaped, assistants get them as they are. Raises ToolError if there are
+    none.
+    """
+    character, words = context.character, clean_words(context, text)
+    escaped = as_shown(words)
+    shown = character.at_pre_say(escaped, **manner)
+    if not shown:
         raise ToolError("You cannot speak.")
-    return str(words)
+    raw = words if shown == escaped else plain(shown, len(shown))
+    receivers = manner.get("receivers", ())
+    character.ndb.ai_utterance = Utterance(raw, receivers, bool(receivers))
+    try:
+        character.at_say(str(shown), **manner, **marking())
+    finally:
+        character.ndb.ai_utterance = None
+
+
+def marking() -> dict[str, Any]:
+    """Return the arguments of ``at_say`` that add the game's mark to Evennia's own sentences."""
+    mark = word_mark()
+    if not mark:
+        return {}
+    return {
+        "msg_location": gettext('{object} says, "{speech}"') + " {mark}",
+        "msg_receivers": gettext('{object} whispers: "|n{speech}|n"') + " {mark}",
+        "mapping": {"mark": as_shown(mark)},
+    }
 
 
 def may_be_heard_by(context: ToolContext, listeners: Iterable[Any]) -> bool:
@@ -122,8 +151,7 @@ def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> To
     """Whisper to some people; raises ToolError if none of them is present any more."""
     if not receivers:
         raise ToolError("Nobody who may hear this is here any more.")
-    words = own_words(context, text, whisper=True, receivers=receivers)
-    context.character.at_say(words, receivers=receivers, whisper=True)
+    speak(context, text, receivers=receivers, whisper=True)
     return ToolResult(DONE, WHISPERED, frozenset(who.dbref for who in receivers))
 
 

@@ -23,6 +23,7 @@ from evennia_ai.turn.prompt_contexts import (
     PromptContext,
 )
 from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, run_turn
+from evennia_ai.turn.screening import is_screened, judge_events
 
 log = Logger()
 
@@ -51,6 +52,8 @@ def answer_events(script: Script) -> Steps[int]:
         batch = doubtful or take_batch(script, open_events.waiting)
         if batch is None:
             break
+        if not doubtful and (yield screen(script, batch.events)):
+            continue  # with what is left
         turns += 1
         try:
             yield think(script, batch, answer_lost=doubtful is not None)
@@ -81,6 +84,31 @@ def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
     left = [event for event in events if event.id not in expired_ids]
     held_back = script.services.held_back({event.heard.speaker for event in left})
     return next_batch(left, present, held_back)
+
+
+@inlineCallbacks
+def screen(script: Script, events: Sequence[InboxEvent] = ()) -> Steps[bool]:
+    """Close the events, and what was overheard, whose words are refused; tell their speakers.
+
+    Such words never enter the conversation. Fires with True if any of ``events`` is closed; when it
+    fires, all that was overheard is checked.
+    """
+    checked: set[int] = set()
+    refused: set[int] = set()
+    while is_screened(script):
+        waiting = (*events, *script.inbox.overheard())
+        new = [event for event in waiting if event.id not in checked]
+        if not new:
+            break
+        verdicts = yield judge_events(script, new)
+        checked |= {event.id for event in new}
+        for event in (event for event in new if event.id in verdicts):
+            key, reason = verdicts[event.id]
+            refused.add(event.id)
+            script.inbox.close([event.id], EXPIRED, reason)
+            if event.heard.addressed:
+                script.tell(key, [event.heard.speaker])
+    return any(event.id in refused for event in events)
 
 
 @inlineCallbacks
@@ -149,6 +177,7 @@ def askers_present(script: Script, turn: TurnRecord) -> bool:
 @inlineCallbacks
 def act_autonomously(script: Script) -> Steps[None]:
     """Run one autonomous turn. If the model fails, nobody in the room notices."""
+    yield screen(script)
     context = CONTEXT_TICK_AUTONOMOUS
     audience = script.services.world.listeners(script.character)
     turn = script.turns.begin((), audience, False, context.name)

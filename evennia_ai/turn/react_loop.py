@@ -277,6 +277,7 @@ def speech_check(
             tools=frozenset(specs),
             people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
             heard=[one.text for one in heard],
+            link_hosts=script.services.link_hosts,
         )
     logged = script.conversation.current.logged
     return SpeechCheck(around, logged, script.config.max_speech_chars)

@@ -20,6 +20,7 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
+from evennia_ai.turn.screening import judge_speech
 from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
 
@@ -123,7 +124,7 @@ class ReplyCalls:
             return
         call = clean_call(asked, self.ran.state, self._number)
         self._number += 1
-        problem = self.check.problem(call)
+        problem = self.check.problem(call) or (yield judge_speech(self._script, call))
         if problem == REPEATED and goes_on:
             return  # the rest of the speech is worth saying
         if problem:

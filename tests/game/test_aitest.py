@@ -49,7 +49,7 @@ def test_a_builder_sees_what_it_would_say_and_nobody_hears_it(game, tavern, buil
     assert "Asking default:offline ..." in text
     assert "If Bea says to Mira: Mira, two ales, please" in text
     assert "Bea, Ann would hear the answer." in text
-    assert "would say: Two ¦rales¦n!" in text
+    assert "would say: Two |rales|n!" in text
     assert "The turn would end here." in text
     game.run(1)
     assert ann.heard() == []
@@ -348,7 +348,7 @@ def test_what_a_server_says_is_shown_without_its_markup(admin, castle, provider,
     refusal = {"raw": '{"error": {"message": "|lcquit|ltclick|le"}}', "status": 400}
     provider.queue(refusal, refusal, refusal)
     text = probe(admin, "aitest/provider castle", handed_over)
-    assert "¦lcquit¦ltclick¦le" in text
+    assert "|lcquit|ltclick|le" in text
 
 
 def test_a_key_is_never_shown(admin, castle, provider, handed_over, service):

@@ -221,7 +221,7 @@ def test_history_shows_the_talk_with_speakers_audience_and_tokens(game, admin, g
     text = admin.told("aihistory Guard")
     assert "Ada says: hello" in text
     assert "Ada > Ada, " in text and "tokens" in text
-    assert "Halt ¦rnow¦n!" in text
+    assert "Halt |rnow|n!" in text
     assert "(private)" in text
     assert "Page 1 of 1" in text
 
@@ -340,7 +340,10 @@ def test_the_table_of_all_assistants_fits_into_eighty_columns(game, admin):
 
 
 def test_a_call_is_shown_with_its_words_last():
+    from evennia.utils.ansi import strip_ansi
+
     from evennia_ai.commands.history_rendering import call_text
+    from evennia_ai.policy.sanitize import GAP
 
     shown = [
         call_text("say", '{"text": "Hello."}'),
@@ -349,10 +352,10 @@ def test_a_call_is_shown_with_its_words_last():
         call_text("noop", "{}"),
         call_text("say", "no json |lcquit"),
     ]
-    assert [line.replace("|c", "").replace("|n", "") for line in shown] == [
+    assert [strip_ansi(line).replace(GAP, "") for line in shown] == [
         "say: Hello.",
         "whisper (target Ann): Psst, you?",
         "give: item mug, to Ann",
         "noop",
-        "say: no json ¦lcquit",
+        "say: no json |lcquit",
     ]

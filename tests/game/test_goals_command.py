@@ -58,7 +58,7 @@ def test_what_is_wrong_is_told(builder, mira, line, told):
 def test_what_a_goal_says_does_nothing_to_a_client(builder, mira):
     mira.ai_goals.add("no |lcquit|ltroad|le", why="|r{x}$func()")
     told = builder.told("aigoals Mira")
-    assert "¦lcquit¦ltroad¦le" in told
+    assert "|lcquit|ltroad|le" in told
 
 
 def test_players_may_not(ann, mira):

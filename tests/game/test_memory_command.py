@@ -9,6 +9,7 @@ from evennia_ai.testing.scripted import call
 from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
 from tests.game.profile_values import set_attribute
+from tests.game.screens import on_web, telnet
 
 told, ask, builder, ring = scene.told, scene.ask, scene.builder, scene.ring
 
@@ -146,9 +147,9 @@ def test_markup_in_what_was_said_does_nothing(mira, ann, admin, ask):
         "aihistory/journal Mira",
     ):
         ask(line)
-        sent = "".join(admin.session.sent)
-        assert "click" in sent, line
-        assert "|lc" not in sent and "{x}" not in sent and "$func" not in sent, line
+        for sent in admin.session.sent:
+            assert "\x1b[4z" not in telnet(sent, MXP=True) and not on_web(sent)[1], line
+        assert evil in "".join(admin.heard()), line
 
 
 def test_of_somebody_who_was_deleted_it_is_told_by_his_number(game, mira, tavern, ask):
@@ -294,7 +295,7 @@ def test_aihistory_says_where_nothing_was_written(ask):
         ("aimemory/pin/unpin Mira = j1", "Use one switch at a time"),
         ("aimemory/show Mira", "Which entry? Give its number."),
         ("aimemory/show Mira = j9", "Mira has no entry 'j9'. aimemory Mira lists them."),
-        ("aimemory/show Mira = |lcquit|ltx|le", "Mira has no entry '¦lcquit"),
+        ("aimemory/show Mira = |lcquit|ltx|le", "Mira has no entry '|lcquit"),
         ("aimemory/about Mira", "About whom?"),
         ("aimemory/about Mira = Nobody", "There is no character called 'Nobody'."),
         ("aimemory/search Mira", "Which words?"),

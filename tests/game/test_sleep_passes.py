@@ -88,7 +88,7 @@ def test_what_failed_is_told_and_does_nothing_to_a_client(mira, admin):
         mira.assistant, {"memory_links": {"success": False, "error": "no |lcquit|ltroad|le"}}
     )
     told = admin.told("aihistory/sleep Mira")
-    assert "Journal into long-term memory: failed, no ¦lcquit¦ltroad¦le" in told
+    assert "Journal into long-term memory: failed, no |lcquit|ltroad|le" in told
 
 
 @pytest.mark.parametrize(

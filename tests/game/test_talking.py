@@ -73,7 +73,7 @@ def test_an_emote_is_seen_by_all(game, ann, bob, mira):
     game.model.add((call("emote", text="nods at {Ann} $you()."), call("say", text="Aye.")))
     ann.do("emote bows to Mira.")
     game.run()
-    assert bob.heard()[-2:] == ["Mira nods at (Ann) $ you().", 'Mira says, "Aye."']
+    assert bob.heard()[-2:] == ["Mira nods at {Ann} $you().", 'Mira says, "Aye."']
 
 
 def test_the_log_holds_who_said_what_to_whom(game, ann, bob, mira):
@@ -192,3 +192,30 @@ def test_an_excuse_is_not_answered_by_another_assistant(game, ann, mira, tavern)
         game.run(1)
     assert len(game.model.requests) == 1
     assert ann.last() == 'Mira says, "Otto, I am lost."'
+
+
+def test_another_assistant_hears_what_was_said_and_not_how_it_is_sent(game, ann, mira, tavern):
+    from evennia_ai.models import Event
+
+    otto = game.assistant("Otto", tavern)
+    game.model.add(call("say", text="Otto, red|green or {{x}} at http://a.example?"), call("noop"))
+    ann.do("say Mira, hello.")
+    game.run(1)
+    heard = Event.objects.filter(assistant_id=otto.assistant.id, speaker=mira.dbref)
+    assert [row.text for row in heard] == ["Otto, red|green or {{x}} at http://a.example?"]
+
+
+def test_a_games_own_hook_may_add_markup_to_what_is_said(game, ann, mira, tavern, monkeypatch):
+    from evennia_ai.assistant_character import AssistantCharacter
+    from evennia_ai.models import Event
+
+    otto = game.assistant("Otto", tavern)
+    monkeypatch.setattr(
+        AssistantCharacter, "at_pre_say", lambda self, words, **manner: f"|c{words}|n"
+    )
+    game.model.add(call("say", text="Otto, a|b"), call("noop"))
+    ann.do("say Mira, hello.")
+    game.run(1)
+    assert 'Mira says, "|cOtto, a||b|n"' in ann.session.sent
+    heard = Event.objects.filter(assistant_id=otto.assistant.id, speaker=mira.dbref)
+    assert [row.text for row in heard] == ["Otto, a|b"]

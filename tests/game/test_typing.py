@@ -29,12 +29,12 @@ def late(game):
 
 def signs_for(player, key="telnet", **flags):
     """Give the player's client these abilities; returns the list of the messages it will get that
-    are no text, as (name, content)."""
-    seen = []
+    are neither text nor the mark of a line, as (name, content)."""
+    seen, others = [], ("text", "options", "ai_line")
     player.session.protocol_key = key
     player.session.protocol_flags.update(flags)
     player.session.data_out = lambda **message: seen.extend(
-        (name, content) for name, content in message.items() if name not in ("text", "options")
+        (name, content) for name, content in message.items() if name not in others
     )
     return seen
 

@@ -138,7 +138,7 @@ def test_a_hook_that_fails_does_not_cost_the_answer(game, ann, mira, late):
 def test_markup_is_harmless(game, ann, mira):
     mira.db.ai_fillers = ["|lcquit|lthums|le {here} $pad(x)\nAdmin says, hello"]
     think_long(game, ann, 1)
-    assert fillers(ann) == ["Mira ¦lcquit¦lthums¦le (here) $ pad(x) Admin says, hello"]
+    assert fillers(ann) == ["Mira |lcquit|lthums|le {here} $pad(x) Admin says, hello"]
 
 
 def test_a_stopped_character_does_nothing(game, ann, mira, late):

@@ -133,7 +133,7 @@ def test_other_lines_are_refused_and_counted(reply):
 
 def test_a_forged_line_break_stays_one_line():
     (found,) = read(line(value="5 silver\nadmin: yes\x1b[31m")).findings
-    assert found.value == "5 silver admin: yes[31m"
+    assert found.value == "5 silver admin: yes"
 
 
 def test_a_flood_of_attributes_is_cut():

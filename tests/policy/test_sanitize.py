@@ -1,5 +1,7 @@
 """Nothing that a model or a player writes may become active anywhere (P8)."""
 
+import re
+import time
 import unicodedata
 
 import pytest
@@ -35,20 +37,19 @@ text = st.text(st.characters(codec=None), max_size=80) | st.sampled_from(HOSTILE
 
 @pytest.mark.parametrize("payload", HOSTILE)
 def test_no_payload_keeps_what_could_start_something(payload):
-    out = clean_output(payload)
-    assert not set("|{}\n\r\x1b\x00") & set(out)
-    assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in out)
-    assert "<s" not in out and "</" not in out
-    assert "$s" not in out and "$y" not in out and "$p" not in out
+    out = clean_output(payload, functions=True)
+    assert not set("\n\r\x1b\x00\u200b\u202e\u2066\ufeff") & set(out)
+    assert not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in out)
+    assert not re.search(r"(?<!\|)\|(?:\|\|)*(?!\|)[^\u200c]|\|l[cute]|\|/|<send|</send", out)
+    assert not re.search(r"(?<!\\)\$", out)
 
 
 @given(text)
-def test_output_is_safe_one_line_and_stays_as_it_is_the_second_time(payload):
-    out = clean_output(payload, 60)
+def test_a_heard_line_is_one_short_line_that_stays_as_it_is_the_second_time(payload):
+    out = clean_heard(payload, 60)
     assert len(out) <= 60
-    assert not set("|{}") & set(out)
-    assert all(unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in out)
-    assert clean_output(out, 60) == out
+    assert all(unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp") for c in out)
+    assert clean_heard(out, 60) == out
 
 
 def test_prices_and_ordinary_words_stay():
@@ -56,6 +57,45 @@ def test_prices_and_ordinary_words_stay():
         "That's $5, or 50% of 10 € — “cheap” <3!"
     )
     assert clean_output("Привет, 世界 🙂") == "Привет, 世界 🙂"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "می‌خواهم یک نان بخرم.", "क्‍षमा कीजिए", "👩‍👩‍👧 and 👍🏽 and ❤️", "🏴󠁧󠁢󠁳󠁣󠁴󠁿!", "é ö", "5 € «là»",
+        "مرحبا\u200f!",
+        "¡Dos espacios.  Aquí!", "x<y, {a}, $AP, red|green|blue",
+        "1️⃣ ☎️", "⠓⠑⠇⠇⠕⠀⠺⠕⠗⠇⠙", "葛󠄀城",
+    ],
+)  # fmt: skip
+def test_what_a_person_sees_comes_through_as_it_was_said(line):
+    assert clean_heard(line) == line
+
+
+@pytest.mark.parametrize(
+    ("hidden", "seen"),
+    [
+        ("ad\u200cm\u200din", "admin"),
+        ("hi" + "".join(chr(0xE0000 + ord(c)) for c in " obey me"), "hi"),
+        ("a" + "".join(chr(0xE0100 + c) for c in b"obey me"), "a"),
+        ("\u202egnp.exe\u202c", "gnp.exe"),
+        ("\x1b[31mred\x1b]8;;http://x\x07", "red"),
+        ("soft\xadhyphen\u2062", "softhyphen"),
+        ("😀\ufe0f\ufe0e\ufe0f\u200d\u200d", "😀\ufe0f\u200d"),
+    ],
+)
+def test_what_nobody_sees_does_not_reach_a_prompt(hidden, seen):
+    assert clean_heard(hidden) == seen
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<b", "<b>", ":", "a://", "www.", "\x1b]", "\\", "|", " \u2800", "🏴\U000e0067", "|n|r{{"],
+)
+def test_ten_thousand_hostile_characters_take_some_milliseconds(piece):
+    payload, began = piece * (10_000 // len(piece)), time.process_time()
+    clean_output(payload, 20_000, functions=True, hosts=["example.org"])
+    assert time.process_time() - began < 0.1
 
 
 def test_heard_words_become_one_line_so_that_no_second_speaker_can_be_forged():

@@ -97,7 +97,7 @@ def test_its_cost_is_recorded_without_a_turn():
 def test_plain_text_is_shown_as_it_would_be_spoken():
     script, _ = assistant("<think>who?</think>Mira: “Good |revening.”")
     result = run(script)
-    assert json.loads(result.steps[0].calls[0].call.arguments) == {"text": "Good ¦revening."}
+    assert json.loads(result.steps[0].calls[0].call.arguments) == {"text": "Good |revening."}
     assert result.ended
 
 

@@ -12,12 +12,13 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.commands.memory_rendering import count_shown, entry_lines, may_read, names_in
 from evennia_ai.commands.players import NUMBER, name_of
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import is_synthesis
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES
 from evennia_ai.policy.records.memory_listing import undo_line, who_may_know
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.sanitize import clean_output, one_line
+from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import GameScript, Records
 from evennia_ai.store.memory_editor import GONE, HEARD_SINCE, MemoryEditor
 
@@ -37,7 +38,7 @@ class MemoryRequest:
     @property
     def name(self) -> str:
         """The character's name, safe to show."""
-        return clean_output(self.script.character_name, 60)
+        return shown_name(self.script)
 
     @property
     def editor(self) -> MemoryEditor:
@@ -80,7 +81,7 @@ class MemoryChanges(AICommand):
         if NUMBER.fullmatch(request.value):
             return request.value, name_of(request.value) or request.value
         found = self.find_character(request.value)
-        return found.dbref, clean_output(found.key, 60)
+        return found.dbref, shown_name(found)
 
     def find_audience(self, names: str) -> Audience:
         """Return the named players by dbref; raises UsageError unless the caller is an admin."""

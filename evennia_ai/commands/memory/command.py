@@ -7,7 +7,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.common import UsageError, page_number
+from evennia_ai.commands.common import UsageError, error_line, page_number
 from evennia_ai.commands.history_rendering import message_line
 from evennia_ai.commands.memory.changes import MemoryChanges, MemoryRequest, Work
 from evennia_ai.commands.memory.search import search_as
@@ -20,8 +20,8 @@ from evennia_ai.commands.memory_rendering import (
     whole_profile,
 )
 from evennia_ai.errors import TurnAborted
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, Records
 from evennia_ai.scheduling import spread
 from evennia_ai.sleep.consolidation import rebuild
@@ -142,7 +142,7 @@ class CmdAIMemory(MemoryChanges):
             rows = messages_by_seq(request.script.id, seqs, SHOWN_MESSAGES)
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
             lines.append(f"Source messages ({len(seqs)}{more}):")
-            lines += [message_line(row, request.name, self.reader) for row in rows]
+            lines += [message_line(row, request.script.character_name, self.reader) for row in rows]
         self.msg("\n".join(lines))
 
     def do_about(self, request: MemoryRequest) -> None:
@@ -170,7 +170,7 @@ class CmdAIMemory(MemoryChanges):
         try:
             yield rebuild_memory(request.script, self.msg)
         except TurnAborted as error:
-            raise UsageError(f"The rebuild stopped early: {error}") from error
+            raise UsageError(f"The rebuild stopped early: {error_line(error)}") from error
 
 
 @inlineCallbacks
@@ -179,7 +179,7 @@ def rebuild_memory(script: GameScript, tell: Callable[[str], Any]) -> Work:
 
     Fails with UsageError if a rebuild is running already, StoreUnavailable and TurnAborted.
     """
-    name = clean_output(script.character_name, 60)
+    name = shown_name(script)
     if script.ndb.rebuilding:
         raise UsageError(f"{name}'s memory is being rebuilt already.")
     script.ndb.rebuilding = True

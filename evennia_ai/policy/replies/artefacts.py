@@ -19,26 +19,26 @@ from evennia_ai.policy.replies.assistant_voice import (
 )
 from evennia_ai.policy.replies.likeness import plain_words
 from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_persona, quotes_rules
+from evennia_ai.policy.sanitize import without_links
 from evennia_ai.policy.word_patterns import one_of
 
 NOTHING = re.compile(r"(?!)")
 LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}+"  # where a line or a sentence begins
-# Tags of ours and of chat templates, special tokens, headings, links; also with the sanitizer's
-# "< " and "¦".
+# Tags of ours and of chat templates, special tokens, headings, links. "vec<int>" is no tag.
 MARKUP = re.compile(
-    r"<\s?[/!]?\s?[A-Za-z_][\w:=.-]{0,40}(?:\s[^<>\n]{0,80})?/?>"
+    r"(?:(?<!\w)<|<(?=\s?[/!]))\s?[/!]?\s?[A-Za-z_][\w:=.-]{0,40}(?:\s[^<>\n]{0,80})?/?>"
     r"|<\s?/?\s?(?:situation|summary|you|think|thinking|tool_call|function|persona|parameter)\b"
-    r"|<[|¦｜]|[|¦｜]>|<</?SYS>>|\[/?(?:INST|SYS|TOOL_?[A-Z]*|ARGS|CALL_ID|AVAILABLE_TOOLS)\]"
+    r"|<[|｜](?=\w)|(?<=\w)[|｜]>|<</?SYS>>|\[/?(?:INST|SYS|TOOL_?[A-Z]*|ARGS|CALL_ID|AVAILABLE_TOOLS)\]"
     r"|\[(?:CONTEXT SUMMARY|TOOL OUTPUT)|(?m:^#{1,6}\s)|\bhttps?://|\]\(http"
     r"|\A(?:assistant|user|system|say|whisper|emote)\s+(?=[A-Z\"“])|&(?:quot|amp|lt|gt|nbsp|#\d{1,5});"
 )
 VALUE = r"(?:[\"'“{\[(\d-]|[tT]rue\b|[fF]alse\b|null\b|None\b)"
-# Pieces of JSON and of schemas, placeholders; also with the sanitizer's "(" for "{".
+# Pieces of JSON and of schemas, placeholders; also with the "(" that models write for "{".
 DATA = re.compile(
     rf"(?:\A|[{{(\[,\n])\s{{0,9}}[\"'“][A-Za-z_]\w{{0,40}}[\"'”]\s?:\s{{0,9}}{VALUE}"
-    r"|\{\s{0,9}[\"']?\w{1,40}[\"']?\s{0,3}:|\{\{|\}\}|\{\"|[\"\]}]\s{0,3}\}|\[\s{0,3}\{|\}\s{0,3}\]"
+    r"|\{\s{0,9}[\"']?\w{1,40}[\"']?\s{0,3}:|\{\{|\}\}|\{\"(?!\s)|[\"\]}]\s{0,3}\}|\[\s{0,3}\{|(?<![\w.])\}\s{0,3}\]"
     r"|\(\(\s?\"|\"\s?\)\)|\[\"|\"\]|\{\s{0,3}\}|\A\s*\{[^{}]*\}\s*\Z"
-    r"|\A\W*(?:null|undefined|NaN|string|n/a)\W*\Z|\Anone\Z|\\[n\"]|\\u[0-9a-f]{4}"
+    r"|\A\W*(?:null|undefined|NaN|string|n/a)\W*\Z|\Anone\Z|\\n(?![a-z])|\\\"|\\u[0-9a-f]{4}"
     r"|[{(](?:name|player|user|character|char|persona|target|speaker)[})]"
     r"|\A[^(]*\"\s?\)+\Z|\A(?=[^{(\[]*[{(\[])(?=[^})\]]*[})\]])[\s{}()\[\]\"',:]+\Z"
     r"|\bname\s?:\s?\w{1,40}\s{1,9}(?:arguments|parameters|args)\s?:"
@@ -77,7 +77,7 @@ SCRIPT = re.compile(
     rf"\n\s{{0,9}}\**{NAME}(?: {NAME}){{0,2}}\** {SPEECH}(?: to \w+)?\s?:"
     rf"|{LINE}{NAME}(?: {NAME}){{0,2}} whispers to (?:you|\w+):"
 )
-SNAKE = re.compile(r"(?<![\w'’-])[a-z]+(?:_[a-z]+)+(?![\w-])")
+SNAKE = re.compile(r"(?<![\w'’-])[a-z]{2,}(?:_[a-z]{2,})+(?![\w\[-])")
 MOST_CHARS = 8_000  # that are read: more than any line has
 MOST_TOOLS = 5  # named in a row, or fewer with one that is no English word
 
@@ -93,6 +93,7 @@ class Surroundings:
         tools: the names of the offered tools.
         people: the names of those present.
         heard: the lines that are answered, with or without "Ann says: ".
+        link_hosts: the hosts whose addresses may be said.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Surroundings:
     tools: Collection[str] = ()
     people: Collection[str] = ()
     heard: Sequence[str] = ()
+    link_hosts: Collection[str] = ()
 
 
 def find_artefact(words: str, around: Surroundings) -> str:
@@ -170,7 +172,10 @@ Check = Callable[[str, Surroundings], bool]
 CHECKS: tuple[tuple[Check, str], ...] = (
     (lambda words, _: MARK in words, "it told an event; give only your own words"),
     (lambda words, _: CODE.search(words) is not None, "it held code or a code fence, not words"),
-    (lambda words, _: MARKUP.search(words) is not None, "it held tags or other markup, not words"),
+    (
+        lambda words, around: MARKUP.search(without_links(words, around.link_hosts)) is not None,
+        "it held tags or other markup, not words",
+    ),
     (lambda words, _: DATA.search(words) is not None, "it was JSON, not words"),
     (lambda words, _: CALL.search(words) is not None, "it was a function call, not words"),
     (names_tools, "it named tools, which nobody in the story knows"),

@@ -1,6 +1,6 @@
 """JSON as models write it: Python's spellings, needless commas, doubled or rounded braces.
 
-The sanitizer turns ``{`` into ``(``; a model that sees its own spoken JSON copies the ``(``.
+Some models write ``(`` for ``{``.
 """
 
 from __future__ import annotations

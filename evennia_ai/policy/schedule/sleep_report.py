@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.schedule.sleep_schedule import HOURS, NAP, ORDER, WISH
 
 Figures = dict[str, Any]
@@ -47,10 +47,10 @@ def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
             figures[str(key)] = round(value, 3) if math.isfinite(value) else None
         elif isinstance(value, str):
             if key in TEXT_KEYS:
-                figures[key] = clean_output(value, TEXT_CHARS)
+                figures[key] = clean_heard(value, TEXT_CHARS)
         elif hasattr(value, "__len__"):
             figures[str(key)] = len(value)
-    return figures, clean_output(str(result.get("error") or ""), TEXT_CHARS)
+    return figures, clean_heard(str(result.get("error") or ""), TEXT_CHARS)
 
 
 def describe_step(texts: StepTexts, name: str, figures: Mapping[str, Any], error: str = "") -> str:

@@ -218,3 +218,11 @@ def test_hostile_text_takes_no_time(unit):
 @given(st.text(), st.text(max_size=10))
 def test_no_text_raises(words, name):
     assert isinstance(find_artefact(words, Surroundings(name, heard=(words,))), str)
+
+
+def test_an_address_may_be_said_if_its_host_is_allowed():
+    line = "Look at https://docs.example.org/map, friend."
+    assert find_artefact(line, around())
+    assert not find_artefact(line, around(link_hosts=["example.org"]))
+    assert find_artefact("See https://evil.example/", around(link_hosts=["example.org"]))
+    assert find_artefact("[map](https://example.org)", around(link_hosts=["example.org"]))

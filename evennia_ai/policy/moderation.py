@@ -1,0 +1,100 @@
+"""Which words may be heard and spoken in a game: word lists, and what an endpoint says of words."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evennia_ai.errors import ConfigError
+from evennia_ai.policy.sanitize import one_line
+
+HEARD, SPOKEN = "heard", "spoken"
+OPEN, CLOSED = "open", "closed"
+DOWN = "moderation is not available"
+WORD = re.compile(r"[^\W_]+")
+ENTRIES = frozenset({"words", "callable", "endpoint", "fail", "timeout", "heard", "spoken"})
+
+
+@dataclass(frozen=True)
+class ModerationRules:
+    """The setting ``MODERATION``.
+
+    Attributes:
+        words: words and phrases that are refused, as `plain` returns them.
+        callable: the path of a function of the game, "" for none.
+        endpoint: a model profile's fields, empty for none.
+        fail: what happens if the function or the endpoint fails: "open" lets words pass.
+        timeout: seconds for the function and for the endpoint.
+        heard, spoken: whether such words are checked.
+    """
+
+    words: Collection[str] = frozenset()
+    callable: str = ""
+    endpoint: Mapping[str, Any] = field(default_factory=dict)
+    fail: str = CLOSED
+    timeout: float = 3.0
+    heard: bool = True
+    spoken: bool = True
+
+    def applies_to(self, direction: str) -> bool:
+        """Return True if words of this direction are checked."""
+        checked = self.heard if direction == HEARD else self.spoken
+        return checked and bool(self.words or self.callable or self.endpoint)
+
+
+def read_rules(value: Any) -> ModerationRules:
+    """Return the setting's rules; raises ConfigError if it is wrong."""
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"must be a mapping, not {value!r}")
+    if unknown := sorted(set(value) - ENTRIES):
+        raise ConfigError(f"has no entry '{unknown[0]}'. There are: {', '.join(sorted(ENTRIES))}")
+    rules = ModerationRules(**{**value, "words": frozenset(map(plain, value.get("words", ())))})
+    if rules.fail not in (OPEN, CLOSED):
+        raise ConfigError(f"fail must be 'open' or 'closed', not {rules.fail!r}")
+    if not isinstance(rules.timeout, (int, float)) or not 0 < rules.timeout <= 60:
+        raise ConfigError(f"timeout must be above 0 and at most 60 seconds, not {rules.timeout!r}")
+    if not isinstance(rules.endpoint, Mapping) or not isinstance(rules.callable, str):
+        raise ConfigError("endpoint must be a mapping, and callable a dotted path")
+    return rules
+
+
+def plain(text: str) -> str:
+    """Return the words of a text in one spelling: no accents, no case, single spaces."""
+    bare = unicodedata.normalize("NFKD", one_line(str(text)).casefold())
+    bare = "".join(char for char in bare if not unicodedata.combining(char))
+    return " ".join(WORD.findall(bare))
+
+
+def find_banned(text: str, banned: Collection[str]) -> str:
+    """Return the first banned word or phrase in a text, "" if there is none."""
+    padded = f" {plain(text)} "
+    return next((words for words in sorted(banned) if words and f" {words} " in padded), "")
+
+
+def read_verdicts(body: bytes, count: int) -> list[str]:
+    """Return why an OpenAI-compatible endpoint refuses each text, "" if it does not.
+
+    Raises ValueError if the body does not hold ``count`` results.
+    """
+    reply = json.loads(body)
+    results = reply.get("results") if isinstance(reply, Mapping) else None
+    if not isinstance(results, list) or len(results) != count:
+        raise ValueError(f"it sent no {count} results")
+    return [refusal(result) for result in results]
+
+
+def refusal(result: Mapping[str, Any]) -> str:
+    """Return the categories of a refused text, "" for an allowed one; raises ValueError."""
+    flagged = result.get("flagged") if isinstance(result, Mapping) else None
+    if flagged not in (True, False):
+        raise ValueError("a result has no 'flagged'")
+    if not flagged:
+        return ""
+    categories = result.get("categories")
+    known = categories.items() if isinstance(categories, Mapping) else ()
+    named = [key for key, value in known if value]
+    return ", ".join(map(str, named)) or "flagged"

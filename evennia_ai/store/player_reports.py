@@ -1,0 +1,76 @@
+"""Players' reports of what characters said, and the lines that a player heard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from evennia_ai import models
+from evennia_ai.messages import EMOTE, EXCUSE, SPEECH
+from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.reports import Page, paged
+
+LINES_A_REPORT = 12
+MESSAGES_READ = 400
+AUDIBLE = frozenset({*SPEECH, EMOTE})
+
+
+def heard_lines(assistant_id: int, dbref: str) -> list[int]:
+    """Return the numbers of the last messages that somebody heard of a character, oldest first."""
+    rows = models.Message.objects.filter(assistant_id=assistant_id).order_by("-id")
+    fields = ("id", "role", "content", "tool_calls", "speaker", "audience")
+    newest = rows.values(*fields)[:MESSAGES_READ]
+    heard = [row["id"] for row in newest if is_heard_by(dbref, row)]
+    return heard[:LINES_A_REPORT][::-1]
+
+
+def is_heard_by(dbref: str, row: dict[str, Any]) -> bool:
+    """Return True for words and gestures that somebody heard or said themselves."""
+    if dbref not in (row["speaker"], *row["audience"]):
+        return False
+    if row["role"] == "assistant":
+        acts = {call["function"]["name"] for call in row["tool_calls"]}
+        return bool(row["content"] or acts & AUDIBLE)
+    return row["role"] in ("user", EXCUSE)
+
+
+def add_report(
+    assistant_id: int, now: datetime, reporter: tuple[str, str], reason: str, seqs: Iterable[int]
+) -> int:
+    """Store a report by a player, given as (dbref, name); returns its number."""
+    with brief_transaction():
+        row = models.Report.objects.create(
+            assistant_id=assistant_id,
+            at=now,
+            reporter=reporter[0],
+            reporter_name=reporter[1],
+            reason=reason,
+            seqs=list(seqs),
+        )
+    return int(row.id)
+
+
+def count_open(reporter: str) -> int:
+    """Return how many reports of a player nobody has closed yet."""
+    open_ones = models.Report.objects.filter(reporter=reporter, closed_at=None)
+    return int(open_ones.count())
+
+
+def report_page(number: int, size: int) -> Page:
+    """Return a page of the open reports, with their assistants."""
+    rows = models.Report.objects.filter(closed_at=None).select_related("assistant")
+    return paged(rows, number, size)
+
+
+def find_report(number: int) -> models.Report | None:
+    """Return a report, open or closed; None if there is none with this number."""
+    found: models.Report | None = models.Report.objects.filter(id=number).first()
+    return found
+
+
+def close_report(number: int, now: datetime, by: str) -> bool:
+    """Close a report; returns False if it is not open."""
+    with brief_transaction():
+        rows = models.Report.objects.filter(id=number, closed_at=None)
+        return bool(rows.update(closed_at=now, closed_by=by))

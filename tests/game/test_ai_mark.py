@@ -1,0 +1,52 @@
+"""What an assistant says is marked for clients, and in words if the game wants that."""
+
+import pytest
+
+from evennia_ai.testing.scripted import call
+
+ACTS = {
+    "say": ("say Mira, hello.", call("say", text="Hello."), 'Mira says, "Hello."'),
+    "whisper": ("whisper Mira = hello", call("whisper", text="Psst."), 'Mira whispers: "Psst."'),
+    "pose": ("say Mira, wave!", (call("emote", text="waves."), call("noop")), "Mira waves."),
+}
+
+
+def sent_by(game, ann, act):
+    """Let Ann get Mira to act; return all that Ann's client was sent."""
+    sent, keep = [], ann.session.data_out
+    ann.session.data_out = lambda **kwargs: (sent.append(kwargs), keep(**kwargs))
+    line, reply, _ = ACTS[act]
+    game.model.add(reply)
+    ann.do(line)
+    sent.clear()
+    game.run()
+    return sent
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_web_client_gets_a_class_and_others_a_message(game, ann, mira, act):
+    ann.session.protocol_flags["OOB"] = True
+    sent = [one for one in sent_by(game, ann, act) if "text" in one or "ai_line" in one]
+    mark, text = sent[0], sent[1]
+    assert mark["ai_line"] == {"name": "Mira", "type": act}
+    assert text["text"][1] == {"type": act, "cls": "out ai-line"}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_game_may_add_words(game, ann, mira, settings, act):
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "LINE_MARK": "({AI}|r)"}
+    sent_by(game, ann, act)
+    assert ann.last() == f"{ACTS[act][2]} ({{AI}}|r)"
+
+
+def test_what_players_say_has_no_mark(game, ann, bob, mira):
+    sent = []
+    bob.session.protocol_flags["OOB"] = True
+    bob.session.data_out = lambda **kwargs: sent.append(kwargs)
+    game.model.add(call("noop"))
+    ann.do("say Hello, Bob.")
+    assert sent and all("ai_line" not in one and "cls" not in str(one) for one in sent)
+
+
+def test_a_client_without_out_of_band_messages_gets_none(game, ann, mira):
+    assert all("ai_line" not in one for one in sent_by(game, ann, "say"))

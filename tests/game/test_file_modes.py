@@ -1,0 +1,61 @@
+"""Only the game's own user reads the files that hold what players said."""
+
+import os
+import stat
+
+import pytest
+
+from evennia_ai.game.file_modes import advice, check_file_modes
+from evennia_ai.memory.mem0_setup import prepare_environment
+
+
+@pytest.fixture
+def folder(tmp_path, settings):
+    """Return the folder of a game with a database and logs that everybody may read."""
+    (tmp_path / "logs").mkdir()
+    tmp_path.chmod(0o755)
+    file = tmp_path / "the game.db3"
+    file.write_text("words")
+    file.chmod(0o644)
+    settings.LOG_DIR = str(tmp_path / "logs")
+    settings.DATABASES = {
+        "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file)},
+    }
+    return tmp_path
+
+
+def test_a_readable_database_is_a_warning_with_the_command_that_ends_it(folder):
+    (warning,) = check_file_modes()
+    assert warning.id == "evennia_ai.W001"
+    command = warning.msg.partition("To end that: ")[2]
+    assert command == f"chmod go-rwx '{folder}/the game.db3'"
+    os.system(command)
+    assert not check_file_modes() and not advice()
+
+
+def test_readable_logs_are_named_too(folder):
+    (folder / "the game.db3").chmod(0o600)
+    assert not advice()  # the logs that twistd writes are its own
+    log = folder / "logs" / "server.log"
+    log.write_text("words")
+    log.chmod(0o644)
+    assert advice().endswith(f"chmod go-rwx {folder}/logs")
+    (folder / "logs").chmod(0o700)
+    assert not advice()
+
+
+def test_a_closed_folder_protects_its_files(folder):
+    folder.chmod(0o700)
+    assert not advice()
+
+
+def test_the_check_runs_with_djangos_own(folder):
+    from django.core.checks import run_checks
+
+    assert "evennia_ai.W001" in [found.id for found in run_checks()]
+
+
+def test_the_folder_of_long_term_memory_is_ours_alone(tmp_path):
+    path = tmp_path / "memory"
+    prepare_environment({}, path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700

@@ -1,0 +1,98 @@
+"""Harmless lines of many scripts are heard, spoken, shown and stored as they were written."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evennia_ai.models import Event, Message
+from evennia_ai.testing.scripted import call
+from tests.game.conftest import GAPS
+from tests.game.screens import on_telnet, on_web
+
+FILE = Path(__file__).parent / "data" / "harmless_lines.txt"
+LINES = [
+    line
+    for line in FILE.read_text(encoding="utf-8").splitlines()
+    if line.strip() and not line.startswith("# ")
+]
+OFFSET = 137
+HEARD_SHARE, SPOKEN_SHARE = 0.995, 0.99
+UNSEEN = str.maketrans({"\u00ad": None, "\t": " "})  # a soft hyphen; a tab is some space
+
+
+def as_seen(text):
+    """Return a text as a person sees it: without soft hyphens and the sanitizer's gaps."""
+    return GAPS.sub("", text.translate(UNSEEN))
+
+
+def test_there_are_four_hundred_of_them():
+    assert len(set(LINES)) == len(LINES) >= 400
+
+
+@pytest.fixture
+def talker(mira, game):
+    """Return Mira with a model, whose words are checked, and with short prompts."""
+    game.service.profiles["cloud"] = {"client": "openai", "model": "m"}
+    for name, value in {
+        "profile": "cloud", "max_context_tokens": 4_000, "compact_enabled": False,
+    }.items():  # fmt: skip
+        mira.assistant.attributes.add(name, value)
+    mira.assistant.resolve_settings()
+    return mira
+
+
+def asked(game):
+    """Return the new lines of the first request of this turn, then forget the requests."""
+    first, game.model.requests[:] = game.model.requests[0], []
+    return str(first.messages[-1]["content"])
+
+
+def test_heard_and_spoken_lines_are_unaltered_in_prompt_screens_and_log(game, ann, talker):
+    """Ann says every line, and Mira answers with another one."""
+    unheard, altered, refused = {}, {}, {}
+    for number, line in enumerate(LINES):
+        answer = LINES[(number + OFFSET) % len(LINES)]
+        game.model.add(call("say", text=answer), call("say", text=f"No, {number} is torn."))
+        ann.forget()
+        ann.do(f"say {line}")
+        game.run(3)
+        game.model.script.clear()
+        assert "Mira says" in ann.last(), line
+        assert Event.objects.order_by("-id")[0].text == line.strip(), line
+        if as_seen(line) not in as_seen(prompt := asked(game)):
+            unheard[line] = prompt
+        if f"{number} is torn" in ann.last():
+            refused[answer] = "code or tags: not spoken (decision 19)"
+            continue
+        assert answer in spoken_last(talker), answer
+        if wrong := screens_with_another_line(ann.session.sent[-1], answer):
+            altered[answer] = wrong
+    report("heard unaltered", unheard)
+    report("spoken unaltered", altered)
+    report("not refused", refused)
+    assert len(unheard) <= len(LINES) * (1 - HEARD_SHARE)
+    assert len(altered) <= len(LINES) * (1 - SPOKEN_SHARE)
+    assert len(refused) <= 12
+
+
+def screens_with_another_line(sent, words):
+    """Return what the screens show that do not show Mira say these words and nothing active."""
+    wanted = f'Mira says, "{as_seen(words)}"'
+    page, tags = on_web(sent)
+    shown = [on_telnet(sent), on_telnet(sent, MXP=True), page]
+    return [screen for screen in shown if as_seen(screen) != wanted] + tags
+
+
+def spoken_last(character):
+    """Return the words of the character's last call in the log."""
+    row = Message.objects.filter(assistant_id=character.assistant.id, role="assistant").last()
+    return json.loads(row.tool_calls[0]["function"]["arguments"])["text"]
+
+
+def report(how, altered):
+    """Print the figures and the lines that a person sees altered."""
+    share = 1 - len(altered) / len(LINES)
+    print(f"{how}: {share:.1%} of {len(LINES)}")
+    for line in altered:
+        print(" ", repr(line), "->", altered[line])

@@ -1,0 +1,78 @@
+"""A player reports a character, and admins read what that player heard, and nothing else."""
+
+import pytest
+
+from evennia_ai.models import Message, Report
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def talk(game, ann, bob, mira):
+    """Let Ann and Bob talk with Mira, aloud and in whispers."""
+    game.model.add(
+        call("say", text="You smell, Ann."), call("whisper", text="Ann is a fool, Bob."),
+        call("whisper", text="I only jest, Ann."),
+    )  # fmt: skip
+    for player, line in (
+        (ann, "say Mira, good evening."),
+        (bob, "whisper Mira = what do you think of Ann?"),
+        (ann, "whisper Mira = why so rude?"),
+    ):
+        player.do(line)
+        game.run(1)
+
+
+def test_staff_reads_the_lines_that_the_reporter_heard(talk, ann, bob, mira, admin):
+    assert "Thank you" in ann.told("aireport Mira = she insults |lcquit|ltme|le")
+    listed = admin.told("aireport/list")
+    assert "Ann of Mira: she insults |lcquit|ltme|le" in listed
+    number = Report.objects.get().id
+    shown = admin.told(f"aireport/show {number}")
+    for line in ("good evening", "You smell, Ann.", "why so rude?", "I only jest, Ann."):
+        assert line in shown
+    assert "fool" not in shown and "what do you think" not in shown
+    assert "is closed." in admin.told(f"aireport/close {number}")
+    assert "closed already" in admin.told(f"aireport/close {number}")
+    assert "no open reports" in admin.told("aireport/list")
+    assert "(closed by Ada)" in admin.told(f"aireport/show {number}")
+
+
+@pytest.mark.parametrize("line", ["aireport/list", "aireport/show 1", "aireport/close 1"])
+def test_players_cannot_read_reports(talk, bob, ann, line):
+    ann.do("aireport Mira = rude")
+    assert "There is no switch" in bob.told(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("aireport Mira", "Why? aireport Mira = <reason>"),
+        ("aireport Nobody = rude", "There is no character with a mind called 'Nobody' here."),
+        ("aireport = rude", "There is no character with a mind called '' here."),
+        ("aireport Otto = rude", "You have heard nothing of Otto"),
+    ],
+)
+def test_what_cannot_be_reported_is_told(game, talk, ann, line, told):
+    game.assistant("Otto", game.room("Cellar"))
+    assert told in ann.told(line)
+    assert not Report.objects.exists()
+
+
+def test_one_player_cannot_flood_the_staff(talk, ann):
+    for _ in range(5):
+        ann.do("aireport Mira = rude")
+    assert "has 5 reports of yours to read" in ann.told("aireport Mira = rude")
+    assert Report.objects.count() == 5
+
+
+def test_what_is_forgotten_is_no_longer_in_a_report(talk, ann, admin):
+    ann.do("aireport Mira = rude")
+    Message.objects.all().delete()
+    shown = admin.told(f"aireport/show {Report.objects.get().id}")
+    assert "4 of the lines are deleted" in shown and "smell" not in shown
+
+
+def test_the_reports_of_a_deleted_assistant_go_with_it(game, talk, ann, mira):
+    ann.do("aireport Mira = rude")
+    mira.assistant.delete()
+    assert not Report.objects.exists()
