@@ -100,7 +100,7 @@ class CmdAIReport(PlayersCommand):
         name = report.assistant.obj.key if report.assistant.obj else ""
         gone = len(report.seqs) - len(rows)
         lines = [report_line(report), clean_output(report.reason)]
-        lines += [message_line(row, name) for row in rows]
+        lines += [message_line(row, name, self.reader) for row in rows]
         lines += [f"|x{gone} of the lines are deleted.|n"] if gone else []
         self.msg("\n".join(lines))
 

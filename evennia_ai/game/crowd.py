@@ -11,6 +11,7 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 from twisted.logger import Logger
 
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.limits.people import (
@@ -26,7 +27,6 @@ from evennia_ai.policy.limits.people import (
     is_hostile,
     judge_line,
 )
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.scheduling import Clock
 
 log = Logger()
