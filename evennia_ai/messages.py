@@ -22,11 +22,13 @@ class Metadata(TypedDict, total=False):
     """What is known about a message beside its words.
 
     ``seq`` is monotonic in each log; ``at`` is ISO-8601 UTC; ``speaker`` is a dbref; ``audience``
-    lists the dbrefs of those who heard it; ``private`` is True if nobody else may ever know it;
-    ``tokens`` is estimated once, when the message is stored; ``consulted`` names what a tool read
-    and changed (`policy.compaction.consulted`). ``type`` is ``compaction`` for a compaction's
-    marker, to which ``id`` and the fields after it belong, and ``excuse`` for a line that the
-    character said because no model answered. ``original_tool`` belongs to a masked tool result.
+    lists the dbrefs of those who heard it; ``authors`` lists everybody whose words may be in it
+    (`policy.authors`); ``private`` is True if nobody else may ever know it; ``tokens`` is estimated
+    once, when the message is stored; ``consulted`` names what a tool read and changed
+    (`policy.compaction.consulted`). ``type`` is ``compaction`` for a compaction's marker, to which
+    ``id`` and the fields after it belong (``part_authors`` as ``parts``, by audience), and
+    ``excuse`` for a line that the character said because no model answered. ``original_tool``
+    belongs to a masked tool result.
     """
 
     seq: int
@@ -34,6 +36,7 @@ class Metadata(TypedDict, total=False):
     speaker: str
     speaker_name: str
     audience: list[str]
+    authors: list[str]
     private: bool
     tokens: int
     event_id: int | None
@@ -43,6 +46,7 @@ class Metadata(TypedDict, total=False):
     consulted: Mapping[str, Sequence[str]]
     id: int
     parts: Mapping[str, str]
+    part_authors: Mapping[str, Sequence[str]]
     compacted_count: int
     compacted_at: str
     original_token_count: int
@@ -60,6 +64,8 @@ class Message(TypedDict):
 
 
 WireMessage = dict[str, Any]
+Audience = frozenset[str]
+Authors = frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -174,9 +180,6 @@ def to_wire(messages: Iterable[Message]) -> list[WireMessage]:
     return wire
 
 
-Audience = frozenset[str]
-
-
 @dataclass(frozen=True)
 class Heard:
     """Something that the character heard, before it is stored."""
@@ -190,6 +193,12 @@ class Heard:
     addressed: bool = False  # True if the character must answer it
     hops: int = 0  # the number of assistants' answers in a row that led to it
     reason: str = ""  # why it must be answered, or why not
+    authors: Authors = frozenset()  # those whose words it holds, if not only the speaker's
+
+    @property
+    def written_by(self) -> Authors:
+        """Return its authors (`policy.authors`), none if they are unknown."""
+        return self.authors or frozenset({self.speaker} - {""})
 
     @property
     def confidants(self) -> Audience | None:
@@ -223,6 +232,7 @@ class Situation:
     things: tuple[str, ...] = ()
     carrying: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # from the game: weather, hunger, what the character is doing
+    authors: Authors = frozenset()  # of all names and descriptions; none: unknown
 
 
 def heard_line(kind: str, speaker: str, text: str) -> str:
@@ -246,6 +256,7 @@ def heard_message(event: InboxEvent, turn_id: int) -> Message:
         speaker=heard.speaker,
         speaker_name=heard.speaker_name,
         audience=sorted(heard.audience),
+        authors=sorted(heard.written_by),
         private=heard.private,
         event_id=event.id,
         turn_id=turn_id,

@@ -49,7 +49,8 @@ class Event(OwnedByAssistant):
 
     It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
     ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
-    conversation); at the end it is answered, excused, noted or expired.
+    conversation); at the end it is answered, excused, noted or expired. ``authors`` are those of
+    `policy.authors` in the format of `people_field`, empty if the speaker is the only one.
     """
 
     turn_id: int | None
@@ -59,6 +60,7 @@ class Event(OwnedByAssistant):
     speaker_name: str = models.CharField(max_length=255)
     text: str = models.TextField()
     audience: list[Any] = models.JSONField(default=list)
+    authors: str = models.TextField(blank=True)
     private: bool = models.BooleanField(default=False)
     hops: int = models.PositiveSmallIntegerField(default=0)
     state: str = models.CharField(max_length=12)
@@ -76,7 +78,8 @@ class Event(OwnedByAssistant):
 class Message(OwnedByAssistant):
     """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed.
 
-    ``role`` is "excuse" for a line that the character said because no model answered.
+    ``role`` is "excuse" for a line that the character said because no model answered. ``authors``
+    are those of `policy.authors` in the format of `people_field`, empty in rows of older versions.
     """
 
     event_id: int | None
@@ -89,6 +92,7 @@ class Message(OwnedByAssistant):
     speaker: str = models.CharField(max_length=24, blank=True)
     speaker_name: str = models.CharField(max_length=255, blank=True)
     audience: list[Any] = models.JSONField(default=list)
+    authors: str = models.TextField(blank=True)
     private: bool = models.BooleanField(default=False)
     tokens: int = models.PositiveIntegerField(default=0)
     event = models.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -163,7 +167,7 @@ class Compaction(OwnedByAssistant):
     """One compaction: it moves the start of what the model sees and deletes nothing.
 
     ``summary`` and ``speakers`` have one part for each audience, by its key: "public" or the dbrefs
-    of the only listeners; ``speakers`` are the people whose words are in the summary.
+    of the only listeners; ``speakers`` are its authors (`policy.authors`).
     ``undone_at`` is the time of an undo. ``archived`` is True while the journal holds the entries
     made from the summary. ``sealed`` is True once retention has deleted messages that an undo would
     restore. ``rung`` is the ladder step.
@@ -284,17 +288,22 @@ class SpeakerUse(models.Model):
 
 
 class Lore(models.Model):
-    """One lore entry that a builder wrote in the game."""
+    """One lore entry that a builder wrote in the game; ``authors`` as in `policy.authors`."""
 
     id: int = models.BigAutoField(primary_key=True)
     title: str = models.CharField(max_length=200, unique=True)
     text: str = models.TextField()
     scopes: list[Any] = models.JSONField(default=list)
+    authors: list[Any] = models.JSONField(default=list)
 
 
 class SharedPersona(models.Model):
-    """A persona that several characters share; a character refers to it as ``@name``."""
+    """A persona that several characters share; a character refers to it as ``@name``.
+
+    ``authors`` are those of `policy.authors`.
+    """
 
     id: int = models.BigAutoField(primary_key=True)
     name: str = models.CharField(max_length=64, unique=True)
     fields: dict[str, Any] = models.JSONField(default=dict)
+    authors: list[Any] = models.JSONField(default=list)

@@ -17,6 +17,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.texts import TEXTS, text
+from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY
@@ -212,7 +213,7 @@ def number_of(dbref: str) -> int:
 
 def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
     """Return the names of objects by dbref, without those that are deleted. One query."""
-    rows = ObjectDB.objects.filter(id__in=[number_of(dbref) for dbref in dbrefs])
+    rows = ObjectDB.objects.filter(id__in=[number_of(dbref) for dbref in people_among(dbrefs)])
     return {f"#{number}": key for number, key in rows.values_list("id", "db_key")}
 
 

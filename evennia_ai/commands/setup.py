@@ -21,7 +21,9 @@ from evennia_ai.assistant_character import (
 )
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants, is_yes
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
+from evennia_ai.game.assistant_context import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
+from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.conversation.persona import (
     Persona,
     read_persona,
@@ -30,7 +32,7 @@ from evennia_ai.policy.conversation.persona import (
 )
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript
-from evennia_ai.store.attributes import write_attribute
+from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 
 PERSONA = "persona"
@@ -94,6 +96,7 @@ class CmdAISetup(AICommand):
             )
         persona = self.read_persona()
         add_assistant_mixin(character)
+        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         self.welcome(character.attach_assistant(persona))
 
     def do_new(self) -> None:
@@ -110,6 +113,7 @@ class CmdAISetup(AICommand):
             typeclass, key=clean_output(self.lhs, 80), location=here, home=here
         )
         character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
+        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         self.welcome(character.attach_assistant(persona))
 
     def read_persona(self) -> str:
@@ -203,6 +207,8 @@ class CmdAISetup(AICommand):
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
         self.services.personas.resolve(changed)
+        authors = known_authors(script.character) if field else set()
+        write_attribute(script.character, PERSONA_AUTHORS, sorted({*authors, self.caller.dbref}))
         write_attribute(script.character, "ai_persona", changed)
         name = f"{script.character_name}/persona{'.' if field else ''}{field}"
         self.msg(
@@ -225,7 +231,9 @@ class CmdAISetup(AICommand):
             self.msg(persona_lines(personas.resolve(f"@{name}")))
             return
         known = personas.all().get(name, Persona())
-        personas.write(name, read_persona(changed_persona(known, field, self.rhs.strip())))
+        changed = read_persona(changed_persona(known, field, self.rhs.strip()))
+        before = people_among(personas.authors_of(f"@{name}")) if field else frozenset[str]()
+        personas.write(name, changed, before | {self.caller.dbref})
         self.msg(f"The persona @{name} is stored. To use it: |waisetup <character> = @{name}|n")
 
     def do_delete(self) -> Dialogue:
@@ -278,6 +286,11 @@ def is_somebodys(character: Any) -> bool:
     named = re.findall(r"\bpid\((\d+)\)", character.locks.get("puppet"))
     accounts = AccountDB.objects.filter(id__in=named)
     return any(character in account.characters for account in accounts)
+
+
+def known_authors(character: Any) -> set[str]:
+    """Return the stored authors of a character's persona."""
+    return set(read_attribute(character, PERSONA_AUTHORS) or ())
 
 
 def changed_persona(stored: Any, field: str, value: str) -> Any:

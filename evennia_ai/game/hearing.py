@@ -27,7 +27,8 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.presence import ScriptPart, is_chosen
 from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
-from evennia_ai.messages import Heard
+from evennia_ai.messages import Authors, Heard
+from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.conversation.addressing import SPOKEN, Address, Hearing, judge_address
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Character
@@ -57,15 +58,19 @@ class Utterance:
 class AssistantHearingMixin(ScriptPart):
     """The part of an `AssistantScript` that stores what its character hears."""
 
-    def hear(self, kind: str, words: str, speaker: Any) -> None:
-        """Store what the character heard, then wake it if it must answer."""
+    def hear(self, kind: str, words: str, speaker: Any, authors: Authors = frozenset()) -> None:
+        """Store what the character heard, then wake it if it must answer.
+
+        ``authors`` are those whose words it holds beside the speaker's (`policy.authors`).
+        """
         if not self.is_on or self.services is None:
             return
         if self.character.dbref in getattr(speaker, "muted_assistants", ()):
             return
         try:
             hearers = hearers_of(kind, speaker, self.character)
-            self.store_heard(perceive(kind, words, speaker, hearers, self.character))
+            heard = perceive(kind, words, speaker, hearers, self.character)
+            self.store_heard(replace(heard, authors=heard.authors | authors))
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
 
@@ -126,18 +131,22 @@ class AssistantHearingMixin(ScriptPart):
             for person in ObjectDB.objects.dbref_search(dbref):
                 person.msg(text(key, name=display_name(self.character, person)))
 
-    def notify(self, text: str, importance: int = 5) -> None:
+    def notify(self, text: str, importance: int = 5, author: Any = GAME) -> None:
         """Tell the character one sentence, from its point of view, such as about the weather.
 
         From importance 7 (of 1 to 10) it takes a turn at once; from 4 it may react later; below
-        that it only knows.
+        that it only knows. ``author`` is the object whose words the text holds, if it is not the
+        game's own.
         """
         if not self.is_on or self.services is None:
             return
         listeners = self.services.world.listeners(self.character)
         line = clean_heard(text, self.config.max_heard_chars)
         urgent = importance >= URGENT
-        heard = Heard("notice", "", "", line, listeners, addressed=urgent, reason="notice")
+        authors = frozenset({getattr(author, "dbref", None) or str(author)})
+        heard = Heard(
+            "notice", "", "", line, listeners, addressed=urgent, reason="notice", authors=authors
+        )
         self.backlog.put(heard)
         if importance >= NOTEWORTHY and not urgent:
             self.ndb.news_at = self.services.clock.seconds()
@@ -209,7 +218,13 @@ def perceive(kind: str, words: str, speaker: Any, hearers: Sequence[Any], charac
         addressed=address.addressed,
         hops=hops,
         reason=address.reason,
+        authors=authors_behind(speaker) if from_assistant else frozenset({speaker.dbref}),
     )
+
+
+def authors_behind(speaker: Any) -> Authors:
+    """Return the authors of an assistant's act: those of its turn, else the character itself."""
+    return frozenset(speaker.ndb.ai_authors or {speaker.dbref})
 
 
 def judge(

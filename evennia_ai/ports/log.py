@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, Usage
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    Heard,
+    InboxEvent,
+    Message,
+    ToolCallRequest,
+    Usage,
+)
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View
 
 
@@ -50,6 +58,12 @@ class TurnRecord:
         """Return the dbrefs of everybody whose new words are in this turn."""
         heard = (event.heard.speaker for event in (*self.events, *self.overheard))
         return frozenset(speaker for speaker in heard if speaker)
+
+    @property
+    def authors(self) -> Authors:
+        """Return the authors of the new words in this turn (`policy.authors`)."""
+        heard = (event.heard.written_by for event in (*self.events, *self.overheard))
+        return frozenset[str]().union(*heard)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evennia_ai.messages import Audience
+from evennia_ai.messages import Audience, Authors
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class ToolResult:
         heard_by: dbrefs of those the act reached, None for the turn's whole audience.
         read: references to what was consulted (`policy.compaction.consulted`).
         changed: references to what was changed.
-        speakers: dbrefs of those whose words the call recalled.
+        authors: authors of the text that did not write the prompt (`policy.authors`); what a tool
+            shows of players' own texts has them as authors.
     """
 
     state: str
@@ -27,7 +28,7 @@ class ToolResult:
     heard_by: Audience | None = None
     read: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    speakers: Audience = frozenset()
+    authors: Authors = frozenset()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ SCRIPT_KEY = "assistant"
 
 TYPES: dict[str, tuple[type, ...]] = {
     "ai_persona": (str, dict, Persona),
+    "ai_persona_authors": (list, tuple),
     "ai_lore": (list, tuple),
     "ai_fillers": (str, list, tuple),
     "ai_following": (str,),

@@ -11,6 +11,7 @@ from django.dispatch import Signal
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Heard, InboxEvent, Message, is_excuse, make_message
+from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
 # The fields that an event and its row have in common.
@@ -44,7 +45,8 @@ def event_from_row(row: models.Event) -> InboxEvent:
     """Return an inbox row as plain data."""
     copied: dict[str, Any] = {name: getattr(row, name) for name in COPIED}
     audience, addressed = frozenset(row.audience), row.state != "overheard"
-    heard = Heard(audience=audience, addressed=addressed, **copied)
+    authors = frozenset(row.authors.split())
+    heard = Heard(audience=audience, addressed=addressed, authors=authors, **copied)
     return InboxEvent(row.id, row.at, heard, row.attempts)
 
 
@@ -66,6 +68,7 @@ def message_to_row(
         speaker=meta.get("speaker", ""),
         speaker_name=meta.get("speaker_name", ""),
         audience=meta.get("audience", []),
+        authors=people_field(meta["authors"]) if meta.get("authors") else "",
         private=bool(meta.get("private")),
         tokens=stored_tokens(message, count),
         event_id=meta.get("event_id"),
@@ -87,6 +90,8 @@ def message_from_row(row: models.Message) -> Message:
         "event_id": row.event_id,
         "turn_id": row.turn_id,
     }
+    if row.authors:
+        meta["authors"] = row.authors.split()
     if row.consulted:
         meta["consulted"] = row.consulted
     role = row.role

@@ -11,7 +11,7 @@ from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.internet.task import Clock
 
 from evennia_ai.errors import ToolError
-from evennia_ai.messages import Audience, ToolCallRequest
+from evennia_ai.messages import Audience, Authors, ToolCallRequest
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.request_forms.wire_order import SAID, WHISPERED
@@ -113,6 +113,10 @@ class StandInWorld:
     def looks_of(self, character: Character, dbref: str) -> str:
         """Return a description from ``looks``."""
         return self.looks.get(dbref, "")
+
+    def authors_of(self, dbref: str) -> Authors:
+        """Return the object itself, as for a player's character."""
+        return frozenset({dbref})
 
 
 class AtOnce:

@@ -14,6 +14,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import BUILDER
 from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import read_persona
 from evennia_ai.policy.tokens import CountText, UsageReport, estimate_tokens
@@ -132,6 +133,7 @@ class StandInScript:
         self.config = config or AssistantConfig()
         self.profile = ModelProfile("test", model="scripted")
         self.persona = read_persona(persona)
+        self.persona_authors = frozenset({BUILDER})
         self.character_name = "Mira"
         self.character = StandInCharacter(self.character_name, self.services.now)
         self.obj = self.character

@@ -35,6 +35,7 @@ BUILDER = "builder"
 FOUND = 5
 LOOKED_AT = 200
 NOTED = "You noted it."
+OLDER_PINS = " For that, what you kept in mind the longest is in your journal only: {count}."
 NOTED_BEFORE = "You had noted that already."
 
 
@@ -77,18 +78,19 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     if room < 0:
         raise ToolError("That is too long to keep in mind: say it shorter.")
 
-    def write() -> list[str]:
+    def write() -> int:
         own = [e for e in journal.pinned(discretion="trusting") if is_own_pin(e)]
         gone = oldest_beyond(own, room, script.count_text)
         for entry in gone:
             journal.update(entry["id"], pinned=False)
         kept = journal.add(content, **entry_fields(context))
         journal.update(kept, pinned=True)
-        return [entry["content"] for entry in gone]
+        return len(gone)
 
     yield journal.load(script.services.slices.put)
-    gone: list[str] = yield persist(script.services.clock, write)
-    return "You keep it in mind." + "".join(f" No longer: {text}" for text in gone)
+    gone: int = yield persist(script.services.clock, write)
+    # Their words may be others' secrets.
+    return "You keep it in mind." + (OLDER_PINS.format(count=gone) if gone else "")
 
 
 def is_own_pin(entry: Record) -> bool:

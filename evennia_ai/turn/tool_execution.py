@@ -16,6 +16,7 @@ from evennia_ai.messages import (
     make_message,
     wire_call,
 )
+from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.compaction.consulted import CHANGED, READ
 from evennia_ai.policy.conversation.react import (
     wire_arguments,
@@ -141,5 +142,6 @@ def audience_metadata(turn: TurnRecord, context: ToolContext, result: ToolResult
     return {
         "turn_id": turn.id,
         "audience": sorted(heard_by),
+        "authors": sorted(context.all_authors | (result.authors or {GAME})),
         "private": context.private or result.heard_by is not None,
     }
