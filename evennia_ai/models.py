@@ -163,6 +163,25 @@ class ToolCall(OwnedByAssistant):
         indexes = [models.Index(fields=["assistant", "id"], name="ai_toolcall_of")]
 
 
+class PendingAct(OwnedByAssistant):
+    """One tool call that waits for a person (`policy.pending_acts`); it runs once, if at all."""
+
+    needs: str = models.CharField(max_length=8)
+    state: str = models.CharField(max_length=12)
+    name: str = models.CharField(max_length=64)
+    arguments: str = models.TextField()
+    speakers: list[Any] = models.JSONField(default=list)
+    authors: str = models.TextField(blank=True)
+    audience: list[Any] = models.JSONField(default=list)
+    private: bool = models.BooleanField(default=False)
+    expires_at: datetime = models.DateTimeField()
+    decided_by: str = models.CharField(max_length=24, blank=True)
+    result: str = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "assistant", "id"], name="ai_pending_state")]
+
+
 class Compaction(OwnedByAssistant):
     """One compaction: it moves the start of what the model sees and deletes nothing.
 

@@ -16,7 +16,7 @@ from evennia_ai.assistant_character import composed_path
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.help_entries import HELP_CATEGORY
-from evennia_ai.game.texts import TEXTS, text
+from evennia_ai.game.texts import text
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, GameServices
@@ -199,11 +199,6 @@ def page_number(text: str | None) -> int:
     if not digits.isdigit() or not 0 < int(digits) < 10**9:
         raise UsageError(f"'{clean_output(digits, 20)}' is no number. Use a whole number from 1.")
     return int(digits)
-
-
-def is_yes(answer: str) -> bool:
-    """Return True for a yes, in the player's language or in English."""
-    return answer.strip().lower() in f"{text('forget_yes')} {TEXTS['forget_yes']}".lower().split()
 
 
 def number_of(dbref: str) -> int:

@@ -19,10 +19,11 @@ from evennia_ai.assistant_character import (
     path_with_mixin,
     remove_assistant_mixin,
 )
-from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants, is_yes
+from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
 from evennia_ai.game.assistant_context import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
+from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.conversation.persona import (
     Persona,

@@ -38,6 +38,7 @@ from evennia_ai.store.attributes import inspect_attribute, read_attribute, tell_
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import by_builder, read_entries
+from evennia_ai.store.pending_acts import TablePendingActs
 from evennia_ai.store.turns import TableTurns
 
 GUESSED_OVERHEAD = 1_600  # tokens
@@ -94,6 +95,11 @@ class AssistantContextMixin(ScriptPart):
         now, epoch = self.services.now, self.services.epoch
         make = partial(TableTurns, self.id, self.conversation, now, epoch, self.may_think)
         return self.kept("turns", make)
+
+    @property
+    def pending_acts(self) -> TablePendingActs:
+        """Return the acts that wait for a person."""
+        return TablePendingActs(self.id, self.services.now)
 
     @property
     def config(self) -> AssistantConfig:

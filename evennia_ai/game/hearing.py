@@ -17,6 +17,7 @@ from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.perception import (
     display_name,
     is_assistant,
@@ -71,6 +72,8 @@ class AssistantHearingMixin(ScriptPart):
             hearers = hearers_of(kind, speaker, self.character)
             heard = perceive(kind, words, speaker, hearers, self.character)
             self.store_heard(replace(heard, authors=heard.authors | authors))
+            if kind in SPOKEN:
+                hear_answer(speaker, self, words)
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
 

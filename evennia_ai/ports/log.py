@@ -22,6 +22,7 @@ from evennia_ai.messages import (
     Usage,
 )
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View
+from evennia_ai.policy.pending_acts import PendingAct
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,13 @@ class Inbox(Protocol):
     def open_events(self) -> OpenEvents: ...
     def overheard(self) -> Sequence[InboxEvent]: ...  # those that the next turn will log
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None: ...
+
+
+class PendingActs(Protocol):
+    """One assistant's acts that wait for a person."""
+
+    def take(self) -> PendingAct | None: ...  # the next to run, marked as running
+    def finish(self, id: int, state: str, result: str) -> None: ...
 
 
 class GameInbox(Inbox, Protocol):

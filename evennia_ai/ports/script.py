@@ -23,7 +23,7 @@ from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText, UsageReport
-from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
+from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.memory import Found, SemanticMemory
 from evennia_ai.ports.models import Gateway
 from evennia_ai.ports.records import DayPlan, EntityProfiles, Goals, Journal
@@ -293,6 +293,8 @@ class Script(Protocol):
     def inbox(self) -> Inbox: ...
     @property
     def turns(self) -> Turns: ...
+    @property
+    def pending_acts(self) -> PendingActs: ...
     @property
     def memories(self) -> Memories: ...  # its journal and profiles, and what others told
     @property

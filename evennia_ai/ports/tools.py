@@ -14,7 +14,8 @@ class ToolResult:
     """The result of a tool call.
 
     Attributes:
-        state: done, failed, refused, or unknown if it did not finish.
+        state: done, failed, refused, asked if a person must agree first, or unknown if it did not
+            finish.
         text: what the model is told.
         heard_by: dbrefs of those the act reached, None for the turn's whole audience.
         read: references to what was consulted (`policy.compaction.consulted`).

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evennia.scripts.models import ScriptDB
 from evennia.utils.dbserialize import deserialize
 from twisted.logger import Logger
 
@@ -36,6 +37,11 @@ TYPES: dict[str, tuple[type, ...]] = {
     "asleep_since": (int, float),
 }
 TYPE_NAMES = {str: "text", dict: "fields", bool: "true or false", list: "a list", float: "a number"}
+
+
+def script_of(assistant_id: int) -> Any:
+    """Return the script of an assistant, None if it is deleted."""
+    return ScriptDB.objects.filter(id=assistant_id).first()
 
 
 def inspect_attribute(obj: Any, name: str) -> tuple[Any, str]:

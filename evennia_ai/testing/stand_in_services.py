@@ -153,6 +153,16 @@ class NoSharedMemory:
         """Delete nothing."""
 
 
+class NoPendingActs:
+    """`ports.PendingActs` without any."""
+
+    def take(self) -> None:
+        """Return none."""
+
+    def finish(self, id: int, state: str, result: str) -> None:
+        """Store nothing."""
+
+
 class StandInWatch:
     """`ports.Watch` that only records the ids of its assistants."""
 

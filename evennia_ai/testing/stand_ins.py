@@ -30,7 +30,7 @@ from evennia_ai.ports import (
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_records import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryJournal
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
-from evennia_ai.testing.stand_in_services import StandInServices
+from evennia_ai.testing.stand_in_services import NoPendingActs, StandInServices
 
 
 class Namespace:
@@ -148,6 +148,7 @@ class StandInScript:
             self.conversation.lines,
             self.character_name,
         )
+        self.pending_acts = NoPendingActs()
         self.partners: dict[str, datetime] = {}
         self.turns = MemoryTurns(self.conversation, self.inbox)
 

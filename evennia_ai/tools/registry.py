@@ -13,12 +13,14 @@ from twisted.logger import Logger
 from evennia_ai.errors import ConfigError, StoreUnavailable, ToolDenied, ToolError
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.authors import known
 from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.permission import People
+from evennia_ai.tools.waiting_calls import let_wait
 from evennia_ai.turn.tool_execution import DONE, FAILED, REFUSED, TOO_SLOW
 
 log = Logger()
@@ -86,6 +88,8 @@ class ToolRegistry:
             self._ensure_rights(item, context)
             if dry:
                 return ToolResult(DONE, "")
+            if item.waits and not context.confirmed_by:
+                return let_wait(item, context, arguments)
             ask_hook(item, context, arguments)
             if item.world:
                 note_circumstances(context)
@@ -109,9 +113,13 @@ class ToolRegistry:
         return returned if isinstance(returned, ToolResult) else ToolResult(DONE, str(returned))
 
     def is_permitted(self, item: Tool, context: ToolContext) -> bool:
-        """Return True if the tool's lock lets every author of the prompt pass."""
+        """Return True if the tool's lock lets every author of the prompt pass.
+
+        Of a tool that only answers, those who speak now count, since one of them must confirm it.
+        """
+        authors = known(context.speakers) if item.answers_only else context.all_authors
         turn = context.script and (context.script.id, context.script.turns.current)
-        return self.people.all_may(context.all_authors, item.lock, turn)
+        return self.people.all_may(authors, item.lock, turn)
 
     def _ensure_rights(self, item: Tool, context: ToolContext) -> None:
         """Raise ToolDenied if a lock or the character's rights forbid a tool."""

@@ -21,7 +21,7 @@ from evennia_ai.policy.conversation.react import (
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
-from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
+from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, call_messages, perform, refuse
 
 # Acts that others see, but on which no words depend.
 ALONE = SPEECH | {EMOTE}
@@ -157,14 +157,14 @@ class ReplyCalls:
         self._note(call, result, world, refusal == ALREADY_DONE and seen)
 
     def _note(self, call: ToolCallRequest, result: ToolResult, world: bool, again: bool) -> None:
-        ran, good = self.ran, result.state in (DONE, UNKNOWN)
+        ran, good = self.ran, result.state in (DONE, UNKNOWN, ASKED)
         is_done = result.state == DONE
         self.context = replace(self.context, authors=self.context.authors | result.authors)
         self.ran = replace(
             ran,
             state=apply_call(ran.state, call, good, self._categories),
             done=ran.done | {call.name} if is_done else ran.done,
-            acted=ran.acted or (is_done and world),
+            acted=ran.acted or (is_done and world) or result.state == ASKED,
             authors=self.context.authors,
             blocked=ran.blocked or (world and call.name not in ALONE and not (good or again)),
         )

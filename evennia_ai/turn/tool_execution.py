@@ -26,6 +26,7 @@ from evennia_ai.scheduling import Clock, Steps, persist
 from evennia_ai.turn.model_call import ensure_current
 
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
+ASKED = "asked"  # a person must agree first
 TOO_SLOW = "That took too long, and may or may not have happened. Do not do it again."
 LEAST_TOOL_TIME_S = 1.0
 LEAST_REPLY_TIME_S = 3.0
