@@ -118,7 +118,7 @@ class ToolRegistry:
         Of a tool that only answers, those who speak now count, since one of them must confirm it.
         """
         authors = known(context.speakers) if item.answers_only else context.all_authors
-        turn = context.script and (context.script.id, context.script.turns.current)
+        turn = open_turn(context.script)
         return self.people.all_may(authors, item.lock, turn)
 
     def _ensure_rights(self, item: Tool, context: ToolContext) -> None:
@@ -135,6 +135,12 @@ class ToolRegistry:
             known = ", ".join(spec.name for spec in self.offered(context) if spec.shown)
             raise ToolError(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
         return item
+
+
+def open_turn(script: Script | None) -> tuple[int, int] | None:
+    """Return what names an assistant's open turn, None without one."""
+    current = script.turns.current if script else None
+    return (script.id, current) if script and current is not None else None
 
 
 def latest_compaction(script: Script) -> int | None:
