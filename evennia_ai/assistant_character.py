@@ -11,6 +11,7 @@ from evennia.utils.utils import class_from_module
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.ai_mark import mark_line
+from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.sleep_state import sleeper_line
@@ -165,6 +166,8 @@ class AssistantMixin(Mixed):
         if move_type == "give" and source_location and self.assistant:
             name = display_name(moved_obj, self)
             self.assistant.hear("give", name, source_location, moved_obj.dbref)
+            authors = authors_of_object(moved_obj)
+            self.assistant.hear("give", display_name(moved_obj, self), source_location, authors)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Tell the assistant that the character is in another place."""

@@ -36,6 +36,7 @@ from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attrib
 from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.lines import erase_vectors
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
+from evennia_ai.turn.agreed_acts import run_agreed
 from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
@@ -205,6 +206,7 @@ class AssistantScript(
             if not self.inbox.open_events():
                 return 0
             wake_up(self, "somebody speaks to it")
+        yield run_agreed(self)
         turns: int = yield answer_events(self)
         if turns:
             self.ndb.news_at = None

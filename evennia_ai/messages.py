@@ -33,13 +33,14 @@ class Metadata(TypedDict, total=False):
     """What is known about a message beside its words.
 
     ``seq`` is monotonic in each log; ``at`` is ISO-8601 UTC; ``speaker`` is a dbref; ``audience``
-    lists the dbrefs of those who heard it; ``private`` is True if nobody else may ever know it;
-    ``tokens`` is estimated once, when the message is stored; ``consulted`` names what a tool read
-    and changed (`policy.compaction.consulted`). ``type`` is ``compaction`` for a compaction's
-    marker, to which ``id`` and the fields after it belong, and ``excuse`` for a line that the
-    character said because no model answered. ``original_tool`` belongs to a masked tool result.
-    ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard lines, and `PERCEIVED` for tool
-    results.
+    lists the dbrefs of those who heard it; ``authors`` lists everybody whose words may be in it
+    (`policy.authors`); ``private`` is True if nobody else may ever know it; ``tokens`` is estimated
+    once, when the message is stored; ``consulted`` names what a tool read and changed
+    (`policy.compaction.consulted`). ``type`` is ``compaction`` for a compaction's marker, to which
+    ``id`` and the fields after it belong (``part_authors`` as ``parts``, by audience), and
+    ``excuse`` for a line that the character said because no model answered. ``original_tool``
+    belongs to a masked tool result. ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard
+    lines, and `PERCEIVED` for tool results.
     """
 
     seq: int
@@ -47,6 +48,7 @@ class Metadata(TypedDict, total=False):
     speaker: str
     speaker_name: str
     audience: list[str]
+    authors: list[str]
     private: bool
     tokens: int
     event_id: int | None
@@ -57,6 +59,7 @@ class Metadata(TypedDict, total=False):
     consulted: Mapping[str, Sequence[str]]
     id: int
     parts: Mapping[str, str]
+    part_authors: Mapping[str, Sequence[str]]
     compacted_count: int
     compacted_at: str
     original_token_count: int
@@ -74,6 +77,8 @@ class Message(TypedDict):
 
 
 WireMessage = dict[str, Any]
+Audience = frozenset[str]
+Authors = frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -222,9 +227,6 @@ def to_wire(messages: Iterable[Message]) -> list[WireMessage]:
     return wire
 
 
-Audience = frozenset[str]
-
-
 @dataclass(frozen=True)
 class Heard:
     """Something that the character heard, before it is stored."""
@@ -241,6 +243,7 @@ class Heard:
     repeatable: bool = False  # True for a whisper heard while `discretion` was "trusting"
     nature: str = ""  # `PERCEIVED`, `PERFORMED` or `CLAIMED`; empty to take it from the kind
     item: str = ""  # dbref of the thing that it is about, if any
+    authors: Authors = frozenset()  # those whose words it holds, if not only the speaker's
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nature", self.nature or nature_of(self.kind))
@@ -249,6 +252,11 @@ class Heard:
     def secret(self) -> bool:
         """Return True if only its audience may ever know it."""
         return self.private and not self.repeatable
+
+    @property
+    def written_by(self) -> Authors:
+        """Return its authors (`policy.authors`), none if they are unknown."""
+        return self.authors or frozenset({self.speaker} - {""})
 
     @property
     def confidants(self) -> Audience | None:
@@ -282,6 +290,7 @@ class Situation:
     things: tuple[str, ...] = ()
     carrying: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # from the game: weather, hunger, what the character is doing
+    authors: Authors = frozenset()  # of all names and descriptions; none: unknown
 
 
 def nature_of(kind: str) -> str:
@@ -330,6 +339,7 @@ def heard_message(event: InboxEvent, turn_id: int) -> Message:
         speaker=heard.speaker,
         speaker_name=heard.speaker_name,
         audience=sorted(heard.audience),
+        authors=sorted(heard.written_by),
         private=heard.secret,
         event_id=event.id,
         turn_id=turn_id,

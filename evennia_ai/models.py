@@ -50,7 +50,8 @@ class Event(OwnedByAssistant):
     It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
     ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
     conversation); at the end it is answered, excused, noted or expired. ``nature`` is perceived,
-    performed or claimed; ``item`` is the dbref of a thing that was given.
+    performed or claimed; ``item`` is the dbref of a thing that was given. ``authors`` are those of
+    `policy.authors` in the format of `people_field`, empty if the speaker is the only one.
 
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
     "trusting" when it heard the whisper: then it may repeat it, also after a later change.
@@ -65,6 +66,7 @@ class Event(OwnedByAssistant):
     nature: str = models.CharField(max_length=12, default="claimed")
     item: str = models.CharField(max_length=24, blank=True)
     audience: list[Any] = models.JSONField(default=list)
+    authors: str = models.TextField(blank=True)
     private: bool = models.BooleanField(default=False)
     repeatable: bool = models.BooleanField(default=False)
     hops: int = models.PositiveSmallIntegerField(default=0)
@@ -85,6 +87,8 @@ class Message(OwnedByAssistant):
 
     ``role`` is "excuse" for a line that the character said because no model answered. ``nature`` is
     perceived, performed or claimed for heard lines, perceived for tool results, else empty.
+    ``authors`` are those of `policy.authors` in the format of `people_field`, empty in rows of
+    older versions.
     """
 
     event_id: int | None
@@ -98,6 +102,7 @@ class Message(OwnedByAssistant):
     speaker_name: str = models.CharField(max_length=255, blank=True)
     nature: str = models.CharField(max_length=12, blank=True)
     audience: list[Any] = models.JSONField(default=list)
+    authors: str = models.TextField(blank=True)
     private: bool = models.BooleanField(default=False)
     tokens: int = models.PositiveIntegerField(default=0)
     event = models.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -168,11 +173,30 @@ class ToolCall(OwnedByAssistant):
         indexes = [models.Index(fields=["assistant", "id"], name="ai_toolcall_of")]
 
 
+class PendingAct(OwnedByAssistant):
+    """One tool call that waits for a person (`policy.pending_acts`); it runs once, if at all."""
+
+    needs: str = models.CharField(max_length=8)
+    state: str = models.CharField(max_length=12)
+    name: str = models.CharField(max_length=64)
+    arguments: str = models.TextField()
+    speakers: list[Any] = models.JSONField(default=list)
+    authors: str = models.TextField(blank=True)
+    audience: list[Any] = models.JSONField(default=list)
+    private: bool = models.BooleanField(default=False)
+    expires_at: datetime = models.DateTimeField()
+    decided_by: str = models.CharField(max_length=24, blank=True)
+    result: str = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "assistant", "id"], name="ai_pending_state")]
+
+
 class Compaction(OwnedByAssistant):
     """One compaction: it moves the start of what the model sees and deletes nothing.
 
     ``summary`` and ``speakers`` have one part for each audience, by its key: "public" or the dbrefs
-    of the only listeners; ``speakers`` are the people whose words are in the summary.
+    of the only listeners; ``speakers`` are its authors (`policy.authors`).
     ``undone_at`` is the time of an undo. ``archived`` is True while the journal holds the entries
     made from the summary. ``sealed`` is True once retention has deleted messages that an undo would
     restore. ``rung`` is the ladder step.
@@ -310,17 +334,22 @@ class SpeakerUse(models.Model):
 
 
 class Lore(models.Model):
-    """One lore entry that a builder wrote in the game."""
+    """One lore entry that a builder wrote in the game; ``authors`` as in `policy.authors`."""
 
     id: int = models.BigAutoField(primary_key=True)
     title: str = models.CharField(max_length=200, unique=True)
     text: str = models.TextField()
     scopes: list[Any] = models.JSONField(default=list)
+    authors: list[Any] = models.JSONField(default=list)
 
 
 class SharedPersona(models.Model):
-    """A persona that several characters share; a character refers to it as ``@name``."""
+    """A persona that several characters share; a character refers to it as ``@name``.
+
+    ``authors`` are those of `policy.authors`.
+    """
 
     id: int = models.BigAutoField(primary_key=True)
     name: str = models.CharField(max_length=64, unique=True)
     fields: dict[str, Any] = models.JSONField(default=dict)
+    authors: list[Any] = models.JSONField(default=list)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 
-def notify(
+def notify(  # noqa: PLR0913  # all but two have defaults
     assistant: Any,
     text: str,
     importance: int = 5,
     kind: str = "notice",
     actor: Any = None,
     item: Any = None,
+    author: Any = "game",
 ) -> None:
     """Tell an assistant what happened in the game.
 
@@ -23,8 +24,11 @@ def notify(
         kind: a word for such events, at most 16 characters, for `ai_perceived`: "attack".
         actor: who caused it, such as the attacker; None for nobody.
         item: the thing that it is about; None for nothing.
+        author: the object whose words the text holds, such as a player's character. The default is
+            the game itself: its text may have any tool used. Name the author if the text quotes
+            what somebody wrote.
 
-    The character takes the sentence for a fact: never put a player's words into it.
+    The character takes the sentence for a fact: never put a player's claim into it.
     """
     script = getattr(assistant, "assistant", None) or assistant
-    script.notify(text, importance, kind, actor, item)
+    script.notify(text, importance, kind, actor, item, author)

@@ -18,7 +18,8 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
-from evennia_ai.game.texts import TEXTS, text
+from evennia_ai.game.texts import text
+from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY
@@ -250,11 +251,6 @@ def page_number(text: str | None) -> int:
     return int(digits)
 
 
-def is_yes(answer: str) -> bool:
-    """Return True for a yes, in the player's language or in English."""
-    return answer.strip().lower() in f"{text('forget_yes')} {TEXTS['forget_yes']}".lower().split()
-
-
 def number_of(dbref: str) -> int:
     """Return the number in a dbref."""
     return int(dbref.lstrip("#"))
@@ -262,7 +258,7 @@ def number_of(dbref: str) -> int:
 
 def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
     """Return the names of objects by dbref, without those that are deleted. One query."""
-    rows = ObjectDB.objects.filter(id__in=[number_of(dbref) for dbref in dbrefs])
+    rows = ObjectDB.objects.filter(id__in=[number_of(dbref) for dbref in people_among(dbrefs)])
     return {f"#{number}": key for number, key in rows.values_list("id", "db_key")}
 
 

@@ -81,7 +81,7 @@ class CmdAILore(AICommand):
             raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
         written = scopes.split(",") if scopes.strip() else [EVERYBODY]
         checked = tuple(self.check_scope(scope) for scope in written)
-        entry = LoreEntry(title.strip(), self.rhs.strip(), checked)
+        entry = LoreEntry(title.strip(), self.rhs.strip(), checked, frozenset({self.caller.dbref}))
         before = self.services.lore.find(entry.title)
         self.services.lore.write(entry)
         self.msg(f"Written: {entry_line(entry)}")

@@ -11,10 +11,10 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.common import AICommand, Dialogue, UsageError, is_yes, names_of, number_of
+from evennia_ai.commands.common import AICommand, Dialogue, UsageError, names_of, number_of
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import find_named
-from evennia_ai.game.texts import TEXTS, text
+from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store.forget import assistants_who_know, count_traces, forget_chunk
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
 

@@ -8,8 +8,9 @@ from evennia.utils.evtable import EvTable
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
-from evennia_ai.commands.common import AICommand, Dialogue, Outcome, is_yes
+from evennia_ai.commands.common import AICommand, Dialogue, Outcome
 from evennia_ai.game.client_text import shown_name
+from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.ports import GameScript, LogRetention
 from evennia_ai.store.purge import Report

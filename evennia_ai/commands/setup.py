@@ -20,10 +20,13 @@ from evennia_ai.assistant_character import (
     path_with_mixin,
     remove_assistant_mixin,
 )
-from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants, is_yes
+from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
+from evennia_ai.game.assistant_context import PERSONA_AUTHORS
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import excessive_rights
+from evennia_ai.game.texts import is_yes
+from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.conversation.persona import (
     Persona,
     read_persona,
@@ -32,7 +35,7 @@ from evennia_ai.policy.conversation.persona import (
 )
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import GameScript
-from evennia_ai.store.attributes import write_attribute
+from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 
 PERSONA, DISCRETION = "persona", "discretion"
@@ -96,6 +99,7 @@ class CmdAISetup(AICommand):
             )
         persona = self.read_persona()
         add_assistant_mixin(character)
+        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         self.welcome(character.attach_assistant(persona))
 
     def do_new(self) -> None:
@@ -112,6 +116,7 @@ class CmdAISetup(AICommand):
             typeclass, key=clean_heard(self.lhs, 80), location=here, home=here
         )
         character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
+        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         self.welcome(character.attach_assistant(persona))
 
     def read_persona(self) -> str:
@@ -227,6 +232,8 @@ class CmdAISetup(AICommand):
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
         self.services.personas.resolve(changed)
+        authors = known_authors(script.character) if field else set()
+        write_attribute(script.character, PERSONA_AUTHORS, sorted({*authors, self.caller.dbref}))
         write_attribute(script.character, "ai_persona", changed)
         name = f"{shown_name(script)}/persona{'.' if field else ''}{clean_output(field)}"
         self.msg(
@@ -251,7 +258,9 @@ class CmdAISetup(AICommand):
             return
         known = personas.all().get(name, Persona())
         shown = clean_output(name)
-        personas.write(name, read_persona(changed_persona(known, field, self.rhs.strip())))
+        changed = read_persona(changed_persona(known, field, self.rhs.strip()))
+        before = people_among(personas.authors_of(f"@{name}")) if field else frozenset[str]()
+        personas.write(name, changed, before | {self.caller.dbref})
         self.msg(f"The persona @{shown} is stored. To use it: |waisetup <character> = @{shown}|n")
 
     def do_delete(self) -> Dialogue:
@@ -304,6 +313,11 @@ def is_somebodys(character: Any) -> bool:
     named = re.findall(r"\bpid\((\d+)\)", character.locks.get("puppet"))
     accounts = AccountDB.objects.filter(id__in=named)
     return any(character in account.characters for account in accounts)
+
+
+def known_authors(character: Any) -> set[str]:
+    """Return the stored authors of a character's persona."""
+    return set(read_attribute(character, PERSONA_AUTHORS) or ())
 
 
 def changed_persona(stored: Any, field: str, value: str) -> Any:

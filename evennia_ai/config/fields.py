@@ -77,6 +77,16 @@ class AssistantConfig:
         "unset, a local model gets 60 to 180 s, as its speed needs.",
         seconds(0.5, 600.0),
     )
+    confirm_within: float = setting(
+        60.0,
+        "Time in which a player can confirm an act that needs their word.",
+        seconds(10.0, 600.0),
+    )
+    approve_within: float = setting(
+        86_400.0,
+        "Time in which the staff can approve an act that needs approval.",
+        seconds(60.0),
+    )
     max_iterations: int = setting(6, "Maximum number of model calls in one turn.", Limits(1, 50))
     max_tool_calls: int = setting(
         8, "Maximum number of tool calls that run from one reply.", Limits(1, 50)

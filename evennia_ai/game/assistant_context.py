@@ -24,8 +24,9 @@ from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.memory.shared_search import SharedSearch
-from evennia_ai.messages import Audience, Message
-from evennia_ai.policy.audience import KnownLine, speakers_in
+from evennia_ai.messages import Audience, Authors, Message
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import of_record
 from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.day_plan import block_line
@@ -36,12 +37,14 @@ from evennia_ai.ports import GameServices
 from evennia_ai.store.attributes import inspect_attribute, read_attribute, tell_once
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.lore_records import read_entries
+from evennia_ai.store.lore_records import by_builder, read_entries
+from evennia_ai.store.pending_acts import TablePendingActs
 from evennia_ai.store.turns import TableTurns
 
 GUESSED_OVERHEAD = 1_600  # tokens
 KEPT_REPORTS = 8
 RECENT_ENTRIES = 200
+PERSONA_AUTHORS = "ai_persona_authors"
 CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
 
 
@@ -94,6 +97,11 @@ class AssistantContextMixin(ScriptPart):
         return self.kept("turns", make)
 
     @property
+    def pending_acts(self) -> TablePendingActs:
+        """Return the acts that wait for a person."""
+        return TablePendingActs(self.id, self.services.now)
+
+    @property
     def config(self) -> AssistantConfig:
         """Return the effective settings, resolved once a tick."""
         if self.ndb.config is None:
@@ -135,6 +143,16 @@ class AssistantContextMixin(ScriptPart):
             return self.services.personas.resolve(stored), trouble
         except ConfigError as error:
             return Persona(), str(error)
+
+    @property
+    def persona_authors(self) -> Authors:
+        """Return the authors of the persona (`policy.authors`).
+
+        A builder can change the Attribute by hand, so its text always counts as a builder's too.
+        """
+        stored, _ = inspect_attribute(self.obj, "ai_persona")
+        own = read_attribute(self.obj, PERSONA_AUTHORS) or ()
+        return by_builder([*own, *self.services.personas.authors_of(stored)])
 
     def own_settings(self) -> dict[str, Any]:
         """Return the settings stored on this assistant itself."""
@@ -190,7 +208,7 @@ class AssistantContextMixin(ScriptPart):
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         """Return the pins that an audience may know (None: everybody), one line each."""
         return [
-            KnownLine(pin["content"], pin["audience"] is not None, speakers_in([pin]))
+            KnownLine(pin["content"], pin["audience"] is not None, of_record(pin))
             for pin in self.character.journal.pinned(audience)
         ]
 

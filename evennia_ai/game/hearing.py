@@ -17,6 +17,7 @@ from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import (
@@ -29,7 +30,8 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.presence import ScriptPart, is_chosen
 from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
-from evennia_ai.messages import NOTICE, PERCEIVED, Heard
+from evennia_ai.messages import NOTICE, PERCEIVED, Authors, Heard
+from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.conversation.addressing import SPOKEN, Address, Hearing, judge_address
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
@@ -62,10 +64,18 @@ class Utterance:
 class AssistantHearingMixin(ScriptPart):
     """The part of an `AssistantScript` that stores what its character hears."""
 
-    def hear(self, kind: str, words: str, speaker: Any, item: str = "") -> None:
+    def hear(
+        self,
+        kind: str,
+        words: str,
+        speaker: Any,
+        item: str = "",
+        authors: Authors = frozenset(),
+    ) -> None:
         """Store what the character heard, then wake it if it must answer.
 
         ``item`` is the dbref of a thing that was given. An unknown kind counts as a claim.
+        ``authors`` are those whose words it holds beside the speaker's (`policy.authors`).
         """
         if not self.is_on or self.services is None:
             return
@@ -74,7 +84,9 @@ class AssistantHearingMixin(ScriptPart):
         try:
             hearers = hearers_of(kind, speaker, self.character)
             heard = perceive(kind, words, speaker, hearers, self.character)
-            self.store_heard(replace(heard, item=item))
+            self.store_heard(replace(heard, item=item, authors=heard.authors | authors))
+            if kind in SPOKEN:
+                hear_answer(speaker, self, words)
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
 
@@ -149,18 +161,20 @@ class AssistantHearingMixin(ScriptPart):
                 name = clean_output(display_name(self.character, person))
                 person.msg(text(key, name=name))
 
-    def notify(
+    def notify(  # all but one have defaults
         self,
         text: str,
         importance: int = 5,
         kind: str = NOTICE,
         actor: Any = None,
         item: Any = None,
+        author: Any = GAME,
     ) -> None:
         """Tell the character one sentence, from its point of view, such as about the weather.
 
         From importance 7 (of 1 to 10) it takes a turn at once; from 4 it may react later; below
-        that it only knows. ``kind``, ``actor`` and ``item`` are for `ai_perceived`.
+        that it only knows. ``kind``, ``actor`` and ``item`` are for `ai_perceived`. ``author`` is
+        the object whose words the text holds, if it is not the game's own.
         """
         if not self.is_on or self.services is None:
             return
@@ -177,6 +191,7 @@ class AssistantHearingMixin(ScriptPart):
             reason="notice",
             nature=PERCEIVED,
             item=dbref_of(item),
+            authors=frozenset({getattr(author, "dbref", None) or str(author)}),
         )
         self.backlog.put(heard)
         if importance >= NOTEWORTHY and not urgent:
@@ -264,7 +279,13 @@ def perceive(kind: str, words: str, speaker: Any, hearers: Sequence[Any], charac
         addressed=address.addressed,
         hops=hops,
         reason=address.reason,
+        authors=authors_behind(speaker) if from_assistant else frozenset({speaker.dbref}),
     )
+
+
+def authors_behind(speaker: Any) -> Authors:
+    """Return the authors of an assistant's act: those of its turn, else the character itself."""
+    return frozenset(speaker.ndb.ai_authors or {speaker.dbref})
 
 
 def judge(

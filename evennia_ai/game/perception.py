@@ -13,7 +13,8 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultExit
 from evennia.utils.ansi import strip_ansi
 
-from evennia_ai.messages import Audience
+from evennia_ai.game.authorship import authors_of_objects
+from evennia_ai.messages import Audience, Authors
 from evennia_ai.policy.conversation.lore import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.sanitize import clean_heard
@@ -132,6 +133,11 @@ class EvenniaPerception:
         seen = (obj for obj in near if obj.dbref == dbref and obj.access(character, "view"))
         return next((plain(obj.db.desc, DESCRIPTION_CHARS) for obj in seen), "")
 
+    def authors_of(self, dbref: str) -> Authors:
+        """Return the authors of an object's name and description, none if it is deleted."""
+        found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
+        return authors_of_objects(found)
+
 
 def knowledge_labels(character: Character, audience: Audience) -> frozenset[str]:
     """Return the scopes that a character knows by tags, place and listeners.
@@ -167,6 +173,7 @@ def look_around(character: Character) -> Situation:
     people = [obj for obj in seen if can_hear(obj) or isinstance(obj, DefaultCharacter)]
     exits = [obj for obj in seen if isinstance(obj, DefaultExit)]
     things = [obj for obj in seen if obj not in people and obj not in exits]
+    beyond = [obj.destination for obj in exits if obj.destination]
     return Situation(
         place=display_name(location, character),
         description=plain(location.db.desc, DESCRIPTION_CHARS),
@@ -174,6 +181,7 @@ def look_around(character: Character) -> Situation:
         exits=tuple(describe_exit(obj, character) for obj in exits),
         things=tuple(display_name(obj, character) for obj in things),
         carrying=tuple(display_name(obj, character) for obj in character.contents),
+        authors=authors_of_objects([location, *seen, *beyond, *character.contents]),
     )
 
 

@@ -66,6 +66,18 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "mute_off": gettext_noop("You and {name} hear each other again."),
     "mute_unknown": gettext_noop("There is no character with a mind called '{name}' here."),
     "mute_unable": gettext_noop("Your character cannot mute anybody in this game."),
+    "confirm_ask": gettext_noop(
+        "{name} asks you for leave to use '{tool}': {purpose} With exactly: {arguments}. "
+        "|wyes|n within {seconds} seconds allows it, |wno|n forbids it."
+    ),
+    "confirm_no": gettext_noop("no"),
+    "confirm_refused": gettext_noop("You forbid it. Nothing is done."),
+    "confirm_late": gettext_noop("Nothing waits for your answer any more."),
+    "confirm_done": gettext_noop("({name} has done what was allowed.)"),
+    "confirm_failed": gettext_noop("({name} could not do what was allowed.)"),
+    "confirm_unknown": gettext_noop(
+        "({name} may or may not have done what was allowed; it does not try again.)"
+    ),
     "forget_ask": gettext_noop(
         "This makes every character forget what you said to it and what it answered, for ever: "
         "{count} entries of their logs. Go on? yes/[no]"
@@ -161,6 +173,11 @@ def text(key: str, **values: Any) -> str:
             return str(line).format(**values) if values else str(line)
     words: str = gettext(TEXTS[key])
     return words.format(**values) if values else words
+
+
+def is_yes(answer: str) -> bool:
+    """Return True for a yes, in the player's language or in English."""
+    return answer.strip().lower() in f"{text('forget_yes')} {TEXTS['forget_yes']}".lower().split()
 
 
 def check_texts(own: dict[str, str]) -> None:

@@ -38,7 +38,15 @@ from evennia_ai.store.rows import delete_rows
 
 PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.
-ATTRIBUTES = ("ai_fillers", "ai_following", "ai_introduced", "ai_lore", "ai_muted", "ai_persona")
+ATTRIBUTES = (
+    "ai_fillers",
+    "ai_following",
+    "ai_introduced",
+    "ai_lore",
+    "ai_muted",
+    "ai_persona",
+    "ai_persona_authors",
+)
 CHUNK = 500
 ROWS_A_PROGRESS_LINE = 10_000
 CONNECT_TIMEOUT_S = 1.0

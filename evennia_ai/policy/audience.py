@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from evennia_ai.messages import Audience, Message, is_private
+from evennia_ai.messages import Audience, Authors, Message, is_private
 
 
 def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
@@ -39,10 +39,4 @@ class KnownLine(NamedTuple):
 
     text: str
     private: bool = False  # for the prompt's audience only
-    # Dbrefs of everybody whose words may be in it; a tool's lock is checked against them (P8).
-    speakers: Audience = frozenset()
-
-
-def speakers_in(records: Iterable[Mapping[str, Any]]) -> Audience:
-    """Return the dbrefs of everybody whose words may be in some records."""
-    return frozenset(speaker for record in records for speaker in record["speakers"])
+    authors: Authors = frozenset()  # `policy.authors`; none: unknown

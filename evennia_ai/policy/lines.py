@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evennia_ai.messages import PERCEIVED, Message, heard_line, prompt_text
 from evennia_ai.policy.audience import audience_of
+from evennia_ai.policy.authors import of_message
 from evennia_ai.policy.facts.sources import spoken
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
@@ -65,7 +66,7 @@ def read_line(message: Message, own_name: str) -> Record | None:
         "nature": source.nature,
         "timestamp": meta["at"],
         "audience": None if audience is None else sorted(audience),
-        "speakers": [source.dbref] if source.dbref else [],
+        "speakers": sorted(of_message(message)),
     }
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import Heard
+from evennia_ai.messages import Authors, Heard
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports.log import GameInbox
@@ -20,7 +20,8 @@ class Personas(Protocol):
 
     def all(self) -> dict[str, Persona]: ...
     def resolve(self, value: Any) -> Persona: ...  # from its Attribute; raises ConfigError
-    def write(self, name: str, persona: Persona) -> None: ...
+    def authors_of(self, value: Any) -> Authors: ...  # of the shared persona in its Attribute
+    def write(self, name: str, persona: Persona, authors: Iterable[str] = ()) -> None: ...
 
 
 class Lore(Protocol):
@@ -127,7 +128,9 @@ class GameScript(Script, Protocol):
     @property
     def warnings(self) -> list[str]: ...  # the problems reported since the server start
     def own_settings(self) -> dict[str, Any]: ...
-    def hear(self, kind: str, words: str, speaker: Any, item: str = "") -> None: ...
+    def hear(
+        self, kind: str, words: str, speaker: Any, item: str = "", authors: Authors = frozenset()
+    ) -> None: ...
     def note_arrival(self, newcomer: Any) -> None: ...
     def notice_move(self, mover: Any) -> None: ...
     def notice_presence(self) -> None: ...

@@ -12,8 +12,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, Usage
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    Heard,
+    InboxEvent,
+    Message,
+    ToolCallRequest,
+    Usage,
+)
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View
+from evennia_ai.policy.pending_acts import PendingAct
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,12 @@ class TurnRecord:
         """Return the dbrefs of everybody whose new words are in this turn."""
         heard = (event.heard.speaker for event in (*self.events, *self.overheard))
         return frozenset(speaker for speaker in heard if speaker)
+
+    @property
+    def authors(self) -> Authors:
+        """Return the authors of the new words in this turn (`policy.authors`)."""
+        heard = (event.heard.written_by for event in (*self.events, *self.overheard))
+        return frozenset[str]().union(*heard)
 
 
 @dataclass(frozen=True)
@@ -122,6 +137,13 @@ class Inbox(Protocol):
     def has_perceived(
         self, kind: str, actor: str, item: str = "", name: str = "", since: datetime | None = None
     ) -> bool: ...
+
+
+class PendingActs(Protocol):
+    """One assistant's acts that wait for a person."""
+
+    def take(self) -> PendingAct | None: ...  # the next to run, marked as running
+    def finish(self, id: int, state: str, result: str) -> None: ...
 
 
 class GameInbox(Inbox, Protocol):

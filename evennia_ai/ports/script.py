@@ -22,15 +22,16 @@ from typing import Any, Protocol
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.messages import Audience, Heard, Situation, ToolCallRequest
+from evennia_ai.messages import Audience, Authors, Heard, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import known
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText, UsageReport
-from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
+from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.memory import Found, SemanticMemory
 from evennia_ai.ports.models import Gateway
 from evennia_ai.ports.records import DayPlan, EntityProfiles, Goals, Journal
@@ -130,8 +131,9 @@ class ToolContext:
         deadline_at: the clock's second at which the tool is cancelled.
         source_seqs: the messages that the call is about; empty for those this turn heard.
         said_at: when these messages were said, ISO time; empty for those this turn heard.
-        remembered: dbrefs of those whose words were recalled. A tool's lock must let them pass too
-            (P8), but they are no sources of what the tool writes down.
+        authors: everybody whose words the prompt holds (`policy.authors`). A tool's lock must let
+            all of them pass (P8), and a record that the tool writes has them as authors.
+        confirmed_by: dbref of the person who confirmed or approved this very call, else "".
     """
 
     script: Script
@@ -146,7 +148,13 @@ class ToolContext:
     deadline_at: float = 0.0
     source_seqs: tuple[int, ...] = ()
     said_at: str = ""
-    remembered: Audience = frozenset()
+    authors: Authors = frozenset()
+    confirmed_by: str = ""
+
+    @property
+    def all_authors(self) -> Authors:
+        """Return the authors of the prompt and of the new words, a stranger if there are none."""
+        return known(self.authors | self.speakers)
 
 
 class Moderation(Protocol):
@@ -187,6 +195,7 @@ class World(Protocol):
     ) -> tuple[Sequence[LoreEntry], Audience]: ...  # all lore, and the labels of what may be used
     def name_of(self, character: Character, dbref: str) -> str: ...  # empty if nobody has the dbref
     def looks_of(self, character: Character, dbref: str) -> str: ...  # empty if it is out of sight
+    def authors_of(self, dbref: str) -> Authors: ...  # of an object's name and description
 
 
 class Slices(Protocol):
@@ -296,6 +305,8 @@ class Script(Protocol):
     @property
     def persona(self) -> Persona: ...
     @property
+    def persona_authors(self) -> Authors: ...
+    @property
     def services(self) -> Services: ...
     @property
     def config(self) -> AssistantConfig: ...  # the effective settings
@@ -309,6 +320,8 @@ class Script(Protocol):
     def inbox(self) -> Inbox: ...
     @property
     def turns(self) -> Turns: ...
+    @property
+    def pending_acts(self) -> PendingActs: ...
     @property
     def memories(self) -> Memories: ...  # its journal and profiles, and what others told
     @property

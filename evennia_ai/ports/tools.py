@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evennia_ai.messages import Audience
+from evennia_ai.messages import Audience, Authors
 
 
 @dataclass(frozen=True)
@@ -14,12 +14,14 @@ class ToolResult:
     """The result of a tool call.
 
     Attributes:
-        state: done, failed, refused, or unknown if it did not finish.
+        state: done, failed, refused, asked if a person must agree first, or unknown if it did not
+            finish.
         text: what the model is told.
         heard_by: dbrefs of those the act reached, None for the turn's whole audience.
         read: references to what was consulted (`policy.compaction.consulted`).
         changed: references to what was changed.
-        speakers: dbrefs of those whose words the call recalled.
+        authors: authors of the text that did not write the prompt (`policy.authors`); what a tool
+            shows of players' own texts has them as authors.
         quotes_log: True if the text quotes lines of the log with `messages.MARK` before those that
             the game perceived, and passed all else through `messages.unmarked`.
     """
@@ -29,7 +31,7 @@ class ToolResult:
     heard_by: Audience | None = None
     read: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    speakers: Audience = frozenset()
+    authors: Authors = frozenset()
     quotes_log: bool = False
 
 

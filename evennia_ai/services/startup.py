@@ -10,14 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import evennia
+from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.act_answers import expect_answer
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.compactions import assistants_to_archive
+from evennia_ai.store.pending_acts import assistants_to_act, people_asked
 from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
 
 log = Logger()
@@ -43,6 +46,7 @@ class StartupRecovery:
         for turn_id in turn_ids:
             service.slices.put(self.recover, turn_id)
         service.slices.put(self.wake_owing)
+        service.slices.put(self.resume_acts)
         service.slices.put(lambda: self.one_by_one(assistants_to_archive(), self.archive_one))
         service.clock.callLater(FIRST_WAKE_S, self.attend_present)
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
@@ -65,6 +69,18 @@ class StartupRecovery:
         if owing:
             log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
         self.one_by_one(owing, lambda script: script.wake())
+
+    def resume_acts(self) -> None:
+        """Let people answer as before, and wake the assistants that may act by now."""
+        for dbref, act_id in people_asked(self.service.now()):
+            for person in ObjectDB.objects.dbref_search(dbref):
+                expect_answer(person, act_id)
+        self.one_by_one(assistants_to_act(), self.act_one)
+
+    def act_one(self, script: AssistantScript) -> None:
+        """Let an assistant run what a person agreed to before the server stopped."""
+        script.ndb.acts_due = True
+        script.wake()
 
     def one_by_one(
         self, script_ids: Sequence[int], wake: Callable[[AssistantScript], None]

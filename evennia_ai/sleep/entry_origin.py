@@ -9,6 +9,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Audience, ToolCallRequest
 from evennia_ai.policy.audience import visible
+from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.context.projection import CompactionRecord, part_audience, visible_items
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, shown_line
@@ -50,4 +51,10 @@ def with_origin(tools: ToolContext, shown: Shown, call: ToolCallRequest) -> Tool
     """Return the context of one call, with the origin of what it writes down."""
     text = " ".join(map(str, (read_arguments(call) or {}).values()))
     origin = origin_of(text, shown.lines, shown.summary)
-    return replace(tools, speakers=origin.speakers, source_seqs=origin.seqs, said_at=origin.said_at)
+    return replace(
+        tools,
+        speakers=people_among(origin.speakers),
+        authors=origin.speakers,
+        source_seqs=origin.seqs,
+        said_at=origin.said_at,
+    )

@@ -195,7 +195,7 @@ def run_loop(
     asking = ask_with(script, turn, specs)
     prompt = build_prompt(script, context, turn.audience, asking)
     shown: Shown = yield read_shown(script, turn.audience)
-    context_of = partial(with_origin, replace(tools, remembered=prompt.remembered), shown)
+    context_of = partial(with_origin, replace(tools, authors=prompt.authors), shown)
     state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
     for step in range(1, limits.iterations + 1):
         if limits.is_interrupted():

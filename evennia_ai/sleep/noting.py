@@ -15,6 +15,7 @@ from functools import partial
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Message, ToolCallRequest
+from evennia_ai.policy.authors import of_message
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.facts.check import Fact
@@ -84,8 +85,8 @@ def note_part(script: Script, key: str, messages: Sequence[Message]) -> Steps[in
     audience, private = confidants or frozenset(), confidants is not None
     begin = partial(turns.begin, (), audience, private, CONTEXT_PRE_COMPACTION.name)
     turn: TurnRecord = yield persist(clock, begin)
-    times = {m["metadata"]["seq"]: m["metadata"]["at"] for m in messages}
-    written: int = yield write_notes(script, turn, notes, times)
+    said = {message["metadata"]["seq"]: message for message in messages}
+    written: int = yield write_notes(script, turn, notes, said)
     detail = f"{written} facts written down by rule"
     yield persist(clock, partial(turns.finish, turn.id, FINISHED, detail))
     return written
@@ -93,9 +94,9 @@ def note_part(script: Script, key: str, messages: Sequence[Message]) -> Steps[in
 
 @inlineCallbacks
 def write_notes(
-    script: Script, turn: TurnRecord, notes: Sequence[Fact], times: Mapping[int, str]
+    script: Script, turn: TurnRecord, notes: Sequence[Fact], said: Mapping[int, Message]
 ) -> Steps[int]:
-    """Store notes on messages said at ``times``. Fires with how many entries were stored."""
+    """Store notes on messages, by number. Fires with how many entries were stored."""
     allowed = CONTEXT_PRE_COMPACTION.tools
     tools = tool_context(script, turn, turn.audience, turn.private, allowed)
     tools = replace(tools, deadline_at=script.services.clock.seconds() + TIME_S)
@@ -105,8 +106,9 @@ def write_notes(
         own = replace(
             tools,
             speakers=frozenset({note.dbref}),
+            authors=of_message(said[note.seq]) if note.seq in said else frozenset(),
             source_seqs=(note.seq,) if note.seq else (),
-            said_at=times.get(note.seq, ""),
+            said_at=said[note.seq]["metadata"]["at"] if note.seq in said else "",
         )
         written += yield write_note(script, turn, own, note, number)
     return written

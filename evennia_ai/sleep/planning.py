@@ -8,7 +8,7 @@ from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.policy.audience import speakers_in
+from evennia_ai.policy.authors import BUILDER, of_records
 from evennia_ai.policy.records.day_plan import (
     MOST_GOALS,
     Planned,
@@ -62,7 +62,7 @@ def plan_day(script: Script, character: Character) -> Steps[dict[str, Any]]:
     # A player may have been forgotten while the model was asked.
     if any(character.ai_goals.get(goal["id"]) is None for goal in goals):
         return skip("its goals have changed meanwhile", calls=asked.calls)
-    store = partial(plan.replace, planned, sorted(speakers_in(goals)))
+    store = partial(plan.replace, planned, sorted({BUILDER} | of_records(goals)))
     parts: int = yield persist(services.clock, store)
     return asked.report(parts=parts, calls=asked.calls, cut_off=int(is_cut))
 

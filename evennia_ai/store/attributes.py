@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evennia.scripts.models import ScriptDB
 from evennia.utils.dbserialize import deserialize
 from twisted.logger import Logger
 
@@ -23,6 +24,7 @@ SCRIPT_KEY = "assistant"
 
 TYPES: dict[str, tuple[type, ...]] = {
     "ai_persona": (str, dict, Persona),
+    "ai_persona_authors": (list, tuple),
     "ai_lore": (list, tuple),
     "ai_fillers": (str, list, tuple),
     "ai_following": (str,),
@@ -35,6 +37,11 @@ TYPES: dict[str, tuple[type, ...]] = {
     "asleep_since": (int, float),
 }
 TYPE_NAMES = {str: "text", dict: "fields", bool: "true or false", list: "a list", float: "a number"}
+
+
+def script_of(assistant_id: int) -> Any:
+    """Return the script of an assistant, None if it is deleted."""
+    return ScriptDB.objects.filter(id=assistant_id).first()
 
 
 def inspect_attribute(obj: Any, name: str) -> tuple[Any, str]:

@@ -19,6 +19,7 @@ LOGS = (
     models.Turn,
     models.Compaction,
     models.SleepPass,
+    models.PendingAct,
     models.SharedEntry,
     models.Report,
     models.DailyUse,

@@ -8,6 +8,7 @@ from typing import Any
 
 from evennia_ai import models
 from evennia_ai.messages import PERCEIVED, Heard, InboxEvent
+from evennia_ai.policy.records.segments import people_field
 from evennia_ai.ports import OpenEvents
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows import COPIED, event_from_row
@@ -29,6 +30,7 @@ class TableInbox:
                 assistant_id=self.assistant_id,
                 at=self.now(),
                 audience=sorted(heard.audience),
+                authors=people_field(heard.authors) if heard.authors else "",
                 state=WAITING if heard.addressed else OVERHEARD,
                 **{name: getattr(heard, name) for name in COPIED},
             )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from evennia_ai import models
 from evennia_ai.errors import ConfigError
+from evennia_ai.messages import Authors
+from evennia_ai.policy.authors import BUILDER, GAME
 from evennia_ai.policy.conversation.lore import EVERYBODY, LoreEntry, check_scope
 from evennia_ai.policy.conversation.persona import Persona, read_persona, stored_fields
 
@@ -41,6 +44,11 @@ def read_entries(raw: Any) -> tuple[list[LoreEntry], list[str]]:
     return entries, troubles
 
 
+def by_builder(authors: Iterable[str]) -> Authors:
+    """Return the authors of a text that any builder can change, with what a command stored."""
+    return frozenset({BUILDER, *authors})
+
+
 def load_modules(paths: Iterable[str]) -> tuple[LoreEntry, ...]:
     """Return the entries of each module's list ``LORE``; raises ConfigError."""
     entries: list[LoreEntry] = []
@@ -49,7 +57,8 @@ def load_modules(paths: Iterable[str]) -> tuple[LoreEntry, ...]:
             module = import_module(path)
         except ImportError as error:
             raise ConfigError(f"The lore module '{path}' cannot be imported: {error}.") from error
-        entries += [read_entry(raw) for raw in getattr(module, "LORE", ())]
+        listed = (read_entry(raw) for raw in getattr(module, "LORE", ()))
+        entries += [replace(entry, authors=frozenset({GAME})) for entry in listed]
     return tuple(entries)
 
 
@@ -64,7 +73,10 @@ class LoreRecords:
         """Return every entry: those of the modules, then those written in the game."""
         if self._written is None:
             rows = models.Lore.objects.order_by("id")
-            self._written = tuple(LoreEntry(r.title, r.text, tuple(r.scopes)) for r in rows)
+            self._written = tuple(
+                LoreEntry(row.title, row.text, tuple(row.scopes), by_builder(row.authors))
+                for row in rows
+            )
         return (*self.fixed, *self._written)
 
     def find(self, title: str) -> LoreEntry | None:
@@ -74,7 +86,12 @@ class LoreRecords:
     def write(self, entry: LoreEntry) -> None:
         """Store an entry; it replaces the one with the same title."""
         models.Lore.objects.filter(title__iexact=entry.title).delete()
-        models.Lore.objects.create(title=entry.title, text=entry.text, scopes=list(entry.scopes))
+        models.Lore.objects.create(
+            title=entry.title,
+            text=entry.text,
+            scopes=list(entry.scopes),
+            authors=sorted(entry.authors),
+        )
         self._written = None
 
     def remove(self, title: str) -> bool:
@@ -90,27 +107,41 @@ class PersonaRecords:
     def __init__(self, fixed: Mapping[str, Any]) -> None:
         self.fixed = {name.lower(): read_persona(value) for name, value in fixed.items()}
         self._written: dict[str, Persona] | None = None
+        self._authors: dict[str, Authors] = {}
 
     def all(self) -> dict[str, Persona]:
         """Return every shared persona by its name."""
         if self._written is None:
-            rows = models.SharedPersona.objects.order_by("name")
+            rows = list(models.SharedPersona.objects.order_by("name"))
             self._written = {row.name: read_persona(row.fields) for row in rows}
+            self._authors = {row.name: by_builder(row.authors) for row in rows}
         return {**self.fixed, **self._written}
+
+    def authors_of(self, value: Any) -> Authors:
+        """Return the authors of the shared persona in an Attribute's value, none without one."""
+        name = shared_name(value)
+        if name is None or name not in self.all():
+            return frozenset()
+        return self._authors.get(name, frozenset({GAME}))
 
     def resolve(self, value: Any) -> Persona:
         """Return an Attribute's value as a persona; raises ConfigError if it is unknown."""
-        if not (isinstance(value, str) and value.startswith("@")):
+        name = shared_name(value)
+        if name is None:
             return read_persona(value)
-        name = value[1:].strip().lower()
         if name not in self.all():
             known = ", ".join(f"@{known}" for known in sorted(self.all())) or "none"
             raise ConfigError(f"There is no shared persona '@{name}'. There are: {known}.")
         return self.all()[name]
 
-    def write(self, name: str, persona: Persona) -> None:
-        """Store a shared persona."""
-        models.SharedPersona.objects.update_or_create(
-            name=name.lower(), defaults={"fields": stored_fields(persona)}
-        )
+    def write(self, name: str, persona: Persona, authors: Iterable[str] = ()) -> None:
+        """Store a shared persona and its authors."""
+        fields = {"fields": stored_fields(persona), "authors": sorted(authors)}
+        models.SharedPersona.objects.update_or_create(name=name.lower(), defaults=fields)
         self._written = None
+
+
+def shared_name(value: Any) -> str | None:
+    """Return the name in an Attribute's value such as ``@guard``, None for a persona itself."""
+    is_name = isinstance(value, str) and value.startswith("@")
+    return value[1:].strip().lower() if is_name else None

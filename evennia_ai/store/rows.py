@@ -22,6 +22,7 @@ from evennia_ai.messages import (
     make_message,
     perceived_line,
 )
+from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
@@ -60,7 +61,8 @@ def event_from_row(row: models.Event) -> InboxEvent:
     copied: dict[str, Any] = {name: getattr(row, name) for name in COPIED}
     copied["text"] = one_line(row.text)  # the row holds it as it was said
     audience, addressed = frozenset(row.audience), row.state != "overheard"
-    heard = Heard(audience=audience, addressed=addressed, **copied)
+    authors = frozenset(row.authors.split())
+    heard = Heard(audience=audience, addressed=addressed, authors=authors, **copied)
     return InboxEvent(row.id, row.at, heard, row.attempts)
 
 
@@ -83,6 +85,7 @@ def message_to_row(
         speaker_name=meta.get("speaker_name", ""),
         nature=meta.get("nature", ""),
         audience=meta.get("audience", []),
+        authors=people_field(meta["authors"]) if meta.get("authors") else "",
         private=bool(meta.get("private")),
         tokens=stored_tokens(message, count),
         event_id=meta.get("event_id"),
@@ -105,6 +108,8 @@ def message_from_row(row: models.Message) -> Message:
         "event_id": row.event_id,
         "turn_id": row.turn_id,
     }
+    if row.authors:
+        meta["authors"] = row.authors.split()
     if row.consulted:
         meta["consulted"] = row.consulted
     role = row.role

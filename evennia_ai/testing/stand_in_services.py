@@ -11,7 +11,7 @@ from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.internet.task import Clock
 
 from evennia_ai.errors import ToolError
-from evennia_ai.messages import Audience, ToolCallRequest
+from evennia_ai.messages import Audience, Authors, ToolCallRequest
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.request_forms.wire_order import SAID, WHISPERED
@@ -115,6 +115,10 @@ class StandInWorld:
         """Return a description from ``looks``."""
         return self.looks.get(dbref, "")
 
+    def authors_of(self, dbref: str) -> Authors:
+        """Return the object itself, as for a player's character."""
+        return frozenset({dbref})
+
 
 class AtOnce:
     """`ports.Slices` that does everything at once."""
@@ -148,6 +152,16 @@ class NoSharedMemory:
 
     def take_back(self, ids: Sequence[int]) -> None:
         """Delete nothing."""
+
+
+class NoPendingActs:
+    """`ports.PendingActs` without any."""
+
+    def take(self) -> None:
+        """Return none."""
+
+    def finish(self, id: int, state: str, result: str) -> None:
+        """Store nothing."""
 
 
 class StandInWatch:

@@ -14,6 +14,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import BUILDER
 from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import read_persona
 from evennia_ai.policy.tokens import CountText, UsageReport, estimate_tokens
@@ -29,7 +30,7 @@ from evennia_ai.ports import (
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_records import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryJournal
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
-from evennia_ai.testing.stand_in_services import StandInServices
+from evennia_ai.testing.stand_in_services import NoPendingActs, StandInServices
 
 
 class Namespace:
@@ -142,6 +143,7 @@ class StandInScript:
         self.config = config or AssistantConfig()
         self.profile = ModelProfile("test", model="scripted")
         self.persona = read_persona(persona)
+        self.persona_authors = frozenset({BUILDER})
         self.character_name = "Mira"
         self.character = StandInCharacter(self.character_name, self.services.now)
         self.obj = self.character
@@ -156,6 +158,7 @@ class StandInScript:
             self.conversation.lines,
             self.character_name,
         )
+        self.pending_acts = NoPendingActs()
         self.partners: dict[str, datetime] = {}
         self.turns = MemoryTurns(self.conversation, self.inbox)
 

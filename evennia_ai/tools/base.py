@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_type_hints
+from typing import Any, TypedDict, Unpack, get_type_hints
 
 from pydantic import BaseModel
 
@@ -30,6 +30,11 @@ class Tool:
         lock: lock functions that every author of the prompt must pass.
         world: True if others notice its effect.
         safe_to_retry: True if running it again after a crash does no harm.
+        answers_only: True for a sensitive act at the speaker's own new words: the lock is asked of
+            those who speak now, not of everybody whose words are in the prompt, and the act waits
+            until the one who spoke confirms it in the game.
+        approval: lock functions of the staff who must approve each call with ``aiapprove`` before
+            it runs; "" if nobody must.
         needed: returns whether the character can need the tool now; None if it always can. A tool
             that is not needed yet is left out of requests, but still runs if a model calls it.
     """
@@ -42,10 +47,24 @@ class Tool:
     world: bool = True
     safe_to_retry: bool = False
     needed: Callable[[ToolContext], bool] | None = None
+    answers_only: bool = False
+    approval: str = ""
 
     def __post_init__(self) -> None:
+        if self.answers_only and self.approval:
+            raise ValueError(f"{self.name}: choose either answers_only or approval.")
         if self.category not in CATEGORIES:
             raise ValueError(f"{self.name}: the category must be one of {', '.join(CATEGORIES)}.")
+
+    @property
+    def waits(self) -> bool:
+        """Return True if a person must agree to each call."""
+        return self.answers_only or bool(self.approval)
+
+    @property
+    def purpose(self) -> str:
+        """Return what the tool does, on one line."""
+        return " ".join((self.run.__doc__ or "").split())
 
     @cached_property
     def spec(self) -> ToolSpec:
@@ -54,7 +73,7 @@ class Tool:
         parameters.pop("description", None)  # of the model class; no model needs to read it
         function = {
             "name": self.name,
-            "description": " ".join((self.run.__doc__ or "").split()),
+            "description": self.purpose,
             "parameters": parameters,
         }
         schema = {"type": "function", "function": function}
@@ -84,14 +103,20 @@ def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return brief
 
 
+class ToolOptions(TypedDict, total=False):
+    """The fields of `Tool` that ``@tool`` takes."""
+
+    category: str
+    lock: str
+    world: bool
+    safe_to_retry: bool
+    needed: Callable[[ToolContext], bool] | None
+    answers_only: bool
+    approval: str
+
+
 def tool(
-    name: str,
-    *,
-    category: str = FREE,
-    lock: str = EVERYBODY,
-    world: bool = True,
-    safe_to_retry: bool = False,
-    needed: Callable[[ToolContext], bool] | None = None,
+    name: str, **options: Unpack[ToolOptions]
 ) -> Callable[[Callable[[ToolContext, Any], Any]], Tool]:
     """Turn a function ``(context, arguments: SomeModel)`` into a `Tool`.
 
@@ -105,6 +130,6 @@ def tool(
         models = [h for h in hints.values() if isinstance(h, type) and issubclass(h, BaseModel)]
         if len(models) != 1:
             raise TypeError(f"{name}: annotate the second parameter with a pydantic model.")
-        return Tool(name, run, models[0], category, lock, world, safe_to_retry, needed)
+        return Tool(name, run, models[0], **options)
 
     return make

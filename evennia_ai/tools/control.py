@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pydantic import BaseModel
 
 from evennia_ai.errors import ToolError
@@ -19,7 +17,7 @@ from evennia_ai.policy.schedule.sleep_schedule import (
 )
 from evennia_ai.ports import Script, ToolContext
 from evennia_ai.tools.base import EVERYBODY, tool
-from evennia_ai.tools.registry import is_permitted
+from evennia_ai.tools.permission import People
 
 # The locks behind the setting sleep_on_request.
 LOCKS = {NOBODY: "false()", STAFF: "perm(Builder)", ANYBODY: EVERYBODY}
@@ -42,9 +40,12 @@ class SleepArguments(BaseModel):
 
 
 def may_be_sent_to_bed(context: ToolContext) -> bool:
-    """Return True if nobody asked the character, or everybody who did may send it to sleep."""
+    """Return True if nobody asked the character, or everybody who did may send it to sleep.
+
+    Sleep harms nobody and ends when somebody speaks, so what was said before does not count.
+    """
     lock = LOCKS[context.script.config.sleep_on_request]
-    return is_permitted(replace(go_to_sleep, lock=lock), context)
+    return not context.speakers or People().all_may(context.speakers, lock)
 
 
 @tool("go_to_sleep", category=FINAL, safe_to_retry=True, needed=may_be_sent_to_bed)

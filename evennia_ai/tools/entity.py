@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import ToolError
+from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
 from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.ports import ToolContext, ToolResult
@@ -44,7 +45,8 @@ def update_entity_observation(
     observe = character.ai_profiles.observe
     yield store_record(context, partial(observe, entity.dbref, observation, **sources_of(context)))
     kept = f"You will keep that in mind about {display_name(entity, character)}."
-    return ToolResult(DONE, kept, changed=(entity_ref(entity.dbref),))
+    changed = (entity_ref(entity.dbref),)
+    return ToolResult(DONE, kept, changed=changed, authors=authors_of_object(entity))
 
 
 def find_entity(name: str, context: ToolContext) -> Any | None:

@@ -37,6 +37,7 @@ FOUND = 5
 LOOKED_AT = 200
 MOST_OF_A_DAY = 500  # entries
 NOTED = "You noted it."
+OLDER_PINS = " For that, what you kept in mind the longest is in your journal only: {count}."
 NOTED_BEFORE = "You had noted that already."
 
 
@@ -80,23 +81,23 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     if room < 0:
         raise ToolError("That is too long to keep in mind: say it shorter.")
 
-    def write() -> list[str]:
+    def write() -> int:
         own = [e for e in journal.pinned(everything=True) if is_own_pin(e)]
         most = script.config.person_pins
         plan = plan_pin(own, context.speakers, room, most, script.count_text)
         if plan.refusal:
             raise ToolError(plan.refusal)
-        known = {entry["id"] for entry in journal.pinned(context.audience)}
         for entry in plan.gone:
             journal.update(entry["id"], pinned=False)
         kept = journal.add(content, **entry_fields(context))
         journal.update(kept, pinned=True)
-        return [entry["content"] for entry in plan.gone if entry["id"] in known]
+        return len(plan.gone)
 
     yield journal.load(script.services.slices.put)
     ensure_may_note(context)
-    gone: list[str] = yield persist(script.services.clock, write)
-    return "You keep it in mind." + "".join(f" No longer: {text}" for text in gone)
+    gone: int = yield persist(script.services.clock, write)
+    # Their words may be others' secrets.
+    return "You keep it in mind." + (OLDER_PINS.format(count=gone) if gone else "")
 
 
 def ensure_may_note(context: ToolContext) -> None:

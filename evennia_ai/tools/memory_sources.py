@@ -9,7 +9,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.messages import Message
-from evennia_ai.policy.audience import speakers_in
+from evennia_ai.policy.authors import of_records
 from evennia_ai.policy.compaction.claims import takes_for_program
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
@@ -54,8 +54,8 @@ def recall_result(
     # The audience of private records also limits what is made of them (P9).
     binds = any(record["audience"] is not None for record in records)
     heard_by = context.audience if binds else None
-    known = speakers_in(records)
-    return ToolResult(DONE, text, heard_by, read=tuple(read), speakers=known, quotes_log=True)
+    known = of_records(records)
+    return ToolResult(DONE, text, heard_by, read=tuple(read), authors=known, quotes_log=True)
 
 
 def sources_of(context: ToolContext) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def sources_of(context: ToolContext) -> dict[str, Any]:
     return {
         "source_type": "direct" if speakers else "observation",
         "source_entity": speakers[0] if len(speakers) == 1 else "",
-        "speakers": speakers,
+        "speakers": sorted(context.all_authors),
         "source_seqs": list(context.source_seqs) or [meta["seq"] for meta in latest],
         "said_at": said_at,
         "audience": sorted(context.audience) if context.private else None,

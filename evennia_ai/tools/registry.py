@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from evennia.locks.lockhandler import check_lockstring
-from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, ValidationError
 from twisted.internet.defer import CancelledError, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
@@ -15,11 +13,14 @@ from twisted.logger import Logger
 from evennia_ai.errors import ConfigError, StoreUnavailable, ToolDenied, ToolError
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.authors import known
 from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import EVERYBODY, Tool
+from evennia_ai.tools.permission import People
+from evennia_ai.tools.waiting_calls import let_wait
 from evennia_ai.turn.tool_execution import DONE, FAILED, REFUSED, TOO_SLOW
 
 log = Logger()
@@ -41,6 +42,7 @@ class ToolRegistry:
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self.tools: dict[str, Tool] = {}
+        self.people = People()
         for item in tools:
             self.add(item)
 
@@ -60,7 +62,7 @@ class ToolRegistry:
         """
         if context.allowed is not None:
             allowed = [item for item in self.tools.values() if item.name in context.allowed]
-            return [item.spec for item in allowed if is_permitted(item, context)]
+            return [item.spec for item in allowed if self.is_permitted(item, context)]
         script = context.script
         before = script.tool_offer.after(latest_compaction(script))
         left_out = [item for item in self.tools.values() if item.name not in before.names]
@@ -68,8 +70,8 @@ class ToolRegistry:
         shown = [self.tools[name] for name in script.tool_offer.names if name in self.tools]
         unneeded = [item for item in left_out if item.name not in script.tool_offer.names]
         return [
-            *(item.spec for item in shown if is_permitted(item, context)),
-            *(item.spec.left_out() for item in unneeded if is_permitted(item, context)),
+            *(item.spec for item in shown if self.is_permitted(item, context)),
+            *(item.spec.left_out() for item in unneeded if self.is_permitted(item, context)),
         ]
 
     @inlineCallbacks
@@ -83,9 +85,11 @@ class ToolRegistry:
         try:
             item = self._find(context, call.name)
             arguments = read_arguments(item.arguments, call.arguments)
-            ensure_rights(item, context)
+            self._ensure_rights(item, context)
             if dry:
                 return ToolResult(DONE, "")
+            if item.waits and not context.confirmed_by:
+                return let_wait(item, context, arguments)
             ask_hook(item, context, arguments)
             if item.world:
                 note_circumstances(context)
@@ -107,7 +111,25 @@ class ToolRegistry:
             return ToolResult(FAILED, "That went wrong for a reason outside your control.")
         finally:
             context.character.ndb.ai_in_confidence = False
+            context.character.ndb.ai_authors = None
         return returned if isinstance(returned, ToolResult) else ToolResult(DONE, str(returned))
+
+    def is_permitted(self, item: Tool, context: ToolContext) -> bool:
+        """Return True if the tool's lock lets every author of the prompt pass.
+
+        Of a tool that only answers, those who speak now count, since one of them must confirm it.
+        """
+        authors = known(context.speakers) if item.answers_only else context.all_authors
+        turn = open_turn(context.script)
+        return self.people.all_may(authors, item.lock, turn)
+
+    def _ensure_rights(self, item: Tool, context: ToolContext) -> None:
+        """Raise ToolDenied if a lock or the character's rights forbid a tool."""
+        if not self.is_permitted(item, context):
+            raise ToolDenied("You may not do that for everybody who is speaking to you.")
+        too_much = excessive_rights(context.character) if item.world else None
+        if too_much:
+            raise ToolDenied(f"Nothing was done: {too_much}")
 
     def _find(self, context: ToolContext, name: str) -> Tool:
         item = self.tools.get(name)
@@ -115,6 +137,12 @@ class ToolRegistry:
             known = ", ".join(spec.name for spec in self.offered(context) if spec.shown)
             raise ToolError(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
         return item
+
+
+def open_turn(script: Script | None) -> tuple[int, int] | None:
+    """Return what names an assistant's open turn, None without one."""
+    current = script.turns.current if script else None
+    return (script.id, current) if script and current is not None else None
 
 
 def latest_compaction(script: Script) -> int | None:
@@ -145,33 +173,11 @@ def note_circumstances(context: ToolContext) -> None:
 
     ``ai_hops`` counts assistants' answers in a row; without it two assistants could hand a thing
     back and forth forever. ``ai_in_confidence`` marks an act of a private turn; without it another
-    assistant would take it for room talk and repeat it.
+    assistant would take it for room talk and repeat it. ``ai_authors`` are the authors of the act.
     """
     context.character.ndb.ai_hops = context.hops + 1
+    context.character.ndb.ai_authors = context.all_authors
     context.character.ndb.ai_in_confidence = context.private
-
-
-def is_permitted(item: Tool, context: ToolContext) -> bool:
-    """Return True if the tool's lock lets every author of the prompt pass.
-
-    Authors are the turn's speakers and everybody whose words were recalled. A deleted author passes
-    only the lock ``all()``.
-    """
-    if item.lock == EVERYBODY:
-        return True
-    asking = context.speakers | context.remembered
-    speakers = [ObjectDB.objects.dbref_search(dbref) for dbref in asking]
-    found = [speaker[0] if speaker else None for speaker in speakers]
-    return all(s is not None and check_lockstring(s, f"use:{item.lock}") for s in found)
-
-
-def ensure_rights(item: Tool, context: ToolContext) -> None:
-    """Raise ToolDenied if a lock or the character's rights forbid a tool."""
-    if not is_permitted(item, context):
-        raise ToolDenied("You may not do that for everybody who is speaking to you.")
-    too_much = excessive_rights(context.character) if item.world else None
-    if too_much:
-        raise ToolDenied(f"Nothing was done: {too_much}")
 
 
 def ask_hook(item: Tool, context: ToolContext, arguments: BaseModel) -> None:

@@ -8,6 +8,7 @@ from evennia.objects.objects import DefaultExit
 from pydantic import BaseModel
 
 from evennia_ai.errors import ToolError
+from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import (
     DESCRIPTION_CHARS,
     display_name,
@@ -16,6 +17,7 @@ from evennia_ai.game.perception import (
     plain,
 )
 from evennia_ai.game.texts import text
+from evennia_ai.policy.authors import known
 from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import Character, Situation, ToolContext, ToolResult
@@ -50,21 +52,22 @@ class GiveArguments(BaseModel):
 
 
 @tool("look", world=False, safe_to_retry=True)
-def look(context: ToolContext, arguments: LookArguments) -> str | ToolResult:
+def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
     """Look at a thing or a person; without a target, at the place."""
     character = context.character
     if not arguments.target:
-        return describe_place(character.at_ai_situation(look_around(character)))
+        return see_place(character)
     target = find_named(arguments.target, around(character), character)
     if target is None:
         raise ToolError(f"You see no '{plain(arguments.target, 60)}' here.")
     looks = plain(target.db.desc, DESCRIPTION_CHARS) or "You see nothing special."
     told = f"{display_name(target, character)}: {looks}"
-    return ToolResult(DONE, told, read=(entity_ref(target.dbref),))
+    read = (entity_ref(target.dbref),)
+    return ToolResult(DONE, told, read=read, authors=authors_of_object(target))
 
 
 @tool("move", needed=has_exits)
-def move(context: ToolContext, arguments: MoveArguments) -> str:
+def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     """Walk through an exit, given by its name or the place beyond."""
     character = context.character
     exits = [obj for obj in around(character) if isinstance(obj, DefaultExit)]
@@ -78,7 +81,7 @@ def move(context: ToolContext, arguments: MoveArguments) -> str:
     exit_obj.at_traverse(character, exit_obj.destination)
     if character.location is start:
         raise ToolError("You could not go that way.")
-    return describe_place(character.at_ai_situation(look_around(character)))
+    return see_place(character)
 
 
 @tool("get", needed=has_things)
@@ -155,6 +158,12 @@ def show(character: Character, key: str, **mapping: Any) -> None:
     character.location.msg_contents(
         text(key), from_obj=character, mapping={"actor": character, **mapping}
     )
+
+
+def see_place(character: Character) -> ToolResult:
+    """Return what the character sees of its place."""
+    situation = character.at_ai_situation(look_around(character))
+    return ToolResult(DONE, describe_place(situation), authors=known(situation.authors))
 
 
 def describe_place(situation: Situation) -> str:

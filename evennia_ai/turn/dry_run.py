@@ -116,6 +116,7 @@ class DryTurns:
         self._conversation = conversation
         self._is_alive = is_alive
         self._intended = ToolCallRequest("", "", "")
+        self.current: int | None = None
         self.costs: list[ModelCallRecord] = []
         self.calls: list[DryRunCall] = []
 

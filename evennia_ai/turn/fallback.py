@@ -9,7 +9,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, ProviderError, TurnAborted
-from evennia_ai.messages import EXCUSE, Audience, LLMReply
+from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Script, ToolResult, TurnRecord
@@ -42,6 +42,7 @@ class Excuse:
     words: str
     private: bool = False  # True if the prompt held private content
     audience: Audience | None = None  # None if there was no prompt
+    authors: Authors = frozenset()
 
 
 @inlineCallbacks
@@ -60,7 +61,8 @@ def excuse(
     tools = tool_context(script, turn, audience, chosen.private, None)
     deadline_at = script.services.clock.seconds() + SPEAKING_TIME_S
     hops = max(turn.hops, script.config.max_hops)
-    tools = replace(tools, hops=hops, deadline_at=deadline_at)
+    authors = tools.authors | chosen.authors
+    tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
     call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
     result: ToolResult = yield say_aloud(script, turn, tools, chosen.words, call_id, type=EXCUSE)
     if result.state != DONE:
@@ -114,4 +116,4 @@ def ask_stand_in(script: Script, turn: TurnRecord) -> Steps[Excuse]:
         log.failure(message, name=script.character_name)
         return Excuse("")
     words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
-    return Excuse(words, prompt.private, audience)
+    return Excuse(words, prompt.private, audience, prompt.authors)

@@ -10,7 +10,8 @@ from twisted.logger import Logger
 from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience
-from evennia_ai.policy.audience import KnownLine, speakers_in
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import GAME, of_records
 from evennia_ai.policy.consolidation.relationship import (
     Acquaintance,
     acquaintance_line,
@@ -92,7 +93,8 @@ def describe(
         person, script.services.now(), lambda source: world.name_of(character, source)
     )
     private = any(value["audience"] is not None for value in values)
-    return KnownLine(line, private, speakers_in(values)) if line and person.name else None
+    authors = of_records(values) or frozenset({GAME})
+    return KnownLine(line, private, authors) if line and person.name else None
 
 
 def is_contradicted(profiles: EntityProfiles, value: Record, audience: Audience) -> bool:

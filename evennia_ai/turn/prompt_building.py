@@ -10,11 +10,11 @@ from evennia_ai.config import usable_window
 from evennia_ai.config.profiles import request_form
 from evennia_ai.messages import (
     Audience,
+    Authors,
     InboxEvent,
     Message,
     Situation,
     WireMessage,
-    is_private,
     to_wire,
     unmarked,
 )
@@ -28,7 +28,13 @@ from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.ports import Script, ToolSpec, TurnRecord
 from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.prompt_context_data import ContextItems, latest_talk, select_context_items
+from evennia_ai.turn.prompt_context_data import (
+    ContextItems,
+    authors_of,
+    holds_private,
+    latest_talk,
+    select_context_items,
+)
 from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
     PromptContext,
@@ -52,7 +58,7 @@ class Prompt:
         private: True if it holds anything that only its audience may know.
         tokens: the size of the whole request, tools included.
         addressee: name of whoever spoke last among those to be answered, "" if nobody did.
-        remembered: dbrefs of those whose words were recalled for it.
+        authors: everybody whose words it holds (`policy.authors`).
     """
 
     messages: list[WireMessage]
@@ -61,7 +67,7 @@ class Prompt:
     situation: Situation
     lore: tuple[LoreEntry, ...]
     addressee: str = ""
-    remembered: Audience = frozenset()
+    authors: Authors = frozenset()
 
 
 @dataclass(frozen=True)
@@ -146,7 +152,7 @@ def build_prompt(
         situation=situation,
         lore=items.lore,
         addressee=addressee_of(asking.events),
-        remembered=items.speakers,
+        authors=authors_of(script, asking.events, shown, situation) | items.authors,
     )
 
 
@@ -276,11 +282,6 @@ def split_turn(
         of_turn = turn_id is not None and message["metadata"].get("turn_id") == turn_id
         (own if of_turn and message["role"] != "user" else talk).append(message)
     return talk, own
-
-
-def holds_private(messages: Sequence[Message], events: Sequence[InboxEvent]) -> bool:
-    """Return True if a message or an event is for its audience only."""
-    return any(map(is_private, messages)) or any(event.heard.secret for event in events)
 
 
 def current_situation(script: Script, context: PromptContext) -> Situation:

@@ -6,8 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.config import usable_window
-from evennia_ai.messages import Audience, Message, Situation, unmarked
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    InboxEvent,
+    Message,
+    Situation,
+    is_private,
+    unmarked,
+)
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import known, of_messages, of_turn
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
 from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.tokens import estimate_tokens
@@ -39,7 +48,7 @@ class ContextItems:
     recalls: bool  # True if any line is recalled
     lines: tuple[tuple[str, str], ...]  # (label, line) pairs
     private: bool  # True if any of it is for the prompt's audience only
-    speakers: Audience  # those whose words may be in it
+    authors: Authors  # `policy.authors`
 
 
 class TailLines:
@@ -98,7 +107,10 @@ def select_context_items(
         recalls=any(label == REMEMBERED for label, _line in tail.lines),
         lines=tuple((label, line.text) for label, line in tail.lines),
         private=any(line.private for _label, line in tail.lines),
-        speakers=frozenset().union(*(line.speakers for _label, line in tail.lines)),
+        authors=frozenset[str]().union(
+            *(known(line.authors) for _label, line in tail.lines),
+            *(known(entry.authors) for entry in lore),
+        ),
     )
 
 
@@ -119,3 +131,20 @@ def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
     said = [line for line in latest if HEARD.match(line)]
     asked = list(unanswered) or said[-1:] or latest[-1:]
     return Talk(asked, [line for line in latest if line not in asked])
+
+
+def authors_of(
+    script: Script,
+    events: Iterable[InboxEvent],
+    shown: Iterable[Message],
+    situation: Situation,
+) -> Authors:
+    """Return the authors of a prompt without what it holds beside the conversation."""
+    heard = (event.heard.written_by for event in events)
+    written = script.persona_authors.union(known(situation.authors), of_messages(shown), *heard)
+    return of_turn(written)
+
+
+def holds_private(messages: Sequence[Message], events: Sequence[InboxEvent]) -> bool:
+    """Return True if a message or an event is for its audience only."""
+    return any(map(is_private, messages)) or any(event.heard.secret for event in events)

@@ -51,6 +51,7 @@ of it, or keep it in mind for good."""
 
 CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
 CONTEXT_EXCUSE = PromptContext(EXCUSE, "")
+CONTEXT_AGREED = PromptContext("agreed_act", "")  # asks no model
 CONTEXT_PRE_COMPACTION = PromptContext(
     "pre_compaction",
     REMEMBER,

@@ -15,11 +15,13 @@ from evennia_ai.messages import (
     NOOP,
     SAY,
     Audience,
+    Authors,
     LLMReply,
     Message,
     ToolCallRequest,
     make_message,
 )
+from evennia_ai.policy.authors import of_turn
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.conversation.react import (
     LoopState,
@@ -81,7 +83,7 @@ class Progress:
     Attributes:
         done: names of the tools that succeeded.
         acted: whether anybody could notice something.
-        remembered: those whose words the turn's tools recalled.
+        authors: authors of what the turn's tools told (`policy.authors`).
         refused: why the last reply was not spoken, "" if it was.
         refusals: how many replies were not spoken.
         blocked: whether an act of the last reply failed, so that its words were not said.
@@ -91,7 +93,7 @@ class Progress:
     loop: LoopState
     done: frozenset[str] = frozenset()
     acted: bool = False
-    remembered: Audience = frozenset()
+    authors: Authors = frozenset()
     refused: str = ""
     refusals: int = 0
     blocked: bool = False
@@ -117,6 +119,7 @@ def tool_context(
         audience=audience,
         private=private or turn.secret,
         speakers=turn.speakers,
+        authors=of_turn(turn.authors),
         whispered=turn.private,
         askers=turn.askers,
         hops=turn.hops,
@@ -177,7 +180,7 @@ def act_on_reply(
         loop=ran.state,
         done=progress.done | ran.done,
         acted=progress.acted or ran.acted,
-        remembered=ran.remembered,
+        authors=ran.authors,
         refused=ran.refused,
         refusals=refusals,
         blocked=ran.blocked,
@@ -243,12 +246,10 @@ def ask(
         tools,
         private=tools.private or prompt.private,
         deadline_at=deadline_at,
-        remembered=progress.remembered | prompt.remembered,
+        authors=progress.authors | prompt.authors,
     )
-    specs = offered
-    if tools.remembered - tools.speakers:  # they may not use what the speakers may
-        specs = offered_specs(script, tools)
-        asking = replace(asking, tools=shown_schemas(specs.values()))
+    specs = offered_specs(script, tools)  # all authors must be allowed what the speakers are
+    asking = replace(asking, tools=shown_schemas(specs.values()))
     request = build_request(script, turn, prompt, asking, step)
     check = speech_check(script, turn, asking, prompt, specs)
     loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)

@@ -15,7 +15,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from evennia_ai.messages import MARK, PERCEIVED, Audience, unmarked
-from evennia_ai.policy.audience import KnownLine, speakers_in
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import of_record
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label
 from evennia_ai.policy.facts.sources import heard
@@ -231,7 +232,10 @@ def known_lines(script: Script, records: Iterable[Record]) -> Iterator[KnownLine
     for record in records:
         text = memory_line(script, record, dated=time_of(record).date() != day)
         day = time_of(record).date()
-        yield KnownLine(text, record["audience"] is not None, speakers_in([record]))
+        authors = of_record(record)
+        if record.get("kind") == ATTRIBUTE:
+            authors |= script.services.world.authors_of(record["subject"])
+        yield KnownLine(text, record["audience"] is not None, authors)
 
 
 def text_of(record: Record) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from twisted.internet.defer import Deferred, inlineCallbacks, succeed
 from twisted.python.failure import Failure
 
-from evennia_ai.messages import EMOTE, SPEECH, Audience, LLMReply, Message, ToolCallRequest
+from evennia_ai.messages import EMOTE, SPEECH, Authors, LLMReply, Message, ToolCallRequest
 from evennia_ai.policy.conversation.react import (
     ALREADY_DONE,
     LoopState,
@@ -22,7 +22,7 @@ from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnReco
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.screening import judge_speech
 from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
-from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
+from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, call_messages, perform, refuse
 
 # Acts that others see, but on which no words depend.
 ALONE = SPEECH | {EMOTE}
@@ -37,7 +37,7 @@ class Ran:
         state: the loop after them.
         done: names of the tools that succeeded.
         acted: True if anybody could notice something.
-        remembered: dbrefs of those whose words the tools recalled.
+        authors: authors of the prompt and of what the tools told (`policy.authors`).
         refused: why words were not spoken, "" if all were.
         blocked: True if an act on which the words depend failed or was not run.
     """
@@ -45,7 +45,7 @@ class Ran:
     state: LoopState
     done: frozenset[str] = frozenset()
     acted: bool = False
-    remembered: Audience = frozenset()
+    authors: Authors = frozenset()
     refused: str = ""
     blocked: bool = False
 
@@ -66,7 +66,7 @@ class ReplyCalls:
         state: LoopState,
         check: SpeechCheck,
     ) -> None:
-        self.ran = Ran(state, remembered=context.remembered)
+        self.ran = Ran(state, authors=context.authors)
         self._script, self._turn, self.context, self.check = script, turn, context, check
         self.specs = specs
         self._categories = {spec.name: spec.category for spec in specs.values()}
@@ -158,15 +158,15 @@ class ReplyCalls:
         self._note(call, result, world, refusal == ALREADY_DONE and seen)
 
     def _note(self, call: ToolCallRequest, result: ToolResult, world: bool, again: bool) -> None:
-        ran, good = self.ran, result.state in (DONE, UNKNOWN)
+        ran, good = self.ran, result.state in (DONE, UNKNOWN, ASKED)
         is_done = result.state == DONE
-        self.context = replace(self.context, remembered=self.context.remembered | result.speakers)
+        self.context = replace(self.context, authors=self.context.authors | result.authors)
         self.ran = replace(
             ran,
             state=apply_call(ran.state, call, good, self._categories),
             done=ran.done | {call.name} if is_done else ran.done,
-            acted=ran.acted or (is_done and world),
-            remembered=self.context.remembered,
+            acted=ran.acted or (is_done and world) or result.state == ASKED,
+            authors=self.context.authors,
             blocked=ran.blocked or (world and call.name not in ALONE and not (good or again)),
         )
         if call.name in SPEECH:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.audience import KnownLine, speakers_in
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import of_record, of_records
 from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored, split_ref
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
@@ -50,7 +51,7 @@ def read_entry(script: Script, id: str, audience: Audience) -> KnownLine | None:
         return None
     day = entry["timestamp"][:10]
     line = f"you noted on {day}: {clean_heard(entry['content'], LINE_CHARS)}"
-    return KnownLine(line, entry["audience"] is not None, speakers_in([entry]))
+    return KnownLine(line, entry["audience"] is not None, of_record(entry))
 
 
 def read_entity(script: Script, dbref: str, audience: Audience) -> KnownLine | None:
@@ -65,7 +66,8 @@ def read_entity(script: Script, dbref: str, audience: Audience) -> KnownLine | N
     if not name or not told:
         return None
     private = any(item["audience"] is not None for item in known)
-    return KnownLine(f"{name}: {'; '.join(told)}", private, speakers_in(known))
+    authors = world.authors_of(dbref) | of_records(known)
+    return KnownLine(f"{name}: {'; '.join(told)}", private, authors)
 
 
 def known_records(

@@ -18,6 +18,7 @@ from evennia_ai.messages import (
     unmarked,
     wire_call,
 )
+from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.compaction.consulted import CHANGED, READ
 from evennia_ai.policy.conversation.react import (
     wire_arguments,
@@ -27,6 +28,7 @@ from evennia_ai.scheduling import Clock, Steps, persist
 from evennia_ai.turn.model_call import ensure_current
 
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
+ASKED = "asked"  # a person must agree first
 TOO_SLOW = "That took too long, and may or may not have happened. Do not do it again."
 LEAST_TOOL_TIME_S = 1.0
 LEAST_REPLY_TIME_S = 3.0
@@ -144,5 +146,6 @@ def audience_metadata(turn: TurnRecord, context: ToolContext, result: ToolResult
     return {
         "turn_id": turn.id,
         "audience": sorted(heard_by),
+        "authors": sorted(context.all_authors | (result.authors or {GAME})),
         "private": context.private or result.heard_by is not None,
     }

@@ -164,7 +164,7 @@ def test_a_model_is_asked_once_for_what_the_same_people_may_know(
     assert all(r.caller.background for r in game.model.requests)
     (made,) = known.attributes(ann.dbref)
     assert (made["value"], made["source_type"], made["trust"]) == ("old coin", "inference", 0.5)
-    assert (made["sources"], made["speakers"]) == ([one, two], [bob.dbref])
+    assert (made["sources"], made["speakers"]) == ([one, two], [bob.dbref, "stranger"])
     assert values(known, ann.dbref, frozenset({ann.dbref}))["hides from"] == "the Guild"
 
 
@@ -237,6 +237,9 @@ def test_how_somebody_treats_it_is_taken_from_what_all_saw(game, ann, known, con
 # --- what a prompt shows -----------------------------------------------------------------------
 
 
+UNKNOWN = frozenset({"stranger"})  # nobody is stored as the author
+
+
 def lines(script, *audience):
     script.resolve_settings()
     return describe_present(script, frozenset(audience))
@@ -247,7 +250,7 @@ def test_who_is_here_is_shown_as_the_listeners_may_know(game, mira, ann, bob, kn
     set_attribute(known, ann.dbref, "home", "in Ferrow", source_entity=bob.dbref)
     set_attribute(known, ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
     both = lines(mira.assistant, ann.dbref, bob.dbref)
-    assert both == [KnownLine("Ann: likes ale; home: in Ferrow (from Bob)")]
+    assert both == [KnownLine("Ann: likes ale; home: in Ferrow (from Bob)", authors=UNKNOWN)]
     ((line_for_ann, private, _),) = lines(mira.assistant, ann.dbref)
     assert "debt to cid: 5 silver" in line_for_ann and private
 
@@ -255,7 +258,9 @@ def test_who_is_here_is_shown_as_the_listeners_may_know(game, mira, ann, bob, kn
 def test_a_contradiction_shows_to_those_who_may_know_both(game, mira, ann, bob, known):
     set_attribute(known, ann.dbref, "debt", "9", source_entity=bob.dbref, audience=[bob.dbref])
     set_attribute(known, ann.dbref, "debt", "5", source_entity=ann.dbref)
-    assert lines(mira.assistant, ann.dbref, bob.dbref) == [KnownLine("Ann: debt: 5 (own words)")]
+    assert lines(mira.assistant, ann.dbref, bob.dbref) == [
+        KnownLine("Ann: debt: 5 (own words)", authors=UNKNOWN)
+    ]
     ((for_bob, *_),) = lines(mira.assistant, bob.dbref)
     assert for_bob == "Ann: debt: 5 (own words, others say otherwise)"
 

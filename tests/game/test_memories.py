@@ -199,6 +199,7 @@ def test_whose_words_come_to_mind_needs_a_tool_s_right_too(game, tavern, ann, mi
     """P8: the tool ``price`` is for builders."""
     game.service.toolbox = load_registry(["tests.game.test_tools"])
     builder = game.player("Ada", tavern, permissions=["Builder"])
+    ann.character.location = game.room("Far away")
     asked_for(game, builder, "what is the price of a goose?")
     assert "price" in offered(game)
     mira.journal.add("A goose is five crowns.", speakers=[ann.dbref])

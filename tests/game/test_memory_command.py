@@ -87,7 +87,7 @@ def test_one_entry_is_shown_whole_with_what_it_comes_from_and_leads_to(game, mir
     set_attribute(mira.ai_profiles, ann.dbref, "knows", "the toll", sources=[entry["id"]])
     text = ask(f"aimemory/show Mira = {entry['id']}")
     assert TOLL in text
-    assert "Source: direct, from Ann, with words of Ann; trust 0.60" in text
+    assert "Source: direct, from Ann, perhaps with words of Ann, Ada; trust 0.60" in text
     assert "Tags: money" in text
     assert f"Linked to: {other} The bridge is old.; mem0:x" in text
     assert "Derived from it: p1 knows: the toll" in text

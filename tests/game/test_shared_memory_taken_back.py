@@ -113,6 +113,6 @@ def test_whose_words_it_holds_counts_for_the_locks_of_tools(game, bruno, vera, a
     offered = []
     toolbox = game.service.toolbox
     ask = toolbox.offered
-    toolbox.offered = lambda context: offered.append(context.remembered) or ask(context)
+    toolbox.offered = lambda context: offered.append(context.authors) or ask(context)
     asked_for(game, ann, "Vera", "can one cross the bridge at the mill?")
     assert bob.dbref in frozenset().union(*offered)

@@ -128,7 +128,7 @@ def test_help_comes_in_german(game, german):
 
 @pytest.mark.parametrize("answer", ["ja", "j", "yes"])
 def test_yes_may_be_said_in_german(german, answer):
-    from evennia_ai.commands.common import is_yes
+    from evennia_ai.game.texts import is_yes
 
     assert is_yes(answer)
     assert not is_yes("nein")

@@ -195,7 +195,7 @@ def test_a_step_that_is_done_is_not_shown_and_counts_for_its_goal():
 def test_what_is_confided_is_marked_and_whose_words_it_is_is_told():
     goals = [goal(audience=["#5"], speakers=["#5"])]
     (line,) = goal_lines(goals, 200, estimate_tokens)
-    assert (line.private, line.speakers) == (True, frozenset({"#5"}))
+    assert (line.private, line.authors) == (True, frozenset({"#5"}))
 
 
 def test_what_has_no_room_is_left_out_the_weightiest_stays():

@@ -138,7 +138,7 @@ def test_what_was_tried_in_vain_is_tried_again_the_next_day():
 def test_the_line_tells_where_only_if_that_is_elsewhere_and_whose_words_it_is_of():
     line = block_line(block(where="Harbour"), "Inn")
     assert line.text == "mend the nets, at Harbour, until 12:00"
-    assert (line.private, line.speakers) == (False, frozenset({"#5"}))
+    assert (line.private, line.authors) == (False, frozenset({"#5"}))
     assert block_line(block(where="Harbour"), "harbour").text == "mend the nets, until 12:00"
 
 

@@ -49,10 +49,18 @@ def test_the_order_in_which_parts_were_stored_changes_nothing():
 def test_whose_words_are_in_a_part_grows_and_whispers_stay_apart():
     heard = [
         make_message("user", "Cy says: hi", speaker="#7"),
-        make_message("assistant", "Hello."),
+        make_message("assistant", "Hello.", authors=["#7", "#8"]),
         make_message("user", "psst", speaker="#5", audience=["#5"], private=True),
     ]
-    assert speakers_of(heard, {"public": ["#6"]}) == {"public": ["#6", "#7"], "#5": ["#5"]}
+    assert speakers_of(heard, {"public": ["#6"]}) == {
+        "public": ["#6", "#7", "#8"],
+        "#5": ["#5"],
+    }
+
+
+def test_a_line_without_authors_makes_its_part_a_strangers():
+    heard = [make_message("assistant", "Hello.")]
+    assert speakers_of(heard, {}) == {"public": ["stranger"]}
 
 
 def found(id, source="direct"):

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.messages import Message
+from evennia_ai.policy.authors import of_messages
 from evennia_ai.policy.context.projection import (
     PUBLIC,
     CompactionRecord,
@@ -44,7 +45,7 @@ def synthesis_ids(record: CompactionRecord) -> dict[str, str]:
 
 
 def entry_fields(record: CompactionRecord, key: str) -> dict[str, Any]:
-    """Return one part as fields of a journal entry, with its audience, speakers and messages.
+    """Return one part as fields of a journal entry, with its audience, authors and messages.
 
     ``source_seqs`` are the first and the last message of the range.
     """
@@ -69,13 +70,11 @@ def is_synthesis(entry: Mapping[str, Any]) -> bool:
 def speakers_of(
     messages: Iterable[Message], earlier: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Return the speakers of each part: the earlier ones, and those of the evicted messages."""
-    found = {key: set(speakers) for key, speakers in earlier.items()}
-    for key, heard in split_by_audience(messages).items():
-        found.setdefault(key, set()).update(
-            message["metadata"].get("speaker", "") for message in heard
-        )
-    return {key: sorted(speakers - {""}) for key, speakers in found.items()}
+    """Return the authors of each part: the earlier ones, and those of the evicted messages."""
+    found = {key: set(authors) for key, authors in earlier.items()}
+    for key, evicted in split_by_audience(messages).items():
+        found.setdefault(key, set()).update(of_messages(evicted))
+    return {key: sorted(authors) for key, authors in found.items()}
 
 
 def select_found(

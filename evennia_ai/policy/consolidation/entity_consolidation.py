@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evennia_ai.messages import Audience
+from evennia_ai.policy.authors import of_records
 from evennia_ai.policy.consolidation.attribute_synthesis import Finding
 from evennia_ai.policy.records.entity_profiles import apply_attribute, make_attribute, moment
 from evennia_ai.policy.records.provenance import TRUST, Record, newest_said
@@ -96,14 +97,14 @@ def attribute_from(id: str, finding: Finding, items: Sequence[Record], *, inferr
 
 
 def common_origin(items: Sequence[Record], *, inferred: bool) -> dict[str, object]:
-    """Return the common origin of observations: all speakers, a shared source, the lowest trust."""
+    """Return the common origin of observations: all authors, a shared source, the lowest trust."""
     entities = {item["source_entity"] for item in items}
     kinds = {item["source_type"] for item in items}
     kind = "inference" if inferred or len(kinds) > 1 else kinds.pop()
     return {
         "source_type": kind,
         "source_entity": entities.pop() if len(entities) == 1 else "",
-        "speakers": [dbref for item in items for dbref in item["speakers"]],
+        "speakers": sorted(of_records(items)),
         "source_seqs": [seq for item in items for seq in item["source_seqs"]],
         "said_at": newest_said(items),
         "audience": items[0]["audience"],

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evennia_ai.messages import WireMessage
+from evennia_ai.policy.authors import of_records
 from evennia_ai.policy.consolidation.importance import BY_MODEL
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
@@ -217,11 +218,12 @@ def goal_fields(cited: Sequence[Record]) -> dict[str, Any]:
 def made_of(cited: Sequence[Record]) -> dict[str, Any]:
     """Return the origin fields of a conclusion, with the lowest trust of its sources."""
     first, *more = cited
-    whose = {name: first[name] for name in ("speakers", "source_seqs")}
+    seqs = {"source_seqs": first["source_seqs"]}
     for entry in more:
-        whose = united(whose, entry, whose)
+        seqs = united(seqs, entry, seqs)
     return {
-        **whose,
+        **seqs,
+        "speakers": sorted(of_records(cited)),
         "said_at": newest_said(cited),
         "source_type": SOURCE,
         "audience": first["audience"],

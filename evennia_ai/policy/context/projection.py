@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from evennia_ai.messages import Audience, Message, is_excuse, make_message, with_content
 from evennia_ai.policy.audience import audience_of, select_visible, visible
+from evennia_ai.policy.authors import of_parts
 from evennia_ai.policy.tokens import stored_tokens
 
 Size = Callable[[Message], int]
@@ -52,7 +53,7 @@ class CompactionRecord:
     facts_found: int = 0  # in the evicted messages
     facts_kept: int = 0  # in the summary
     facts_rescued: int = 0  # not in the summary, but recalled from the log
-    # Dbrefs of everybody whose words are in a part, by audience.
+    # The authors of each part (`policy.authors`), by audience.
     speakers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     consulted: Mapping[str, object] = field(default_factory=dict)
     previous_id: int | None = None
@@ -86,6 +87,7 @@ def make_marker(record: CompactionRecord) -> Message:
         type=MARKER,
         id=record.id,
         parts=dict(record.summary),
+        part_authors=dict(record.speakers),
         compacted_count=record.compacted_count,
         compacted_at=record.compacted_at,
         original_token_count=record.original_token_count,
@@ -111,9 +113,9 @@ def show_marker(marker: Message, audience: Audience) -> Message | None:
         return None
     text = "\n\n".join(known.values()).replace("</summary", "< /summary")
     secret = any(key != PUBLIC for key in known)
-    return make_message(
-        "user", BLOCK.format(text=text), audience=sorted(audience), private=secret, type=MARKER
-    )
+    authors = sorted(of_parts(marker["metadata"].get("part_authors", {}), known))
+    shown = make_message("user", BLOCK.format(text=text), audience=sorted(audience), private=secret)
+    return with_content(shown, shown["content"], authors=authors, type=MARKER)
 
 
 def visible_items(items: Iterable[Message], audience: Audience) -> list[Message]:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.messages import Authors
+from evennia_ai.policy.authors import BUILDER
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.policy.tokens import estimate_tokens
 
@@ -26,6 +28,7 @@ class LoreEntry:
     title: str
     text: str
     scopes: tuple[str, ...] = (EVERYBODY,)
+    authors: Authors = frozenset({BUILDER})
 
 
 def check_scope(scope: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evennia_ai.messages import Audience, Message
+from evennia_ai.messages import Authors, Message
 from evennia_ai.policy.facts.terms import normal_words
 
 CLOSE = 0.6  # of the best line's number of shared words, for a line to be a source too
@@ -22,7 +22,7 @@ class ShownLine:
 
     words: frozenset[str]
     seq: int
-    speaker: str = ""  # dbref; empty for what was only seen
+    authors: Authors = frozenset()  # `policy.authors`; none for what was only seen
     name: frozenset[str] = frozenset()  # the stems of the speaker's name
     at: str = ""  # ISO time
 
@@ -32,14 +32,14 @@ class Summarised:
     """The summary that a model was shown, with everybody whose words are in it."""
 
     words: frozenset[str] = frozenset()
-    speakers: Audience = frozenset()
+    speakers: Authors = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Whose words an entry holds, the messages they stand in, and when they were said."""
 
-    speakers: Audience
+    speakers: Authors
     seqs: tuple[int, ...] = ()
     said_at: str = ""  # ISO time of the newest of these messages; empty without any
 
@@ -50,7 +50,7 @@ def shown_line(message: Message) -> ShownLine:
     return ShownLine(
         frozenset(normal_words(message["content"])),
         int(meta.get("seq") or 0),
-        str(meta.get("speaker") or ""),
+        frozenset(meta.get("authors") or filter(None, [meta.get("speaker")])),
         frozenset(normal_words(str(meta.get("speaker_name") or ""))),
         str(meta.get("at") or ""),
     )
@@ -63,17 +63,17 @@ def origin_of(text: str, lines: Sequence[ShownLine], summary: Summarised) -> Ori
     """
     words = frozenset(normal_words(text))
     sources = matching(words, lines)
-    found = {line.speaker for line in sources}
-    found |= {line.speaker for line in lines if line.name and line.name <= words}
+    named = (line for line in lines if line.name and line.name <= words)
+    found = frozenset[str]().union(*(line.authors for line in (*sources, *named)))
     left = words.difference(*(line.words for line in sources))
     summed_up = bool(left & summary.words)
     if summed_up or not sources:
         found |= summary.speakers
     if not (summed_up or sources):
-        found |= {line.speaker for line in lines}
+        found = found.union(*(line.authors for line in lines))
     newest = sorted(sources, key=lambda line: line.seq)[-MOST_SOURCES:]
     seqs = tuple(line.seq for line in newest)
-    return Origin(frozenset(found - {""}), seqs, newest[-1].at if newest else "")
+    return Origin(found, seqs, newest[-1].at if newest else "")
 
 
 def matching(words: frozenset[str], lines: Iterable[ShownLine]) -> list[ShownLine]:

@@ -10,7 +10,8 @@ from typing import TypedDict
 from pydantic import Field
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.audience import KnownLine, speakers_in
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import of_record
 from evennia_ai.policy.conversation.persona import Persona, render_persona
 from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.records.provenance import Record, Remembered, Time, Words, make_record
@@ -189,7 +190,7 @@ def block_line(block: Record, place: str) -> KnownLine:
     elsewhere = block["where"] and block["where"].lower() != place.lower()
     where = f", at {block['where']}" if elsewhere else ""
     text = f"{block['content']}{where}, until {clock(block['end'])}"
-    return KnownLine(text, speakers=speakers_in([block]))
+    return KnownLine(text, authors=of_record(block))
 
 
 def clock(minute: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evennia_ai.policy.audience import KnownLine, speakers_in
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import of_record
 from evennia_ai.policy.records.goal import DEEPEST, DONE, OPEN, children_of
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.tokens import CountText
@@ -77,7 +78,7 @@ def goal_lines(goals: Sequence[Record], room_tokens: int, count_text: CountText)
         if room_tokens < 0:
             break
         goal = branch.goal
-        lines.append(KnownLine(text, goal["audience"] is not None, speakers_in([goal])))
+        lines.append(KnownLine(text, goal["audience"] is not None, of_record(goal)))
     return lines
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.records.entity_profiles import familiarity_at
 from evennia_ai.policy.records.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.long_term import memory_of
@@ -35,7 +36,8 @@ def named(dbrefs: Iterable[str], names: Names) -> str:
 
 def whose_word(record: Record, names: Names) -> str:
     """Return an entry's source in words."""
-    told_by = [record["source_entity"]] if record["source_entity"] else record["speakers"]
+    source = record["source_entity"]
+    told_by = [source] if source else sorted(people_among(record["speakers"]))
     if record["source_type"] in (BUILDER, "compaction") or not told_by:
         kind = str(record["source_type"])
         return SOURCES.get(kind, kind)
@@ -74,7 +76,8 @@ def spanned(noun: str, numbers: Sequence[int]) -> str:
 
 def entry_details(entry: Record, names: Names, now: datetime) -> list[str]:
     """Return the further details of an entry, one a line."""
-    words = f", with words of {named(entry['speakers'], names)}" if entry["speakers"] else ""
+    people = sorted(people_among(entry["speakers"]))
+    words = f", perhaps with words of {named(people, names)}" if people else ""
     lasting = "never removed automatically" if is_lasting(entry) else "may be pruned"
     source = f"{entry['source_type']}, {whose_word(entry, names)}{words}"
     lines = [

@@ -21,6 +21,7 @@ from pydantic import (
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
+from evennia_ai.policy.authors import BUILDER, GAME, STRANGER, people_among
 from evennia_ai.policy.sanitize import cut_text, storable
 
 Record = dict[str, Any]
@@ -72,6 +73,7 @@ Words = Annotated[str, AfterValidator(cleaned)]
 Time = Annotated[str, BeforeValidator(iso_utc)]
 Dbref = Annotated[str, StringConstraints(pattern=r"^#\d+$")]
 Dbrefs = Annotated[list[Dbref], SORTED_ONCE]
+Author = Annotated[str, StringConstraints(pattern=rf"^(#\d+|{GAME}|{BUILDER}|{STRANGER})$")]
 Labels = Annotated[list[Words], ONCE_IN_ORDER]
 
 
@@ -85,8 +87,8 @@ class Remembered(BaseModel):
     source_type: SourceType = "direct"  # how the character came to know it
     # Empty if the source is not one entity.
     source_entity: Annotated[str, StringConstraints(pattern=r"^(#\d+)?$")] = ""
-    # Whose words may be in it; tools' locks are checked against them, "forget me" removes it.
-    speakers: Dbrefs = Field(default_factory=list)
+    # Its authors (`policy.authors`): tools' locks are asked of them, "forget me" removes it.
+    speakers: Annotated[list[Author], SORTED_ONCE] = Field(default_factory=list)
     source_seqs: Annotated[list[int], SORTED_ONCE] = Field(default_factory=list)
     said_at: Time | None = None  # when these messages were said; None if unknown
     audience: Dbrefs | None = None  # None if it is public
@@ -185,7 +187,7 @@ def time_of(record: Mapping[str, Any]) -> datetime:
 def people_in(record: Record) -> frozenset[str]:
     """Return who may have a record forgotten: all it is about, from, quotes, or private to."""
     named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
-    return frozenset({*named, *record["speakers"], *(record["audience"] or ())} - {""})
+    return people_among({*named, *record["speakers"], *(record["audience"] or ())})
 
 
 def is_known_to(record: Record, audience: Audience | None) -> bool:

@@ -1,0 +1,110 @@
+"""Ask a person in the game whether an act may be done, and take the answer."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import evennia
+from evennia.locks.lockhandler import check_lockstring
+from twisted.logger import Logger
+
+from evennia_ai.game.perception import display_name
+from evennia_ai.game.texts import is_yes, text
+from evennia_ai.policy.pending_acts import PendingAct, arguments_line
+from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, Script
+from evennia_ai.store import pending_acts
+from evennia_ai.store.attributes import script_of
+
+log = Logger()
+
+ANSWERS = "evennia_ai.commands.answers.AnswerCmdSet"
+YES, NO = "yes", "no"
+NO_LETTER = re.compile(r"[\W_]")
+
+
+def ask_to_confirm(person: Any, script: Script, act: PendingAct, purpose: str) -> None:
+    """Tell a person what would be done, and let them answer."""
+    expect_answer(person, act.id)
+    person.msg(
+        text(
+            "confirm_ask",
+            name=display_name(script.character, person),
+            tool=act.name,
+            purpose=clean_output(purpose),
+            arguments=clean_output(arguments_line(act.arguments)),
+            seconds=f"{(act.expires_at - act.at).total_seconds():.0f}",
+        )
+    )
+
+
+def expect_answer(person: Any, act_id: int) -> None:
+    """Let a person answer with ``yes`` and ``no``, also after a reload."""
+    person.ndb.ai_asked = act_id
+    person.cmdset.remove(ANSWERS)
+    person.cmdset.add(ANSWERS)
+
+
+def answer(person: Any, agrees: bool) -> None:
+    """Take a person's answer to the act that waits for them, and tell them what comes of it."""
+    act = pending_acts.find(person.ndb.ai_asked or 0)
+    person.ndb.ai_asked = None
+    person.cmdset.remove(ANSWERS)
+    if act is None or not decide(act, person, agrees):
+        person.msg(text("confirm_late"))
+    elif not agrees:
+        person.msg(text("confirm_refused"))
+
+
+def decide(act: PendingAct, person: Any, agrees: bool) -> bool:
+    """Store an answer and let the assistant act; returns False if the act waits no longer.
+
+    The caller checks that this person may answer.
+    """
+    script = script_of(act.assistant_id)
+    if script is None or script.services is None:
+        return False
+    if not pending_acts.decide(act.id, person.dbref, agrees, script.services.now()):
+        return False
+    word = "agrees to" if agrees else "refuses"
+    log.info(
+        "evennia_ai: {person} {word} act {id} of {name}: {tool}",
+        person=person.dbref,
+        word=word,
+        id=act.id,
+        name=script.character_name,
+        tool=act.name,
+    )
+    if agrees:
+        script.ndb.acts_due = True
+        script.wake()
+    return True
+
+
+def hear_answer(person: Any, script: GameScript, words: str) -> None:
+    """Take words that somebody said to a character as their answer, if it waits for one."""
+    if not person.ndb.ai_asked:
+        return
+    said = spelled(words, script.character_name)
+    if said not in (YES, NO, *text("forget_yes").split(), text("confirm_no")):
+        return
+    act = pending_acts.find(person.ndb.ai_asked)
+    if act is not None and act.assistant_id == script.id:
+        answer(person, is_yes(said))
+
+
+def spelled(words: str, name: str) -> str:
+    """Return an answer in lower case, without punctuation and the character's name."""
+    bare = NO_LETTER.sub(" ", words.lower())
+    return " ".join(bare.replace(NO_LETTER.sub(" ", name.lower()), " ").split())
+
+
+def tell_staff(script: Script, act: PendingAct, lock: str) -> None:
+    """Tell those who are online and may approve an act that it waits, without its words."""
+    name = clean_output(script.character_name, 60)
+    log.info("evennia_ai: act {id} of {name} waits for approval", id=act.id, name=name)
+    puppets = {session.puppet for session in evennia.SESSION_HANDLER.get_sessions()}
+    for person in filter(None, puppets):
+        if check_lockstring(person, f"approve:{lock}", no_superuser_bypass=True):
+            person.msg(f"{name} asks to use {act.name}: |waiapprove {act.id}|n")

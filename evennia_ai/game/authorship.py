@@ -1,0 +1,68 @@
+"""The authors of what a character sees: who may have written an object's name and description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from evennia.accounts.models import AccountDB
+from evennia.objects.objects import DefaultCharacter
+
+from evennia_ai.messages import Authors
+from evennia_ai.policy.authors import BUILDER, STRANGER, editors_in
+
+PUPPETEERS = re.compile(r"\bp(?:id|dbref)\(#?(\d+)\)")
+
+
+def authors_of_object(obj: Any) -> Authors:
+    """Return who may have written an object's name and description (`policy.authors`).
+
+    Builders may have, and everybody whom its locks ``edit`` and ``control`` let edit it. A player's
+    character is its own author, since players describe themselves.
+    """
+    objects, accounts, anybody = editors_in(" or ".join(map(obj.locks.get, ("edit", "control"))))
+    found = {BUILDER, *(f"#{number}" for number in objects)}
+    if is_players(obj):
+        found.add(obj.dbref)
+    elif accounts:
+        found.update(characters_of(accounts))
+    return frozenset({*found, STRANGER} if anybody else found)
+
+
+def authors_of_objects(objects: Iterable[Any]) -> Authors:
+    """Return the authors of several objects."""
+    return frozenset[str]().union(*map(authors_of_object, objects))
+
+
+def is_players(obj: Any) -> bool:
+    """Return True for a character that a player controls, or that accounts may control."""
+    if not isinstance(obj, DefaultCharacter):
+        return False
+    return bool(obj.has_account or PUPPETEERS.search(str(obj.locks.get("puppet"))))
+
+
+def characters_of(accounts: Iterable[int]) -> Authors:
+    """Return the characters of some accounts, a stranger for an account without any."""
+    found = set[str]()
+    for number in accounts:
+        account = AccountDB.get_cached_instance(number) or AccountDB.objects.get_id(number)
+        characters = [one.dbref for one in account.characters if one] if account else []
+        found.update(characters or [STRANGER])
+    return frozenset(found)
+
+
+def owners_of(character: Any) -> tuple[list[Any], bool]:
+    """Return the accounts that own a character, and whether a deleted one may have owned it.
+
+    The ``puppet`` lock names the accounts to ask. The lock alone proves nothing: a builder who
+    creates a character stands there too.
+    """
+    numbers = {int(number) for number in PUPPETEERS.findall(str(character.locks.get("puppet")))}
+    cached = {number: AccountDB.get_cached_instance(number) for number in numbers}
+    accounts = [account for account in cached.values() if account]
+    missing = [number for number, account in cached.items() if not account]
+    if missing:
+        accounts += AccountDB.objects.filter(id__in=missing)
+    owners = [account for account in accounts if character in account.characters]
+    return owners, bool(numbers) and not accounts

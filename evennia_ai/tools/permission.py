@@ -1,0 +1,210 @@
+"""Whether the authors of a prompt may have a tool used, by Evennia's locks (P8).
+
+A player is asked by the accounts that own the character, whether they play it now or not: Evennia
+itself would ask an unplayed character's own permissions, which may be more or less than the
+account's. A superuser's bypass never counts.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+from evennia.locks.lockhandler import check_lockstring
+from evennia.objects.models import ObjectDB
+from twisted.logger import Logger
+
+from evennia_ai.game.authorship import owners_of
+from evennia_ai.messages import Authors
+from evennia_ai.policy.authors import BUILDER, GAME, LOCK_FUNCTION, STRANGER, people_among
+
+log = Logger()
+
+
+FOR_ALL = frozenset({"all()", "true()"})
+# Lock functions about what a builder can give anybody: tags, attributes, things, places.
+GIVEN_BY_BUILDERS = frozenset(
+    "tag attr attr_eq attr_gt attr_ge attr_lt attr_le attr_ne locattr holds inside inside_rec "
+    "has_account".split()
+)
+MOST_KEPT = 1_000  # people in memory
+MOST_READ = 30  # new people for one question; each takes about 1 ms (measured)
+MOST_TRIED = 6  # of these functions in one lock; with more a builder's text does not pass
+
+
+class KnownTags:
+    """The tags of a character as one query for many characters read them."""
+
+    def __init__(self, tags: frozenset[tuple[str, str | None]], handler: Any) -> None:
+        self._tags, self._handler = tags, handler
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._handler, name)
+
+    def get(self, key: Any = None, category: str | None = None, **options: Any) -> Any:
+        """Return a tag as Evennia's handler does, for which a missing tag costs a query."""
+        if key is None or options:
+            return self._handler.get(key, category=category, **options)
+        wanted = (str(key).strip().lower(), category.strip().lower() if category else None)
+        return wanted[0] if wanted in self._tags else None
+
+
+class Played:
+    """A character as a lock sees it, with the account that plays it, if any."""
+
+    def __init__(self, character: Any, account: Any, tags: Any) -> None:
+        self._character, self.account, self.tags = character, account, tags
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._character, name)
+
+    @property
+    def __class__(self) -> type:
+        """The character's class: Evennia's lock functions look at it."""
+        return type(self._character)
+
+    @__class__.setter
+    def __class__(self, value: type) -> None:
+        raise TypeError("a view of a character has no class of its own")
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._character == other)
+
+    def __hash__(self) -> int:
+        return hash(self._character)
+
+
+class UnnamedBuilder:
+    """Somebody with the permission Builder and nothing else, for Evennia's lock functions."""
+
+    locks = SimpleNamespace(lock_bypass=False)
+    permissions = SimpleNamespace(all=lambda: ["builder"])
+    attributes = SimpleNamespace(has=lambda *_a, **_k: False, get=lambda *_a, **_k: None)
+    tags = SimpleNamespace(has=lambda *_a, **_k: False, get=lambda *_a, **_k: None)
+    account = location = dbref = None
+    contents = ()
+    has_account = is_superuser = False
+
+
+UNNAMED_BUILDER = UnnamedBuilder()
+
+
+class People:
+    """The people whom locks are asked of, kept in memory between turns.
+
+    Evennia forgets an object that nothing refers to, and reads it again with its permissions and
+    its account. So the latest people are referred to here, and only a few new ones are read for one
+    question: a crowd in a long talk would hold the reactor.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, Any] = OrderedDict()
+        self._answers: dict[tuple[Authors, str], bool] = {}
+        self._turn: object = None
+
+    def all_may(self, authors: Authors, lock: str, turn: object = None) -> bool:
+        """Return True if every author passes a lock; without authors, if everybody does.
+
+        In one turn this is asked once. ``turn`` is anything that names it, None for no turn.
+        """
+        if turn is None or turn != self._turn:
+            self._turn, self._answers = turn, {}
+        asked = (authors, lock)
+        if asked not in self._answers:
+            self._answers[asked] = self._ask(authors, lock)
+        return self._answers[asked]
+
+    def _ask(self, authors: Authors, lock: str) -> bool:
+        if lock.strip() in FOR_ALL:
+            return True
+        if not authors or STRANGER in authors:
+            return False
+        if BUILDER in authors and not builders_may(lock):
+            return False
+        people = people_among(authors)
+        if authors - people - {BUILDER, GAME}:
+            return False
+        characters = self.found(people)
+        if characters is None:
+            return False
+        tags = tags_of(characters) if "tag(" in lock else {}
+        return all(may(one, lock, tags.get(one.id, frozenset())) for one in characters.values())
+
+    def found(self, dbrefs: Iterable[str]) -> dict[int, Any] | None:
+        """Return the objects with some dbrefs by number, None if any is deleted. One query at most.
+
+        Also None if too many are new here: the next question goes on with the others.
+        """
+        wanted = sorted(int(dbref.lstrip("#")) for dbref in dbrefs)
+        cached = {number: ObjectDB.get_cached_instance(number) for number in wanted}
+        known: dict[int, Any] = {
+            n: one for n, one in cached.items() if one and one is self._kept.get(n)
+        }
+        new = [number for number in wanted if number not in known]
+        known.update((n, one) for n in new[:MOST_READ] if (one := cached[n]))
+        missing = [number for number in new[:MOST_READ] if number not in known]
+        if missing:
+            known |= {one.id: one for one in ObjectDB.objects.filter(id__in=missing)}
+        for number, one in known.items():
+            self._keep(number, one)
+        is_complete = len(known) == len(wanted) and all(one.pk for one in known.values())
+        return known if is_complete else None
+
+    def _keep(self, number: int, one: Any) -> None:
+        self._kept[number] = one
+        self._kept.move_to_end(number)
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+
+
+def tags_of(numbers: Iterable[int]) -> dict[int, frozenset[tuple[str, str | None]]]:
+    """Return the tags of some objects, each with its category, in one query."""
+    rows = ObjectDB.db_tags.through.objects.filter(
+        objectdb_id__in=list(numbers), tag__db_model="objectdb", tag__db_tagtype=None
+    )
+    found: dict[int, set[tuple[str, str | None]]] = {}
+    for number, key, category in rows.values_list("objectdb_id", "tag__db_key", "tag__db_category"):
+        found.setdefault(number, set()).add((key, category))
+    return {number: frozenset(tags) for number, tags in found.items()}
+
+
+def may(character: Any, lock: str, tags: frozenset[tuple[str, str | None]]) -> bool:
+    """Return True if a character passes a lock, by every account that owns or plays it."""
+    owners, is_orphan = owners_of(character)
+    if is_orphan:
+        return False
+    players = {account.id: account for account in (*owners, character.account) if account}
+    known = KnownTags(tags, character.tags)
+    views = (Played(character, account, known) for account in players.values() or (None,))
+    return all(passes(view, lock) for view in views)
+
+
+def passes(who: Any, lock: str) -> bool:
+    """Return True if somebody passes a lock; an error in a lock function counts as a no."""
+    try:
+        return bool(check_lockstring(who, f"use:{lock}", no_superuser_bypass=True))
+    except Exception:  # noqa: BLE001  # a game's lock function may raise anything
+        log.failure("the lock {lock} raised an error and refuses", lock=lock)
+        return False
+
+
+@lru_cache(maxsize=256)
+def builders_may(lock: str) -> bool:
+    """Return True if some builder could pass a lock, whatever they have to give themselves for it.
+
+    Permissions are asked of somebody with the permission Builder.
+    """
+    calls = [match for match in LOCK_FUNCTION.finditer(lock) if match[1] in GIVEN_BY_BUILDERS]
+    if len(calls) > MOST_TRIED:
+        return False
+    for answers in product(("true()", "false()"), repeat=len(calls)):
+        tried = lock
+        for match, answer in zip(reversed(calls), answers, strict=True):
+            tried = tried[: match.start()] + answer + tried[match.end() :]
+        if passes(UNNAMED_BUILDER, tried):
+            return True
+    return False

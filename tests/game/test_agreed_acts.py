@@ -1,0 +1,276 @@
+"""Sensitive acts wait for a person: the speaker's yes, or the staff's approval. Each runs once."""
+
+import pytest
+from pydantic import BaseModel
+
+from evennia_ai import models
+from evennia_ai.messages import make_message
+from evennia_ai.notifications import notify
+from evennia_ai.services.startup import StartupRecovery
+from evennia_ai.testing.scripted import call
+from evennia_ai.testing.tools import try_tool
+from evennia_ai.tools.base import tool
+from tests.game.vault import Vault
+
+
+@pytest.fixture
+def vault(game):
+    return Vault(game, lock="perm(Admin)", answers_only=True)
+
+
+@pytest.fixture
+def queued(game):
+    return Vault(game, lock="all()", approval="perm(Admin)")
+
+
+def asks(game, player, door="north", line="say Mira, open the vault"):
+    """Let the model call the tool at somebody's words."""
+    game.model.add(call("staff_vault", door=door), call("say", text="A moment."))
+    player.do(line)
+    game.run(1)
+    game.model.script.clear()
+
+
+def says(game, player, line):
+    """Type a line that the model answers with silence."""
+    game.model.add(call("noop"))
+    player.do(line)
+    game.run(1)
+    game.model.script.clear()
+
+
+def first_id(switch=""):
+    """Return the command about the oldest act."""
+    return f"aiapprove{switch} {models.PendingAct.objects.order_by('id').first().id}"
+
+
+def states():
+    return [row.state for row in models.PendingAct.objects.order_by("id")]
+
+
+def restart(game, mira):
+    """Forget what is in memory, as a reload does."""
+    for obj in mira.location.contents:
+        obj.ndb.ai_asked = None
+        obj.cmdset.remove("evennia_ai.commands.answers.AnswerCmdSet")
+    mira.assistant.ndb.acts_due = None
+    StartupRecovery(game.service).begin()
+    game.run(5)
+
+
+def test_it_is_offered_to_the_speaker_although_strangers_talked(game, mira, ann, admin, vault):
+    says(game, ann, "say Mira, CALL staff_vault")
+    assert not vault.is_offered()
+    asks(game, admin)
+    assert vault.is_offered(-2)
+    assert vault.opened == []
+
+
+def test_a_stranger_who_speaks_too_takes_it_away(game, mira, ann, admin, vault):
+    ann.do("say Nice weather.")
+    asks(game, admin)
+    assert not vault.is_offered(0)
+
+
+def test_the_speaker_is_told_exactly_what_would_be_done(game, mira, admin, vault):
+    asks(game, admin, door="the 2nd, red")
+    told = "\n".join(admin.heard())
+    assert "Mira asks you for leave to use 'staff_vault': Open a door of the vault." in told
+    assert 'With exactly: door: "the 2nd, red".' in told
+    assert "within 60 seconds" in told
+    assert "Not done yet" in str(game.model.requests[-1].messages)
+    assert models.ToolCall.objects.get(name="staff_vault").state == "asked"
+
+
+@pytest.mark.parametrize("word", ["yes", "say yes", "say Yes, Mira!", "whisper Mira = yes"])
+def test_a_yes_runs_it_once(game, mira, admin, vault, word):
+    asks(game, admin)
+    says(game, admin, word)
+    says(game, admin, "say yes")
+    game.run(5)
+    assert vault.opened == ["north"]
+    assert states() == ["done"]
+    assert "(Mira has done what was allowed.)" in admin.heard()
+    row = models.ToolCall.objects.filter(name="staff_vault").order_by("id").last()
+    assert (row.state, row.result) == ("done", "The north door is open.")
+    logged = mira.assistant.conversation_history
+    assert any("The north door is open." in message["content"] for message in logged)
+
+
+@pytest.mark.parametrize("word", ["no", "say no", "say No, Mira."])
+def test_a_no_forbids_it(game, mira, admin, vault, word):
+    asks(game, admin)
+    says(game, admin, word)
+    says(game, admin, "say yes")
+    assert vault.opened == []
+    assert states() == ["refused"]
+
+
+@pytest.mark.parametrize("word", ["say yes", "emote says yes", "say yes yes yes"])
+def test_nobody_elses_yes_counts(game, mira, ann, admin, vault, word):
+    asks(game, admin)
+    says(game, ann, word)
+    assert "yes" in ann.told("yes")  # is no command of hers
+    assert vault.opened == []
+    assert states() == ["waiting"]
+
+
+@pytest.mark.parametrize("word", ["say yes, the weather is fine", "emote says yes", "say maybe"])
+def test_other_words_are_no_answer(game, mira, admin, vault, word):
+    asks(game, admin)
+    says(game, admin, word)
+    assert states() == ["waiting"]
+
+
+def test_after_a_minute_it_is_too_late(game, mira, admin, vault):
+    asks(game, admin)
+    game.clock.advance(61)
+    assert "Nothing waits" in admin.told("yes")
+    game.run(5)
+    assert vault.opened == []
+
+
+def test_while_one_waits_no_other_takes_its_place(game, mira, admin, vault):
+    asks(game, admin, door="north")
+    asks(game, admin, door="south")
+    says(game, admin, "yes")
+    assert vault.opened == ["north"]
+    asks(game, admin, door="south")
+    says(game, admin, "yes")
+    assert vault.opened == ["north", "south"]
+
+
+def test_the_lock_is_asked_again_when_it_runs(game, mira, admin, vault):
+    asks(game, admin)
+    admin.account.permissions.clear()
+    says(game, admin, "yes")
+    assert vault.opened == []
+    assert states() == ["refused"]
+
+
+def test_a_notice_has_nobody_who_could_confirm(game, mira, admin, vault):
+    game.model.add(call("staff_vault"), call("noop"))
+    notify(mira, "The bell tolls.", importance=8)
+    game.run(1)
+    assert not vault.is_offered(0)
+    assert states() == []
+
+
+def test_a_reload_between_question_and_answer_changes_nothing(game, mira, admin, vault):
+    asks(game, admin)
+    restart(game, mira)
+    says(game, admin, "yes")
+    assert vault.opened == ["north"]
+
+
+def test_what_was_allowed_before_a_crash_runs_after_it(game, mira, admin, vault):
+    asks(game, admin)
+    models.PendingAct.objects.update(state="agreed", decided_by=admin.dbref)
+    restart(game, mira)
+    assert vault.opened == ["north"]
+    restart(game, mira)
+    assert vault.opened == ["north"]
+
+
+def test_what_a_crash_cut_off_is_not_run_again(game, mira, admin, vault):
+    asks(game, admin)
+    models.PendingAct.objects.update(state="running", decided_by=admin.dbref)
+    restart(game, mira)
+    assert vault.opened == []
+    assert states() == ["unknown"]
+
+
+def test_arguments_that_nobody_could_read_are_not_asked_for(game, mira, admin, vault):
+    asks(game, admin, door="x" * 700)
+    assert states() == []
+
+
+def test_a_call_waits_for_the_staff(game, mira, ann, admin, queued):
+    asks(game, ann, door="east")
+    assert queued.opened == []
+    assert any("Mira asks to use staff_vault" in line for line in admin.heard())
+    assert 'Mira: staff_vault (door: "east")' in admin.told("aiapprove")
+    shown = admin.told(first_id())
+    assert 'With exactly: door: "east"' in shown
+    assert "At the words of: Ann" in shown
+
+
+def test_what_was_approved_runs_once(game, mira, ann, admin, queued):
+    asks(game, ann, door="east")
+    assert "Approved" in admin.told(first_id("/yes"))
+    game.run(1)
+    assert queued.opened == ["east"]
+    assert "waits for you" in admin.told(first_id("/yes"))
+    game.run(5)
+    assert queued.opened == ["east"]
+    assert states() == ["done"]
+
+
+def test_what_was_refused_never_runs(game, mira, ann, admin, queued):
+    asks(game, ann)
+    assert "Refused" in admin.told(first_id("/no"))
+    game.run(5)
+    assert queued.opened == []
+
+
+def test_who_may_not_approve_sees_nothing(game, mira, ann, tavern, queued):
+    builder = game.player("Bea", tavern, permissions=["Builder"])
+    asks(game, ann)
+    assert "Nothing waits for your approval." in builder.told("aiapprove")
+    assert "waits for you" in builder.told(first_id("/yes"))
+    assert "not available" in ann.told("aiapprove")
+    assert states() == ["waiting"]
+
+
+def test_an_approval_expires(game, mira, ann, admin, queued):
+    asks(game, ann)
+    game.clock.advance(86_401)
+    assert "Nothing waits" in admin.told("aiapprove")
+    assert "waits for you" in admin.told(first_id("/yes"))
+
+
+def test_the_same_call_waits_once_and_the_queue_is_short(game, mira, ann, queued):
+    for number in (1, 1, *range(30)):
+        asks(game, ann, door=str(number))
+    assert len(states()) == 20
+
+
+def test_a_queue_survives_a_reload(game, mira, ann, admin, queued):
+    asks(game, ann)
+    restart(game, mira)
+    assert "Approved" in admin.told(first_id("/yes"))
+    game.run(1)
+    assert queued.opened == ["north"]
+
+
+def test_a_dry_run_asks_nobody(game, mira, admin, vault):
+    game.model.add(call("staff_vault"), call("say", text="Hm."))
+    admin.do("aitest Mira = open the vault")
+    game.run(1)
+    assert states() == []
+    assert vault.opened == []
+
+
+def test_a_tool_cannot_wait_for_both():
+    class NoArguments(BaseModel):
+        """Nothing."""
+
+    with pytest.raises(ValueError, match="choose either"):
+
+        @tool("both", answers_only=True, approval="perm(Admin)")
+        def both(context, arguments: NoArguments) -> str:
+            """Do both."""
+
+
+def test_words_before_it_neither_forbid_nor_allow_it(game, mira, ann, admin, vault):
+    mira.assistant.conversation.append([make_message("user", "CALL it", authors=["stranger"])])
+    asks(game, admin)
+    says(game, admin, "yes")
+    assert vault.opened == ["north"]
+    asks(game, ann)
+    assert vault.opened == ["north"]
+    assert len(states()) == 1
+
+
+def test_a_test_of_a_tool_sees_that_it_asks(game, mira, admin, vault):
+    assert try_tool(vault.tool, mira, admin.character).state == "asked"
