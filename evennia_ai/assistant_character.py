@@ -164,10 +164,8 @@ class AssistantMixin(Mixed):
         """Pass a gift to the assistant as an event."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
         if move_type == "give" and source_location and self.assistant:
-            name = display_name(moved_obj, self)
-            self.assistant.hear("give", name, source_location, moved_obj.dbref)
-            authors = authors_of_object(moved_obj)
-            self.assistant.hear("give", display_name(moved_obj, self), source_location, authors)
+            name, authors = display_name(moved_obj, self), authors_of_object(moved_obj)
+            self.assistant.hear("give", name, source_location, moved_obj.dbref, authors)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Tell the assistant that the character is in another place."""
