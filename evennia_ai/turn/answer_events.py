@@ -42,7 +42,7 @@ def answer_events(script: Script) -> Steps[int]:
     with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was lost,
     and with StoreUnavailable if the database stays busy.
     """
-    turns = 0
+    turns, checked = 0, set[int]()
     script.turns.recover()
     while turns < TURNS_A_TICK:
         if turns:  # each turn has made the conversation longer
@@ -52,8 +52,8 @@ def answer_events(script: Script) -> Steps[int]:
         batch = doubtful or take_batch(script, open_events.waiting)
         if batch is None:
             break
-        if not doubtful and (yield screen(script, batch.events)):
-            continue  # with what is left
+        if not doubtful and (yield screen(script, checked, batch.events)):
+            continue  # with what is left and what is new
         turns += 1
         try:
             yield think(script, batch, answer_lost=doubtful is not None)
@@ -87,28 +87,26 @@ def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
 
 
 @inlineCallbacks
-def screen(script: Script, events: Sequence[InboxEvent] = ()) -> Steps[bool]:
-    """Close the events, and what was overheard, whose words are refused; tell their speakers.
+def screen(script: Script, checked: set[int], events: Sequence[InboxEvent] = ()) -> Steps[bool]:
+    """Judge the words of events, and of what was overheard, that are not ``checked`` yet.
 
-    Such words never enter the conversation. Fires with True if any of ``events`` is closed; when it
-    fires, all that was overheard is checked.
+    Close the refused ones and tell their speakers; such words never enter the conversation. Fires
+    with True if there were any to judge: much may have changed while moderation was asked.
     """
-    checked: set[int] = set()
-    refused: set[int] = set()
-    while is_screened(script):
-        waiting = (*events, *script.inbox.overheard())
-        new = [event for event in waiting if event.id not in checked]
-        if not new:
-            break
-        verdicts = yield judge_events(script, new)
-        checked |= {event.id for event in new}
-        for event in (event for event in new if event.id in verdicts):
-            key, reason = verdicts[event.id]
-            refused.add(event.id)
-            script.inbox.close([event.id], EXPIRED, reason)
-            if event.heard.addressed:
-                script.tell(key, [event.heard.speaker])
-    return any(event.id in refused for event in events)
+    if not is_screened(script):
+        return False
+    waiting = (*events, *script.inbox.overheard())
+    new = [event for event in waiting if event.id not in checked]
+    if not new:
+        return False
+    verdicts = yield judge_events(script, new)
+    checked |= {event.id for event in new}
+    for event in (event for event in new if event.id in verdicts):
+        key, reason = verdicts[event.id]
+        script.inbox.close([event.id], EXPIRED, reason)
+        if event.heard.addressed:
+            script.tell(key, [event.heard.speaker])
+    return True
 
 
 @inlineCallbacks
@@ -177,7 +175,9 @@ def askers_present(script: Script, turn: TurnRecord) -> bool:
 @inlineCallbacks
 def act_autonomously(script: Script) -> Steps[None]:
     """Run one autonomous turn. If the model fails, nobody in the room notices."""
-    yield screen(script)
+    checked: set[int] = set()
+    while (yield screen(script, checked)):
+        pass
     context = CONTEXT_TICK_AUTONOMOUS
     audience = script.services.world.listeners(script.character)
     turn = script.turns.begin((), audience, False, context.name)

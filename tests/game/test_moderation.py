@@ -203,3 +203,14 @@ def test_a_wrong_setting_is_named(rules, told):
 
     with pytest.raises(ConfigError, match=told):
         read_rules(rules)
+
+
+def test_what_is_forgotten_while_moderation_is_asked_stays_forgotten(game, ann, mira, moderated):
+    answer = Deferred()
+    moderated(Endpoint(answer), endpoint={"base_url": "http://127.0.0.1:9/v1"}, timeout=5)
+    ann.do("say Mira, my secret.")
+    game.run()
+    Event.objects.all().delete()
+    answer.callback(RawReply(200, "application/json", b'{"results": [{"flagged": false}]}'))
+    game.run()
+    assert not Message.objects.exists() and not game.model.requests
