@@ -24,7 +24,8 @@ class Metadata(TypedDict, total=False):
     ``seq`` is monotonic in each log; ``at`` is ISO-8601 UTC; ``speaker`` is a dbref; ``audience``
     lists the dbrefs of those who heard it; ``private`` is True if nobody else may ever know it;
     ``tokens`` is estimated once, when the message is stored; ``consulted`` names what a tool read
-    and changed (`policy.compaction.consulted`). ``type`` is ``compaction`` for a compaction's
+    and changed (`policy.compaction.consulted`); ``authors`` lists the dbrefs of everybody whose
+    words may be in it. ``type`` is ``compaction`` for a compaction's
     marker, to which ``id`` and the fields after it belong, and ``excuse`` for a line that the
     character said because no model answered. ``original_tool`` belongs to a masked tool result.
     """
@@ -41,6 +42,7 @@ class Metadata(TypedDict, total=False):
     type: str
     original_tool: str
     consulted: Mapping[str, Sequence[str]]
+    authors: list[str]
     id: int
     parts: Mapping[str, str]
     compacted_count: int

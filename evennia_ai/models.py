@@ -76,7 +76,8 @@ class Event(OwnedByAssistant):
 class Message(OwnedByAssistant):
     """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed.
 
-    ``role`` is "excuse" for a line that the character said because no model answered.
+    ``authors`` are the dbrefs of everybody whose words may be in it, empty if unknown. ``role`` is
+    "excuse" for a line that the character said because no model answered.
     """
 
     event_id: int | None
@@ -94,6 +95,7 @@ class Message(OwnedByAssistant):
     event = models.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="+")
     consulted: dict[str, Any] = models.JSONField(default=dict)
+    authors: list[Any] = models.JSONField(default=list)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_message_seq")]
@@ -163,7 +165,8 @@ class Compaction(OwnedByAssistant):
     """One compaction: it moves the start of what the model sees and deletes nothing.
 
     ``summary`` and ``speakers`` have one part for each audience, by its key: "public" or the dbrefs
-    of the only listeners; ``speakers`` are the people whose words are in the summary.
+    of the only listeners; ``speakers`` are the people whose words are in the summary. ``owed_by``
+    is the dbref of a forgotten player on whose budget a model may still rewrite the summary.
     ``undone_at`` is the time of an undo. ``archived`` is True while the journal holds the entries
     made from the summary. ``sealed`` is True once retention has deleted messages that an undo would
     restore. ``rung`` is the ladder step.
@@ -190,6 +193,7 @@ class Compaction(OwnedByAssistant):
     speakers: dict[str, Any] = models.JSONField(default=dict)
     archived: bool = models.BooleanField(default=False)
     sealed: bool = models.BooleanField(default=False)
+    owed_by: str = models.CharField(max_length=24, blank=True, default="")
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]

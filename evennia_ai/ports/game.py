@@ -94,6 +94,8 @@ class GameServices(Services, Protocol):
     def prober(self) -> Prober: ...
     @property
     def log_retention(self) -> LogRetention: ...
+    @property
+    def forgetting(self) -> Any: ...  # with ``begin(people)`` and ``finish(forgetting)``
     def attend(self, script: Script) -> None: ...  # ticks it while players are near
     def quiesce(self) -> None: ...  # no turn starts any more; those in flight are dropped
     def switch_off(self, reason: str) -> None: ...  # stops all assistants until `switch_on`

@@ -71,6 +71,7 @@ def message_to_row(
         event_id=meta.get("event_id"),
         turn_id=meta.get("turn_id"),
         consulted=meta.get("consulted", {}),
+        authors=meta.get("authors", []),
     )
 
 
@@ -89,6 +90,8 @@ def message_from_row(row: models.Message) -> Message:
     }
     if row.consulted:
         meta["consulted"] = row.consulted
+    if row.authors:
+        meta["authors"] = row.authors
     role = row.role
     if role == EXCUSE:
         role, meta["type"] = "assistant", EXCUSE
