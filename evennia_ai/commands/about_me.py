@@ -11,6 +11,7 @@ from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, KnownBy, known_of, tokens_used
 
 LINE_CHARS = 2_000
+AT_ONCE = 4  # characters between two pauses
 
 
 class CmdAboutMe(PlayersCommand):
@@ -22,12 +23,13 @@ class CmdAboutMe(PlayersCommand):
     help_text = "help_about"
 
     def run(self) -> Dialogue:
-        """Collect what is known, one character at a time, and show it in pages."""
+        """Collect what is known, a few characters at a time, and show it in pages."""
         own = [self.caller.dbref, *(characters_of(self.caller.account) if self.switch else ())]
         people, lines = frozenset(own), list[str]()
-        for known in known_of(people):
+        for number, known in enumerate(known_of(people), 1):
             lines += section(known)
-            yield PAUSE_S
+            if number % AT_ONCE == 0:
+                yield PAUSE_S
         days, tokens = tokens_used(people)
         if tokens:
             lines += ["", text("about_use", count=tokens, days=days)]

@@ -61,7 +61,7 @@ def found_in(folder: Path) -> set[tuple[str, str]]:
 def test_after_forgetme_no_byte_of_the_game_folder_holds_their_words(
     make_server: Callable[..., GameServer], stub: FaultyProvider
 ) -> None:
-    stub.rules({NAMES.split()[-1]: {"raw": json.dumps({"error": {"message": f"bad: {SAID[-1]}"}}),
+    stub.rules({NAMES.rsplit(maxsplit=1)[-1]: {"raw": json.dumps({"error": {"message": f"bad: {SAID[-1]}"}}),
                                    "status": 400}})  # fmt: skip
     game = make_server(assistant=thinking_with(stub))
     older = game.folder / "server" / "logs" / "server.log.2026_01_04"
