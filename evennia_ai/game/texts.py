@@ -73,18 +73,18 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "forget_some": gettext_noop("{kind}: {count}"),
     "forget_stays": gettext_noop(
         "It stays: what other players said themselves, what the staff wrote by hand ({count} "
-        "notes), and how many tokens your talk has cost, without its words. Summaries are written "
-        "anew without your words."
+        "notes), and the number of tokens that the talk has cost. Summaries are written anew "
+        "without the forgotten words."
     ),
     "forget_account": gettext_noop(
         "This is about this character only. For all characters of your account: "
         "|wforgetme/account|n."
     ),
     "forget_progress": gettext_noop("... {count} entries are forgotten, and more are to go."),
-    "kind_said": gettext_noop("what you said"),
-    "kind_answered": gettext_noop("answers to you"),
+    "kind_said": gettext_noop("words heard"),
+    "kind_answered": gettext_noop("answers"),
     "kind_memory": gettext_noop("memories"),
-    "kind_profile": gettext_noop("notes about you and from you"),
+    "kind_profile": gettext_noop("notes on people"),
     "kind_goal": gettext_noop("goals"),
     "kind_plan": gettext_noop("plans for the day"),
     "kind_summary": gettext_noop("parts of summaries"),

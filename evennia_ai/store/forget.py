@@ -195,10 +195,11 @@ def delete_newest(rows: Any) -> int:
     """Delete the newest 500 of some rows; returns how many."""
     # Newest first, since a compaction refers to the one before it.
     ids = list(rows.order_by("-id").values_list("id", flat=True)[:CHUNK])
-    if rows.model is models.SharedEntry:
-        delete_entries(ids)
-    else:
-        delete_rows(rows.model, ids)
+    with brief_transaction():
+        if rows.model is models.SharedEntry:
+            delete_entries(ids)
+        else:
+            delete_rows(rows.model, ids)
     return len(ids)
 
 
@@ -206,7 +207,7 @@ def count_traces(dbref: str) -> int:
     """Return how many messages of somebody, and answers to them, the logs have."""
     turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
     answers = Q(turn__in=turns) & ~Q(role="user")
-    return models.Message.objects.filter(Q(speaker=dbref) | answers).count()
+    return int(models.Message.objects.filter(Q(speaker=dbref) | answers).count())
 
 
 def assistants_who_know(dbref: str) -> list[int]:

@@ -61,8 +61,8 @@ def found_in(folder: Path) -> set[tuple[str, str]]:
 def test_after_forgetme_no_byte_of_the_game_folder_holds_their_words(
     make_server: Callable[..., GameServer], stub: FaultyProvider
 ) -> None:
-    stub.rules({NAMES.rsplit(maxsplit=1)[-1]: {"raw": json.dumps({"error": {"message": f"bad: {SAID[-1]}"}}),
-                                   "status": 400}})  # fmt: skip
+    refused = json.dumps({"error": {"message": f"bad: {SAID[-1]}"}})
+    stub.rules({NAMES.rsplit(maxsplit=1)[-1]: {"raw": refused, "status": 400}})
     game = make_server(assistant=thinking_with(stub))
     older = game.folder / "server" / "logs" / "server.log.2026_01_04"
     older.write_text(f"2026-01-04 10:00:00 [!!] Mira: no answer: {SAID[0]}\n")
@@ -86,7 +86,7 @@ def test_after_forgetme_no_byte_of_the_game_folder_holds_their_words(
 
         ann.mark()
         ann.send("forgetme")
-        ann.expect(r"Mira: .*what you said: 1")
+        ann.expect(r"Mira: .*words heard: 1")
         ann.expect(r"yes/\[no\]")
         ann.send("yes")
         ann.expect("It is forgotten", 30)

@@ -138,8 +138,9 @@ class Planted:
         )  # fmt: skip
         self.row(models.ToolCall, turn_id=turn, call_id="x3", name="look", state="done",
                  result=self.said())  # fmt: skip
+        error = f"400: bad message 'Ann says: {self.said()}'"
         self.row(models.ModelCall, turn_id=turn, purpose="tick_event", profile="p",
-                 error_kind="error", error=f"400: bad message 'Ann says: {self.said()}'")  # fmt: skip
+                 error_kind="error", error=error)  # fmt: skip
         models.Turn.objects.filter(id=turn).update(detail=f"failed at: {self.said()}")
         models.Event.objects.filter(turn_id=turn).update(reason=f"not understood: {self.said()}")
 

@@ -85,7 +85,7 @@ def ben_rows(planted):
             "answers": list(
                 models.Message.objects.filter(tool_calls__icontains="Lemons?").values_list("id")
             ),
-            "goals": [g["content"] for g in planted.mira.ai_goals.all() if "lemons" in g["content"]],
+            "goals": [g["content"] for g in planted.mira.ai_goals.all() if "Buy" in g["content"]],
             "of Ben": [p["content"] for p in planted.mira.ai_profiles.about(ben)
                        if "aunt" in p.get("content", "")],
             "private summary": [
@@ -139,6 +139,24 @@ def test_words_that_others_use_as_well_prove_nothing(planted, ann):
     planted.script.conversation.append([make_message("assistant", "Ask at the Hippogriff.")])
     forget(ann)
     assert models.Message.objects.filter(content="Ask at the Hippogriff.").exists()
+
+
+def test_what_somebody_wrote_about_their_character_is_theirs_and_a_rooms_text_is_not(
+    planted, ann, tavern, mira
+):
+    ann.character.db.desc = "A silver-haired archer with a raven."
+    tavern.db.desc = "A picture of a walrus in a bathtub hangs here."
+    planted.said("A walrus in a bathtub")
+    log = planted.script.conversation
+    for seen in (
+        "Ann: a silver-haired archer with a raven.",
+        "A picture of a walrus in a bathtub.",
+    ):
+        log.append([make_message("tool", seen, tool_call_id=seen[:1])])
+    forget(ann)
+    left = list(models.Message.objects.filter(role="tool").values_list("content", flat=True))
+    assert "A picture of a walrus in a bathtub." in left
+    assert not any("archer" in text for text in left)
 
 
 def test_a_record_that_stays_is_trusted_no_more_than_before(planted, ann, mira):
@@ -259,7 +277,7 @@ def test_before_it_asks_it_shows_what_goes_and_what_stays(planted, ann, mira):
     MemoryEditor(mira).add("Ann pays late.")
     mira.journal.add("Ann likes soup.", source_entity=ann.dbref)
     shown = ann.told("forgetme")
-    assert "Mira: what you said: 1, answers to you: 2, memories: 1" in shown
+    assert "Mira: words heard: 1, answers: 2, memories: 1" in shown
     assert "what the staff wrote by hand (0 notes)" in shown
     assert shown.endswith("yes/[no]")
 
