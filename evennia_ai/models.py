@@ -76,8 +76,8 @@ class Event(OwnedByAssistant):
 class Message(OwnedByAssistant):
     """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed.
 
-    ``authors`` are the dbrefs of everybody whose words may be in it, empty if unknown. ``role`` is
-    "excuse" for a line that the character said because no model answered.
+    ``authors`` are the dbrefs of everybody whose words may be in it, in the format of
+    `people_field`, empty if unknown. ``role`` is "excuse" for a line that the character said because no model answered.
     """
 
     event_id: int | None
@@ -90,12 +90,12 @@ class Message(OwnedByAssistant):
     speaker: str = models.CharField(max_length=24, blank=True)
     speaker_name: str = models.CharField(max_length=255, blank=True)
     audience: list[Any] = models.JSONField(default=list)
+    authors: str = models.TextField(blank=True)
     private: bool = models.BooleanField(default=False)
     tokens: int = models.PositiveIntegerField(default=0)
     event = models.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="+")
     consulted: dict[str, Any] = models.JSONField(default=dict)
-    authors: list[Any] = models.JSONField(default=list)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_message_seq")]

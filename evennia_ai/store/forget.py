@@ -16,6 +16,7 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
 from evennia_ai.policy.records.forget_me import FORGOTTEN, ToForget
+from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.attributes import SCRIPT_KEY
@@ -149,7 +150,7 @@ class Forgetting:
         for page in pages(rows, "authors"):
             with brief_transaction():
                 for id_, authors in page:
-                    kept = sorted({*authors} - self.people | {FORGOTTEN})
+                    kept = people_field({*authors.split()} - self.people | {FORGOTTEN})
                     models.Message.objects.filter(id=id_).update(authors=kept)
             yield 0
 

@@ -138,7 +138,7 @@ class Traces:
             if row["event_id"] and row["role"] == "user":
                 self.events.add(row["event_id"])
             self.pairs.update((row["turn_id"], call_id) for call_id in call_ids(row))
-        elif not self.people.isdisjoint(row["authors"]):
+        elif not self.people.isdisjoint(row["authors"].split()):
             self.named.add(row["id"])
 
     def goes(self, row: Mapping[str, Any]) -> bool:
@@ -152,7 +152,7 @@ class Traces:
             return True
         if row["private"] and not self.people.isdisjoint(row["audience"]):
             return True
-        authors = row["authors"]
+        authors = row["authors"].split()
         if authors and row["role"] != "user" and self.people.isdisjoint(authors):
             return False
         texts = [row["content"], *(call["function"]["arguments"] for call in row["tool_calls"])]

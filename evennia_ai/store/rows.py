@@ -11,6 +11,7 @@ from django.dispatch import Signal
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Heard, InboxEvent, Message, is_excuse, make_message
+from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
 # The fields that an event and its row have in common.
@@ -71,7 +72,7 @@ def message_to_row(
         event_id=meta.get("event_id"),
         turn_id=meta.get("turn_id"),
         consulted=meta.get("consulted", {}),
-        authors=meta.get("authors", []),
+        authors=people_field(meta["authors"]) if meta.get("authors") else "",
     )
 
 
@@ -91,7 +92,7 @@ def message_from_row(row: models.Message) -> Message:
     if row.consulted:
         meta["consulted"] = row.consulted
     if row.authors:
-        meta["authors"] = row.authors
+        meta["authors"] = row.authors.split()
     role = row.role
     if role == EXCUSE:
         role, meta["type"] = "assistant", EXCUSE

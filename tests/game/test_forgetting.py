@@ -128,8 +128,8 @@ def test_a_line_with_unknown_authors_is_judged_by_its_words_and_one_of_others_st
     forget(ann)
     left = models.Message.objects.filter(role="assistant", turn=None).order_by("id")
     assert [(row.content, row.authors) for row in left] == [
-        ("A hippogriff in velvet, how odd.", [ben]),
-        ("The soup is three coins.", ["#0", ben]),
+        ("A hippogriff in velvet, how odd.", f" {ben} "),
+        ("The soup is three coins.", f" #0 {ben} "),
     ]
 
 

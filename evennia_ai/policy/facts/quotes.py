@@ -7,10 +7,10 @@ common with them that nobody else uses: a name or a long number, or two other wo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from evennia_ai.policy.facts.terms import NAME, find_terms, normal_words, stems
+from evennia_ai.policy.facts.terms import NAME, find_terms, stems
 from evennia_ai.policy.retrieval.words import UNSPACED, WORD
 
 RUN = 4  # words in a row
@@ -27,27 +27,48 @@ class SpokenWords:
 
     def add(self, text: str) -> None:
         """Learn a text of theirs."""
-        self._runs.update(runs_of(text))
-        for stem in normal_words(text):
+        words = words_in(text)
+        self._runs.update(runs_of(words))
+        for stem in stems_of(words):
             self._weights[stem] = max(self._weights.get(stem, 0), weight_of(stem))
         for term, kind in find_terms(text).items():
             if kind == NAME:
-                self._weights.update(dict.fromkeys(normal_words(term), ENOUGH))
+                self._weights.update(dict.fromkeys(stems_of(words_in(term)), ENOUGH))
 
     def take_out(self, text: str) -> None:
         """Drop the words of a text of somebody else, since they prove nothing."""
-        for stem in normal_words(text):
+        words = words_in(text)
+        for stem in stems_of(words):
             self._weights.pop(stem, None)
         if self._runs:
-            self._runs.difference_update(runs_of(text))
+            self._runs.difference_update(runs_of(words))
 
     def is_in(self, text: str) -> bool:
         """Return True if a text holds their words; reads the strings of JSON."""
-        plain = without_json(text)
-        shared = {stem: self._weights.get(stem, 0) for stem in normal_words(plain)}
+        words = words_in(without_json(text))
+        shared = {stem: self._weights.get(stem, 0) for stem in stems_of(words)}
         if sum(shared.values()) >= ENOUGH:
             return True
-        return not self._runs.isdisjoint(runs_of(plain))
+        return not self._runs.isdisjoint(runs_of(words))
+
+
+def words_in(text: str) -> list[str]:
+    """Return the words of a text in lower case; pairs of letters in a script without spaces."""
+    words = WORD.findall(text.lower())
+    if not UNSPACED.search(text):
+        return words
+    return [part for word in words for part in (pairs(word) if UNSPACED.search(word) else [word])]
+
+
+def pairs(word: str) -> list[str]:
+    """Return each two letters of a word that follow each other."""
+    return [word[start : start + 2] for start in range(max(1, len(word) - 1))]
+
+
+def stems_of(words: Iterable[str]) -> Iterator[str]:
+    """Yield the stems of the words that carry meaning."""
+    for word in words:
+        yield from stems(word)
 
 
 def weight_of(stem: str) -> int:
@@ -55,11 +76,8 @@ def weight_of(stem: str) -> int:
     return ENOUGH if sum(map(str.isdigit, stem)) > 1 else 1
 
 
-def runs_of(text: str) -> Iterable[int]:
+def runs_of(words: Sequence[str]) -> list[int]:
     """Return a hash of each run of words of which at least two carry meaning."""
-    words: list[str] = []
-    for word in WORD.findall(text.lower()):
-        words.extend(word if UNSPACED.search(word) else [word])
     means = [bool(stems(word)) for word in words]
     return [
         hash(tuple(words[start : start + RUN]))
