@@ -77,7 +77,8 @@ class Message(OwnedByAssistant):
     """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed.
 
     ``authors`` are the dbrefs of everybody whose words may be in it, in the format of
-    `people_field`, empty if unknown. ``role`` is "excuse" for a line that the character said because no model answered.
+    `people_field`, empty if unknown. ``role`` is "excuse" for a line that the character said
+    because no model answered.
     """
 
     event_id: int | None
