@@ -108,19 +108,24 @@ class CmdForgetMe(PlayersCommand):
 
     def forget(self, speaker: Speaker) -> Dialogue:
         """Delete everything; after a busy database, go on with what is left."""
-        tries = 0
-        while True:
-            try:
-                forgetting = self.services.forgetting.begin(speaker.people)
-                yield from self.take_steps(forgetting)
-            except StoreUnavailable:
-                tries += 1
-                if tries > MOST_TRIES:
-                    raise
-                yield BUSY_PAUSE_S
-            else:
-                self.services.forgetting.finish(forgetting)
-                return
+        service = self.services.forgetting
+        while service.is_busy:  # with somebody else
+            yield BUSY_PAUSE_S
+        service.is_busy = True
+        try:
+            for tries_left in reversed(range(MOST_TRIES)):
+                try:
+                    forgetting = service.begin(speaker.people)
+                    yield from self.take_steps(forgetting)
+                except StoreUnavailable:
+                    if not tries_left:
+                        raise
+                    yield BUSY_PAUSE_S
+                else:
+                    service.finish(forgetting)
+                    return
+        finally:
+            service.is_busy = False
 
     def take_steps(self, forgetting: Forgetting) -> Dialogue:
         """Take every step with a pause after it, and tell the caller about long work."""

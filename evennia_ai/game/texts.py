@@ -93,10 +93,10 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "kind_confided": gettext_noop("what others told in confidence"),
     "about_nothing": gettext_noop("No character knows anything of you."),
     "about_title": gettext_noop("What the characters with minds know of you"),
-    "about_use": gettext_noop("Your talk has cost {count} tokens on {days} days."),
+    "about_use": gettext_noop("Tokens that your talk has cost: {count}; days: {days}."),
     "about_withheld": gettext_noop(
-        "Not shown: {confided} things that others told {name} in confidence and that concern you, "
-        "and {built} notes of the staff. You may ask the staff about these."
+        "Not shown: what others told {name} about you in confidence ({confided}), and notes of the "
+        "staff ({built}). You may ask the staff about these."
     ),
     "about_end": gettext_noop("|wforgetme|n makes all of them forget you."),
     "forget_only_own": gettext_noop(

@@ -52,10 +52,11 @@ class ForgettingService:
         self._planned: dict[Callable[[], Deferred[None]], Any] = {}
         self._paused_until = 0.0
         self._rewritten: dict[str, float] = {}  # the clock's second, by player
+        self.is_busy = False  # a command deletes somebody's words
 
     def start(self) -> None:
         """Resume what an earlier process left undone; may be called again."""
-        if wishes():
+        if wishes() and not self.is_busy:
             self._plan(SOON_S, self._forget)
         if owed_summaries():
             self._plan(AGAIN_AFTER_S, self._rewrite_summaries)

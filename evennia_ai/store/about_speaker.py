@@ -15,11 +15,12 @@ from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
-from evennia_ai.messages import Audience
+from evennia_ai.messages import NOOP, Audience
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import PUBLIC, part_audience
 from evennia_ai.policy.records.forget_me import is_builders
 from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.records.segments import read_segment
 from evennia_ai.store.forget import KNOWLEDGE, assistants_who_know
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.segments import attributes_of
@@ -66,20 +67,21 @@ def add_talk(known: KnownBy, assistant_id: int, people: Audience) -> None:
     answers = Q(turn__in=turns) & ~Q(role="user")
     rows = models.Message.objects.filter(assistant_id=assistant_id).order_by("id")
     for row in rows.filter(Q(speaker__in=people) | answers):
-        said = row.speaker in people
         lines = transcript_lines([message_from_row(row)], known.name, with_results=False)
-        known.add(SAID if said else ANSWERED, "; ".join([f"{row.at:%Y-%m-%d %H:%M}", *lines]))
+        told = "; ".join(line for line in lines if f" uses {NOOP} " not in line)
+        shown = f"{row.at:%Y-%m-%d %H:%M} {told}" if told else ""
+        known.add(SAID if row.speaker in people else ANSWERED, shown)
 
 
 def add_records(known: KnownBy, character: ObjectDB, people: Audience) -> None:
     """Add what a character wrote down."""
     for store in KNOWLEDGE:
         rows = attributes_of(character, store.kind).filter(about(people)).order_by("db_key")
-        if not rows.exists():
-            continue
-        for record in store.of(character).segments.all():
-            if not people.isdisjoint(people_in(record)):
-                add_record(known, KIND_OF.get(store.kind, WRITTEN), record, people)
+        for key, value in rows.filter(db_key__regex=r"^\d+$").values_list("db_key", "db_value"):
+            segment, _whole = read_segment(value, int(key), store.of(character).read)
+            for record in segment.records.values():
+                if not people.isdisjoint(people_in(record)):
+                    add_record(known, KIND_OF.get(store.kind, WRITTEN), record, people)
 
 
 def about(people: Iterable[str]) -> Q:

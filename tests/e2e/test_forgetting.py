@@ -100,5 +100,5 @@ def test_after_forgetme_no_byte_of_the_game_folder_holds_their_words(
         ben.expect("Mira (says|yawns|mumbles|wakes)")
         ann.mark()
         ann.send("aboutme")
-        ann.expect("No character knows anything of you|Your talk has cost")
+        ann.expect("No character knows anything of you|your talk has cost")
         assert not found_in(game.folder)
