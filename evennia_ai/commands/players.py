@@ -187,8 +187,9 @@ class CmdForgetMe(PlayersCommand):
 
 
 def characters_of(account: Any) -> list[str]:
-    """Return the dbrefs of an account's characters."""
-    return [one.dbref for one in account.characters if one] if account else []
+    """Return the dbrefs of an account's characters, without those that have an assistant."""
+    characters = account.characters if account else ()
+    return [one.dbref for one in characters if one and not getattr(one, "assistant", None)]
 
 
 def objects_called(name: str) -> frozenset[str]:

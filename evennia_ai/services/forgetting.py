@@ -25,7 +25,7 @@ from evennia_ai.scheduling import Clock, Put, Steps, pause, persist
 from evennia_ai.services.log_files import hide_lines, log_files
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.ladder import Material, climb_ladder
-from evennia_ai.store.erased_bytes import database_file, overwrite_deleted
+from evennia_ai.store.erased_bytes import database_file, is_too_large, overwrite_deleted
 from evennia_ai.store.forget import Forgetting, assistants_who_know
 from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
 from evennia_ai.store.forget_wishes import add_wishes, drop_wishes, wishes
@@ -39,6 +39,10 @@ AGAIN_AFTER_S = 60.0
 # The pause after the file was written anew, in times as long as that took.
 PAUSE_FACTOR = 50.0
 HOUR_S = 3_600.0
+TOO_LARGE = (
+    "evennia_ai: a player was forgotten, but {path} is too large to be written anew while the game "
+    "runs: a few deleted words may stand in it. Stop the game and run: sqlite3 {path} VACUUM"
+)
 FILE_TIMEOUT_S = 300.0
 
 
@@ -149,6 +153,8 @@ class ForgettingService:
             done = False
         if not done:
             self._plan(AGAIN_AFTER_S, self._clean_file)
+        elif is_too_large(path):
+            log.warn(TOO_LARGE, path=path)
 
     @inlineCallbacks
     def _rewrite_summaries(self) -> Steps[None]:

@@ -130,7 +130,8 @@ class Forgetting:
                     if turn_id in self.traces.turns or self.traces.words.is_in(remark)
                 ]
                 with brief_transaction():
-                    yield model.objects.filter(id__in=ids).update(**{name: ""})
+                    emptied = int(model.objects.filter(id__in=ids).update(**{name: ""}))
+                yield emptied
         passes = models.SleepPass.objects.filter(assistant_id__in=self.traces.assistants)
         yield from delete_all(passes.exclude(errors={}))
 

@@ -32,6 +32,8 @@ def law():
         {"subject": ANN},
         {"audience": [ANN, BEN]},
         {"source_seqs": [7]},
+        {"source_seqs": [1, 7]},
+        {"speakers": [BEN], "source_seqs": [7]},
         {"content": "A griffin."},
         {"content": "x", "tags": ["griffin"]},
         {"speakers": [BEN], "content": "A griffin."},
@@ -63,6 +65,11 @@ def test_what_is_of_others_stays_as_it_is(law, fields):
 def test_of_several_authors_the_forgotten_one_gives_way_to_nobody(law):
     left = law.left_of(record(speakers=[ANN, BEN], source_seqs=[1]))
     assert (left["speakers"], left["source_seqs"]) == ([FORGOTTEN, BEN], [1])
+
+
+def test_what_others_said_stays_though_they_were_overheard_in_the_same_turn(law):
+    left = law.left_of(record(speakers=[BEN], source_seqs=[1, 7]))
+    assert (left["speakers"], left["source_seqs"]) == ([BEN], [1])
 
 
 def test_a_builders_note_that_they_repeated_is_the_builders_again(law):

@@ -64,11 +64,16 @@ class ToForget:
         return not (others and is_known)
 
     def comes_from(self, record: Record, gone: Collection[str]) -> bool:
-        """Return True if a record was made of a message or a record that goes."""
+        """Return True if a record was made of a message or a record that goes.
+
+        A record of others may name all messages of a turn in which these people were overheard.
+        """
         sources = {*cited_by(record), *record.get("sources", ())} if gone else set()
-        return any(seq in self.seqs for seq in record["source_seqs"]) or bool(
-            sources.intersection(gone)
-        )
+        if sources.intersection(gone):
+            return True
+        going = [seq in self.seqs for seq in record["source_seqs"]]
+        others = record["speakers"] and self.people.isdisjoint(record["speakers"])
+        return bool(going) and (all(going) if others else any(going))
 
     def without_them(self, record: Record, instead: Iterable[str]) -> Record:
         """Return a record without their number and their messages, itself if it has neither."""
