@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import pytest
 from django.apps import apps
+from django.db import connection
 from evennia.utils.create import create_object
 
 from evennia_ai import models
@@ -189,6 +190,10 @@ def test_a_summary_is_rewritten_from_the_lines_that_are_left(planted, ann, mira)
     planted.reply(call("noop"))
     planted.game.run(1)
     assert "nine coins" in str(planted.game.model.requests[-1].messages)
+    for _ in range(6):
+        planted.game.run(1)  # without a model nothing is rewritten later
+    left = models.Compaction.objects.get(id=made.id)
+    assert (left.summary, left.owed_by) == (row.summary, "")
 
 
 def rewritten(planted, ann, names=("one",)):
@@ -310,3 +315,20 @@ def test_a_player_is_shown_all_that_is_known_of_them_and_nothing_told_in_confide
     assert "what others told Mira about you in confidence (1)" in shown
     assert "notes of the staff (1)" in shown
     assert "nothing of you" not in planted.ben.told("aboutme")
+
+
+def test_no_transaction_is_open_between_two_steps(planted, ann, service):
+    planted.talk()
+    planted.acts()
+    depth = len(connection.savepoint_ids)
+    steps = service.forgetting.begin([ann.dbref]).steps()
+    assert {len(connection.savepoint_ids) for _ in steps} == {depth}
+
+
+def test_a_character_with_a_mind_is_not_forgotten_with_its_account(planted, ann, mira):
+    ann.account.characters.add(ann.character)
+    ann.account.characters.add(mira)
+    planted.said()
+    planted.turn_of_ben()
+    forget(ann, switches=["account"])
+    assert models.Message.objects.filter(tool_calls__icontains="Nothing much").exists()
