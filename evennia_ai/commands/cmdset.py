@@ -8,6 +8,7 @@ from django.conf import settings
 from evennia import CmdSet
 from evennia.utils.utils import class_from_module
 
+from evennia_ai.commands.about_me import CmdAboutMe
 from evennia_ai.commands.approve import CmdAIApprove
 from evennia_ai.commands.compact import CmdAICompact
 from evennia_ai.commands.dry_run import CmdAITest
@@ -40,6 +41,7 @@ COMMANDS = (
     CmdAIStop,
     CmdAIStart,
     CmdForgetMe,
+    CmdAboutMe,
     CmdMute,
     CmdAIReport,
 )

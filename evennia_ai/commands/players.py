@@ -1,8 +1,10 @@
-"""Commands for players: ``aiforget`` deletes what they said, ``mute`` silences a character."""
+"""Commands for players: ``forgetme`` deletes what they said, ``mute`` silences a character."""
 
 from __future__ import annotations
 
 import re
+import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,22 +12,27 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 
-from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, names_of, number_of
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import find_named
 from evennia_ai.game.texts import TEXTS, is_yes, text
-from evennia_ai.store.forget import assistants_who_know, count_traces, forget_chunk
+from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of
+from evennia_ai.store.forget import Forgetting, count_traces, is_known
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
 
 PAUSE_S = 0.01
+BUSY_PAUSE_S, MOST_TRIES = 0.5, 60
+PROGRESS_S = 5.0
 NUMBER = re.compile(r"#\d{1,18}")
 FOR_ADMINS = """
 For admins:
   aiforget <name or #number>
+  aiforget/account <name or #number>
 
 Does the same for another player. They may be offline or deleted: the logs
-keep their last name and their number."""
+keep their last name and their number. With /account: for all characters of
+the account."""
 
 
 class PlayersCommand(AICommand):
@@ -42,7 +49,7 @@ class PlayersCommand(AICommand):
 class Speaker:
     """Whose words are to be forgotten: the caller's, if the name is empty."""
 
-    dbref: str
+    people: frozenset[str]
     name: str = ""
 
     def line(self, key: str, **values: Any) -> str:
@@ -54,7 +61,10 @@ class CmdForgetMe(PlayersCommand):
     __doc__ = TEXTS["help_forget"]
 
     key = "aiforget"
+    aliases = ("forgetme",)
     locks = "cmd:all();others:perm(Admin)"
+    switch_options = ("account",)
+    switches: list[str] = []  # Evennia sets it on each instance
     help_text = "help_forget"
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
@@ -63,28 +73,92 @@ class CmdForgetMe(PlayersCommand):
         return f"{super().get_help(caller, cmdset)}\n{more}"
 
     def run(self) -> Dialogue:
-        """Ask, then delete in chunks with pauses, so that the server stays responsive."""
-        who = self.args.strip()
-        speaker = self.find_speaker(who) if who else Speaker(self.caller.dbref)
-        dbref = speaker.dbref
-        count = count_traces(dbref)
-        if not count and not assistants_who_know(dbref):
+        """Show what will go, ask, then delete in steps, so that the server stays responsive."""
+        speaker = self.find_people()
+        count = sum(map(count_traces, speaker.people))
+        if not any(map(is_known, speaker.people)):
             self.msg(speaker.line("forget_nothing"))
             return
+        self.msg("\n".join(self.preview(speaker)))
         answer = yield speaker.line("forget_ask", count=count)
         if not is_yes(answer):
             self.msg(text("forget_kept"))
             return
         if speaker.name:
-            logger.log_sec(f"aiforget: {self.caller} has {speaker.name} ({dbref}) forgotten")
-        scripts = AssistantScript.objects.filter_family(id__in=assistants_who_know(dbref))
-        for script in scripts:
-            script.drop_turn("the speaker wants to be forgotten")
-        while forget_chunk(dbref):
-            yield PAUSE_S
-        for script in scripts:
-            script.forget(dbref)
+            people = ", ".join(sorted(speaker.people))
+            logger.log_sec(f"aiforget: {self.caller} has {speaker.name} ({people}) forgotten")
+        yield from self.forget(speaker)
         self.msg(text("forget_done"))
+
+    def preview(self, speaker: Speaker) -> list[str]:
+        """Return what will be forgotten, by character and kind, and what stays."""
+        lines, stays = [], Counter[str]()
+        for known in known_of(speaker.people):
+            kinds = [
+                text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
+                for kind in KINDS
+                if kind not in (BUILT, CONFIDED) and known.counts[kind]
+            ]
+            stays.update({BUILT: known.counts[BUILT]})
+            lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
+        lines.append(text("forget_stays", count=stays[BUILT]))
+        if not speaker.name and not self.switch and len(characters_of(self.caller.account)) > 1:
+            lines.append(text("forget_account"))
+        return lines
+
+    def forget(self, speaker: Speaker) -> Dialogue:
+        """Delete everything; after a busy database, go on with what is left."""
+        service = self.services.forgetting
+        while service.is_busy:  # with somebody else
+            yield BUSY_PAUSE_S
+        service.is_busy = True
+        try:
+            for tries_left in reversed(range(MOST_TRIES)):
+                try:
+                    forgetting = service.begin(speaker.people)
+                    yield from self.take_steps(forgetting)
+                except StoreUnavailable:
+                    if not tries_left:
+                        raise
+                    yield BUSY_PAUSE_S
+                else:
+                    service.finish(forgetting)
+                    return
+        finally:
+            service.is_busy = False
+
+    def take_steps(self, forgetting: Forgetting) -> Dialogue:
+        """Take every step with a pause after it, and tell the caller about long work."""
+        gone, told_at = 0, time.monotonic()
+        for some in forgetting.steps():
+            gone += some
+            if time.monotonic() - told_at > PROGRESS_S:
+                told_at = time.monotonic()
+                self.msg(text("forget_progress", count=gone))
+            yield PAUSE_S
+
+    def find_people(self) -> Speaker:
+        """Return whose words are to be forgotten; raises UsageError."""
+        who = self.args.strip()
+        if who:
+            found = self.find_speaker(who)
+            return Speaker(self.with_account(found, who), found.name) if self.switch else found
+        if self.switch:
+            return Speaker(frozenset({self.caller.dbref, *characters_of(self.caller.account)}))
+        return Speaker(frozenset({self.caller.dbref}))
+
+    def with_account(self, speaker: Speaker, who: str) -> frozenset[str]:
+        """Return a speaker with all characters of the same account."""
+        accounts = set(AccountDB.objects.filter(username__iexact=who))
+        ids = [number_of(dbref) for dbref in speaker.people]
+        owned = ObjectDB.objects.filter(id__in=ids).exclude(db_account=None)
+        accounts |= {character.account for character in owned}
+        accounts |= {
+            account
+            for account in AccountDB.objects.all()
+            if speaker.people.intersection(characters_of(account))
+        }
+        return speaker.people.union(*map(characters_of, accounts))
 
     def find_speaker(self, who: str) -> Speaker:
         """Return the speaker whom an admin named; raises UsageError."""
@@ -94,8 +168,11 @@ class CmdForgetMe(PlayersCommand):
         if NUMBER.fullmatch(who):
             if not name_of(who):
                 raise UsageError(f"There is no object {shown}, and no assistant ever heard it.")
-            return Speaker(who, name_of(who))
+            return Speaker(frozenset({who}), name_of(who))
         found = objects_called(who) | speakers_named(who)
+        accounts = AccountDB.objects.filter(username__iexact=who)
+        if self.switch and accounts:
+            return Speaker(frozenset(characters_of(accounts[0])), clean_output(who, 60))
         # Of several of one name, those who never spoke near an assistant are not meant.
         candidates = sorted(speakers_among(found) or found, key=number_of)
         if not candidates:
@@ -106,7 +183,13 @@ class CmdForgetMe(PlayersCommand):
         if len(candidates) > 1:
             options = ", ".join(map(describe, candidates))
             raise UsageError(f"Several match: {options}. Use the number.")
-        return Speaker(candidates[0], name_of(candidates[0]))
+        return Speaker(frozenset({candidates[0]}), name_of(candidates[0]))
+
+
+def characters_of(account: Any) -> list[str]:
+    """Return the dbrefs of an account's characters, without those that have an assistant."""
+    characters = account.characters if account else ()
+    return [one.dbref for one in characters if one and not getattr(one, "assistant", None)]
 
 
 def objects_called(name: str) -> frozenset[str]:

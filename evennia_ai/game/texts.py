@@ -91,6 +91,35 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "forget_nothing_of": gettext_noop("Nothing is stored of what {name} said."),
     "forget_kept": gettext_noop("Nothing was forgotten."),
     "forget_done": gettext_noop("It is forgotten, all of it."),
+    "forget_some": gettext_noop("{kind}: {count}"),
+    "forget_stays": gettext_noop(
+        "It stays: what other players said themselves, what the staff wrote by hand ({count} "
+        "notes), and the number of tokens that the talk has cost. Summaries are written anew "
+        "without the forgotten words."
+    ),
+    "forget_account": gettext_noop(
+        "This is about this character only. For all characters of your account: "
+        "|wforgetme/account|n."
+    ),
+    "forget_progress": gettext_noop("... {count} entries are forgotten, and more are to go."),
+    "kind_said": gettext_noop("words heard"),
+    "kind_answered": gettext_noop("answers"),
+    "kind_memory": gettext_noop("memories"),
+    "kind_profile": gettext_noop("notes on people"),
+    "kind_goal": gettext_noop("goals"),
+    "kind_plan": gettext_noop("plans for the day"),
+    "kind_summary": gettext_noop("parts of summaries"),
+    "kind_shared": gettext_noop("what was told to other characters"),
+    "kind_built": gettext_noop("notes of the staff"),
+    "kind_confided": gettext_noop("what others told in confidence"),
+    "about_nothing": gettext_noop("No character knows anything of you."),
+    "about_title": gettext_noop("What the characters with minds know of you"),
+    "about_use": gettext_noop("Tokens that your talk has cost: {count}; days: {days}."),
+    "about_withheld": gettext_noop(
+        "Not shown: what others told {name} about you in confidence ({confided}), and notes of the "
+        "staff ({built}). You may ask the staff about these."
+    ),
+    "about_end": gettext_noop("|wforgetme|n makes all of them forget you."),
     "forget_only_own": gettext_noop(
         "You can have only your own words forgotten: |waiforget|n, without a name."
     ),
@@ -129,11 +158,31 @@ a game."""
         """make the characters with minds forget you
 
 Usage:
-  aiforget
+  forgetme
+  forgetme/account
 
-Everything you said to them, and everything they answered, is
-deleted for ever, after a question. What you told other players
-stays with them."""
+Everything you said to them, everything they answered, and what
+they made of it is deleted for ever. You are shown what will go,
+and asked first. With /account this is done for all characters
+of your account.
+
+What other players said stays with them, and what the staff
+wrote by hand. |waboutme|n shows what the characters know of
+you. |waiforget|n is another name of this command."""
+    ),
+    "help_about": gettext_noop(
+        """what the characters with minds know of you
+
+Usage:
+  aboutme
+  aboutme/account
+
+Shows, to you alone, what you said near them, what they answered,
+what they noted about you, and what they told each other. What
+others told them in confidence is only counted, since it was
+entrusted to them. So are notes of the staff.
+
+With /account this is shown for all characters of your account."""
     ),
     "help_mute": gettext_noop(
         """no longer hear a character with a mind
@@ -160,6 +209,7 @@ that you did not hear. To no longer hear a character: mute."""
     "topic_forget": gettext_noop("forget"),
     "topic_mute": gettext_noop("mute"),
 }
+NUMBERS = ("count", "days", "built", "confided")
 FILLER_KEYS = ("filler_1", "filler_2", "filler_3")
 
 
@@ -185,7 +235,7 @@ def check_texts(own: dict[str, str]) -> None:
     for key, line in own.items():
         if key not in TEXTS:
             raise ConfigError(f"there is no line '{key}'. The lines are: {', '.join(TEXTS)}.")
-        known = {name: 0 if name == "count" else "" for name in fields_of(TEXTS[key])}
+        known = {name: 0 if name in NUMBERS else "" for name in fields_of(TEXTS[key])}
         try:
             line.format(**known)
         except (KeyError, IndexError, ValueError, AttributeError) as error:

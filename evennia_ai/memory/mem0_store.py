@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequen
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from evennia_ai.memory.mem0_setup import StoreSettings, open_memory
+from evennia_ai.memory.mem0_setup import StoreSettings, embedded_files, open_memory
 from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow
 
 MOST_ROWS = 25_000  # mem0 asks its store for four times this number
@@ -53,6 +53,7 @@ class Mem0Store:
             for memory_id in ids:
                 if memory.vector_store.get(vector_id=memory_id) is not None:
                     memory.delete(memory_id)
+            write_anew(memory)
 
     def rows(self, agent: str) -> list[MemoryRow]:
         """Return all memories of a character; see `ports.SemanticMemory`."""
@@ -101,3 +102,10 @@ def as_row(found: Mapping[str, Any]) -> MemoryRow:
     told = found.get("metadata") or {}
     names = ("entry", "audience", "digest")
     return MemoryRow(str(found["id"]), *(str(told.get(name, "")) for name in names))
+
+
+def write_anew(memory: Any) -> None:
+    """Write the files of embedded Qdrant anew, since gaps in pages keep copies of deleted rows."""
+    for connection in embedded_files(memory.vector_store):
+        connection.commit()
+        connection.execute("VACUUM")

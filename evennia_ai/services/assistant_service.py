@@ -31,6 +31,7 @@ from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import GameServices, Script
 from evennia_ai.scheduling import TimeSlices
+from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import make_moderation
@@ -95,6 +96,7 @@ class AssistantService(Service):
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)
         retention = settings.read("RETENTION", read_retention, {})
         self.log_retention = LogRetention(clock, self.slices.put, retention)
+        self.forgetting = ForgettingService(clock, call_from_thread, self.slices.put)
 
     def now(self) -> datetime:
         """Return the time in UTC."""
@@ -132,6 +134,7 @@ class AssistantService(Service):
                 call.cancel()
         self.models.loop_thread.stop()
         self.semantic.stop()
+        self.forgetting.stop_thread()
 
     def at_start(self) -> None:
         """Resume interrupted work when Evennia's start hook is called."""
@@ -149,6 +152,7 @@ class AssistantService(Service):
         self.startup.begin()
         self.log_retention.start()
         self.long_term_sync.start()
+        self.forgetting.start()
 
     def warm_up(self) -> None:
         """Let the local models of all assistants read what all prompts share."""
@@ -164,7 +168,7 @@ class AssistantService(Service):
         if self.quiet:
             return
         self.quiet, self.accepting = True, False
-        for timer in (self.ticks, self.watch, self.log_retention, self.long_term_sync):
+        for timer in self.timers():
             timer.stop()
         for script in AssistantScript.get_all_cached_instances():
             if script.ndb.backlog:
@@ -172,6 +176,11 @@ class AssistantService(Service):
         self.gateway.close()
         self.signs.disconnect()
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)
+
+    def timers(self) -> tuple[Any, ...]:
+        """Return everything that plans work of its own."""
+        own = (self.ticks, self.watch, self.log_retention)
+        return (*own, self.long_term_sync, self.forgetting)
 
     def revive(self) -> None:
         """Go on as before, because another hook of the game stopped a reload."""

@@ -1,7 +1,12 @@
-"""Forgetting a player: their words, and every answer that may quote them."""
+"""Forgetting players: their words, every answer that may quote them, and what was made of both.
+
+What others said themselves stays, and what a builder wrote by hand. Summaries are rewritten from
+the lines that are left. Budgets go on counting.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from django.db.models import Q
@@ -10,52 +15,201 @@ from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
+from evennia_ai.policy.records.forget_me import FORGOTTEN, ToForget
+from evennia_ai.policy.records.segments import people_field
+from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.deleted_characters import mark_for_deletion
+from evennia_ai.store.forget_rows import Traces
+from evennia_ai.store.forget_summaries import rewrite_summaries
+from evennia_ai.store.forget_words import pages
 from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import UndoSteps
 from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.rows import delete_rows
-from evennia_ai.store.segments import rows_about
+from evennia_ai.store.segments import attributes_of, rows_about
 from evennia_ai.store.shared_entries import delete_entries
 
 CHUNK = 500
+# The journal comes before what is made of it.
 KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals, DayPlan)
 STORES = {store.kind: store for store in KNOWLEDGE}
+# Free texts about the course of things, which may quote somebody.
+REMARKS = ((models.Turn, "detail"), (models.Event, "reason"), (models.ModelCall, "error"))
 
 
-def traces(dbref: str) -> list[Any]:
-    """Return the rows that may hold what somebody said or was told.
+class Forgetting:
+    """One run of "forget me" for some people.
 
-    The querysets come children first. A turn that several players caused is forgotten for all of
-    them, since its answer may quote each of them. For the same reason all compactions of an
-    assistant that heard the player are deleted; the messages that are left are summarised again
-    when needed. A sleep pass with errors is deleted too, since an error may quote somebody.
+    After a crash, a new run completes it: what the rest is found by is deleted last.
     """
-    words = models.Message.objects.filter(speaker=dbref).values("assistant_id")
-    # Retention may have deleted the words, but it keeps the last event of each speaker.
-    events = models.Event.objects.filter(speaker=dbref).values("assistant_id")
-    heard_by = ScriptDB.objects.filter(Q(id__in=words) | Q(id__in=events)).values("id")
-    turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
-    answers = Q(turn__in=turns) & ~Q(role="user")
-    return [
-        models.Compaction.objects.filter(assistant_id__in=heard_by),
-        models.SleepPass.objects.filter(assistant_id__in=heard_by).exclude(errors={}),
-        models.Message.objects.filter(Q(speaker=dbref) | answers),
-        models.ToolCall.objects.filter(turn__in=turns),
-        models.Event.objects.filter(speaker=dbref),
-        models.SpeakerUse.objects.filter(speaker=dbref),
-        models.SharedEntry.objects.filter(people__contains=f" {dbref} "),
-    ]
+
+    def __init__(self, people: Iterable[str]) -> None:
+        self.people = frozenset(people)
+        self.traces = Traces(self.people)
+
+    def steps(self) -> Iterator[int]:
+        """Forget in steps of a few ms; yields after each how many rows or records went.
+
+        Raises StoreUnavailable if the database is busy; then a new run is needed.
+        """
+        if not self.has_work():
+            return
+        for part in (self.traces.find, self.rewrite_summaries):
+            for _ in part():
+                yield 0
+        yield from self.forget_records()
+        yield from self.forget_shared()
+        yield from self.forget_remarks()
+        yield from self.forget_rows()
+
+    def has_work(self) -> bool:
+        """Return True if anything of these people is stored."""
+        return any(is_known(one) for one in self.people)
+
+    def rewrite_summaries(self) -> Iterator[None]:
+        """Rewrite the summaries, now that the rows are known."""
+        return rewrite_summaries(self.traces)
+
+    # --- records ----------------------------------------------------------------------------------
+
+    def forget_records(self) -> Iterator[int]:
+        """Remove or change the records of every character that knows them or heard of them."""
+        law = ToForget(self.people, self.traces.messages, self.traces.words.is_in)
+        gone: dict[int, set[str]] = {}
+        for row_id, key, kind in self.attributes():
+            yield 0
+            owners = ObjectDB.objects.filter(db_attributes=row_id)
+            for character in owners:
+                ids = gone.setdefault(character.id, set())
+                yield forget_segment(character, kind, key, law, ids)
+            if not owners:
+                yield int(Attribute.objects.filter(id=row_id).delete()[0])
+
+    def attributes(self) -> list[tuple[int, str, str]]:
+        """Return the Attributes to look into, the journals first: id, key and kind."""
+        found: dict[int, tuple[int, str, str]] = {}
+        fields = ("id", "db_key", "db_attrtype")
+        for dbref in sorted(self.people):
+            found |= {row[0]: row for row in rows_about(dbref, STORES).values_list(*fields)}
+        owners = ScriptDB.objects.filter(id__in=self.traces.assistants).exclude(db_obj=None)
+        for character in ObjectDB.objects.filter(id__in=owners.values("db_obj_id")):
+            rows = attributes_of(character, *STORES).filter(~Q(db_key__startswith="broken"))
+            found |= {row[0]: row for row in rows.values_list(*fields)}
+        order = list(STORES)
+        return sorted(found.values(), key=lambda row: (order.index(row[2]), row[1]))
+
+    def forget_shared(self) -> Iterator[int]:
+        """Delete what characters told each other of them, or in their words."""
+        law = ToForget(self.people, (), self.traces.words.is_in)
+        for page in pages(models.SharedEntry.objects, "people", "source", "speakers", "text"):
+            going = [
+                id_
+                for id_, people, source, speakers, text in page
+                if any(f" {dbref} " in people for dbref in self.people)
+                or law.left_of(told_record(source, speakers, text)) is None
+            ]
+            with brief_transaction():
+                delete_entries(going)
+            yield len(going)
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def forget_remarks(self) -> Iterator[int]:
+        """Empty the remarks that may quote them, and delete sleep passes with errors."""
+        for model, name in REMARKS:
+            turn = "id" if model is models.Turn else "turn_id"
+            for page in pages(model.objects.exclude(**{name: ""}), name, turn):
+                ids = [
+                    id_
+                    for id_, remark, turn_id in page
+                    if turn_id in self.traces.turns or self.traces.words.is_in(remark)
+                ]
+                with brief_transaction():
+                    emptied = int(model.objects.filter(id__in=ids).update(**{name: ""}))
+                yield emptied
+        passes = models.SleepPass.objects.filter(assistant_id__in=self.traces.assistants)
+        yield from delete_all(passes.exclude(errors={}))
+
+    def forget_rows(self) -> Iterator[int]:
+        """Delete the rows that were found; their own words last, which lead to all others."""
+        yield from self.rename_authors()
+        yield from delete_ids(models.ToolCall, self.traces.calls)
+        yield from delete_ids(models.Message, self.traces.messages)
+        yield from delete_ids(models.Event, self.traces.events)
+        theirs = Q(speaker__in=self.people)
+        for model in (models.Message, models.Event):  # what they said meanwhile
+            yield from delete_all(model.objects.filter(theirs))
+
+    def rename_authors(self) -> Iterator[int]:
+        """Replace their numbers in the authors of messages that stay."""
+        rows = models.Message.objects.filter(id__in=self.traces.named - self.traces.messages)
+        for page in pages(rows, "authors"):
+            with brief_transaction():
+                for id_, authors in page:
+                    kept = people_field({*authors.split()} - self.people | {FORGOTTEN})
+                    models.Message.objects.filter(id=id_).update(authors=kept)
+            yield 0
+
+
+def forget_segment(character: Any, kind: str, key: str, law: ToForget, gone: set[str]) -> int:
+    """Remove records from one Attribute; returns how many changed. ``gone`` gets their ids."""
+    segments = STORES[kind].of(character).segments
+    changed = segments.rewrite_row(key, lambda record: law.left_of(record, gone))
+    if changed:
+        gone.update(changed)
+        mark_for_deletion(character.id)
+    return len(changed)
+
+
+def told_record(source: str, speakers: list[str], text: str) -> dict[str, Any]:
+    """Return what a character told another as a record."""
+    return {
+        "source_type": HEARSAY,
+        "source_entity": source,
+        "speakers": speakers,
+        "source_seqs": [],
+        "audience": None,
+        "content": text,
+    }
+
+
+def delete_ids(model: Any, ids: Collection[int]) -> Iterator[int]:
+    """Delete rows by id, up to 500 a step, newest first; yields how many."""
+    left = sorted(ids, reverse=True)
+    for start in range(0, len(left), CHUNK):
+        with brief_transaction():
+            delete_rows(model, left[start : start + CHUNK])
+        yield len(left[start : start + CHUNK])
+
+
+def delete_all(rows: Any) -> Iterator[int]:
+    """Delete the rows of a queryset in chunks; yields how many."""
+    while deleted := delete_newest(rows):
+        yield deleted
+
+
+def delete_newest(rows: Any) -> int:
+    """Delete the newest 500 of some rows; returns how many."""
+    # Newest first, since a compaction refers to the one before it.
+    ids = list(rows.order_by("-id").values_list("id", flat=True)[:CHUNK])
+    with brief_transaction():
+        if rows.model is models.SharedEntry:
+            delete_entries(ids)
+        else:
+            delete_rows(rows.model, ids)
+    return len(ids)
 
 
 def count_traces(dbref: str) -> int:
-    """Return how many messages "forget me" would delete."""
-    messages = (rows for rows in traces(dbref) if rows.model is models.Message)
-    return sum(rows.count() for rows in messages)
+    """Return how many messages of somebody, and answers to them, the logs have."""
+    turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
+    answers = Q(turn__in=turns) & ~Q(role="user")
+    return int(models.Message.objects.filter(Q(speaker=dbref) | answers).count())
 
 
 def assistants_who_know(dbref: str) -> list[int]:
@@ -66,33 +220,20 @@ def assistants_who_know(dbref: str) -> list[int]:
     return sorted({*rows.distinct(), *assistants.values_list("id", flat=True)})
 
 
+def is_known(dbref: str) -> bool:
+    """Return True if the tables or the characters hold anything of somebody."""
+    told = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
+    return bool(assistants_who_know(dbref) or count_traces(dbref) or told.exists())
+
+
+_running: dict[str, Iterator[int]] = {}
+
+
 def forget_chunk(dbref: str) -> int:
-    """Delete up to 500 rows about somebody; returns how many, 0 when none is left."""
-    for rows in traces(dbref):
-        if deleted := delete_newest(rows):
-            return deleted
-    return forget_knowledge(dbref)
-
-
-def delete_newest(rows: Any) -> int:
-    """Delete the newest 500 of some rows; returns how many."""
-    # Newest first, since a compaction refers to the one before it.
-    ids = list(rows.order_by("-id").values_list("id", flat=True)[:CHUNK])
-    if rows.model is models.SharedEntry:
-        delete_entries(ids)
-    else:
-        delete_rows(rows.model, ids)
-    return len(ids)
-
-
-def forget_knowledge(dbref: str) -> int:
-    """Remove the records about somebody from one Attribute; 0 when none is left."""
-    found = rows_about(dbref, STORES).values_list("id", "db_key", "db_attrtype").first()
-    if found is None:
-        return 0
-    row_id, key, kind = found
-    for character in ObjectDB.objects.filter(db_attributes=row_id):
-        mark_for_deletion(character.id)
-        return STORES[kind].of(character).segments.forget_row(key, dbref)
-    Attribute.objects.filter(id=row_id).delete()
-    return 1
+    """Delete some rows or records of somebody; returns how many, 0 when none is left."""
+    running = _running.pop(dbref, None) or Forgetting([dbref]).steps()
+    for gone in running:
+        if gone:
+            _running[dbref] = running
+            return gone
+    return 0

@@ -19,7 +19,7 @@ from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.sealed import Sealed, unsealed
 from evennia_ai.policy.records.segments import SIZE, Segment, place_in, read_segment, segment_of
 from evennia_ai.store.brief_transaction import brief_transaction
@@ -141,21 +141,25 @@ class Segments:
             changed[segment] = Segment(place_in(number), {**before.records, number: record})
         self._store(changed)
 
-    def forget_row(self, key: str, dbref: str) -> int:
-        """Remove somebody's records from the Attribute ``key``; returns how many, at least 1.
+    def rewrite_row(self, key: str, left_of: Callable[[Record], Record | None]) -> list[str]:
+        """Replace the records of the Attribute ``key``; returns the ids of those that changed.
 
-        An Attribute that cannot be read is deleted.
+        ``left_of`` returns the record itself, another one, or None to remove it. An Attribute that
+        cannot be read is deleted, which counts as one change.
         """
         if key.isdecimal() and int(key) not in self._rows():
             self.reset()
         if not key.isdecimal() or int(key) not in self._rows():
             attributes_of(self._obj, self._kind).filter(db_key=key).delete()
-            return 1
+            return [key]
         segment = int(key)
         before = self._load(segment)
-        kept = {n: item for n, item in before.records.items() if dbref not in people_in(item)}
-        self._store({segment: Segment(before.used, kept)})
-        return max(1, len(before.records) - len(kept))
+        left = {number: left_of(record) for number, record in before.records.items()}
+        changed = [number for number, record in left.items() if record != before.records[number]]
+        if changed:
+            kept = {number: record for number, record in left.items() if record is not None}
+            self._store({segment: Segment(before.used, kept)})
+        return [before.records[number]["id"] for number in changed]
 
     def _rows(self) -> dict[int, int]:
         """Return the ids of the Attributes by segment; queried once."""

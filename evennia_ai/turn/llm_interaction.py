@@ -102,16 +102,20 @@ def build_request(
 
 
 def background_request(
-    script: Script, wire: Sequence[WireMessage], scene: Scene, max_tokens: int
+    script: Script,
+    wire: Sequence[WireMessage],
+    scene: Scene,
+    max_tokens: int,
+    payer: Audience = frozenset(),
 ) -> LLMRequest:
-    """Return a request that no player waits for."""
+    """Return a request that no player waits for; ``payer`` are those whose budgets pay for it."""
     return LLMRequest(
         messages=wire,
         scene=scene,
         max_tokens=max_tokens,
         temperature=script.config.temperature,
         tokens=count_conversation_tokens(wire, None),
-        caller=Caller(str(script.id), background=True, tokens_per_day=script.config.tokens_per_day),
+        caller=Caller(str(script.id), payer, True, script.config.tokens_per_day),
     )
 
 
@@ -123,11 +127,13 @@ class SummaryTerms:
         room: the most tokens for the summary.
         profile: the model profile to ask, None for the usual one.
         deadline_at: the clock's second at which it is too late, None for a turn's time from now.
+        payer: dbrefs of those whose budgets pay for it, besides the assistant's own.
     """
 
     room: int = SUMMARY_ROOM
     profile: ModelProfile | None = None
     deadline_at: float | None = None
+    payer: Audience = frozenset()
 
 
 def tokens_a_word(messages: Sequence[Message]) -> float:
@@ -166,7 +172,8 @@ def generate_context_summary(
     wire = summary_request(name, lines, previous, focus, config.compact_prompt, most)
     material = (previous, *lines)
     scene = Scene(name, script.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room)
-    request = background_request(script, wire, scene, max(SUMMARY_TOKENS, config.max_reply_tokens))
+    most_tokens = max(SUMMARY_TOKENS, config.max_reply_tokens)
+    request = background_request(script, wire, scene, most_tokens, terms.payer)
     reply: LLMReply = yield ask_apart(
         script, request, TASK_SUMMARY, terms.profile, terms.deadline_at
     )

@@ -1,0 +1,189 @@
+"""What follows "forget me": files without the words, and summaries written better by a model.
+
+The command, or after a restart this service, deletes rows and records (`store.forget`). Then the
+service overwrites lines of the log files, writes the database file anew, and lets a model rewrite
+the summaries that were replaced by a digest: on the budget of the player who was forgotten, and at
+most once an hour for each player.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any
+
+from django.conf import settings as django_settings
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.logger import Logger
+
+from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
+from evennia_ai.memory.worker import Worker
+from evennia_ai.policy.facts.quotes import SpokenWords
+from evennia_ai.scheduling import Clock, Put, Steps, pause, persist
+from evennia_ai.services.log_files import hide_lines, log_files
+from evennia_ai.sleep.compaction.journal_summary import archive_summaries
+from evennia_ai.sleep.compaction.ladder import Material, climb_ladder
+from evennia_ai.store.erased_bytes import database_file, is_too_large, overwrite_deleted
+from evennia_ai.store.forget import Forgetting, assistants_who_know
+from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
+from evennia_ai.store.forget_wishes import add_wishes, drop_wishes, wishes
+from evennia_ai.turn.background_call import has_model
+from evennia_ai.turn.llm_interaction import SummaryTerms
+
+log = Logger()
+
+SOON_S = 3.0
+AGAIN_AFTER_S = 60.0
+# The pause after the file was written anew, in times as long as that took.
+PAUSE_FACTOR = 50.0
+HOUR_S = 3_600.0
+TOO_LARGE = (
+    "evennia_ai: a player was forgotten, but {path} is too large to be written anew while the game "
+    "runs: a few deleted words may stand in it. Stop the game and run: sqlite3 {path} VACUUM"
+)
+FILE_TIMEOUT_S = 300.0
+
+
+class ForgettingService:
+    """Cleans up after "forget me"; ``call_from_thread(f, *args)`` runs ``f`` on the reactor."""
+
+    def __init__(self, clock: Clock, call_from_thread: Callable[..., object], put: Put) -> None:
+        self._clock = clock
+        self._put = put
+        self._worker = Worker(clock, call_from_thread, "evennia-ai-forgetting")
+        self._planned: dict[Callable[[], Deferred[None]], Any] = {}
+        self._paused_until = 0.0
+        self._rewritten: dict[str, float] = {}  # the clock's second, by player
+        self.is_busy = False  # a command deletes somebody's words
+
+    def start(self) -> None:
+        """Resume what an earlier process left undone; may be called again."""
+        if wishes() and not self.is_busy:
+            self._plan(SOON_S, self._forget)
+        if owed_summaries():
+            self._plan(AGAIN_AFTER_S, self._rewrite_summaries)
+
+    def stop(self) -> None:
+        """Do nothing more; a restart resumes what is left."""
+        for call in self._planned.values():
+            if call.active():
+                call.cancel()
+
+    def stop_thread(self) -> None:
+        """End the thread, once the server stops."""
+        self._worker.stop(int)
+
+    def begin(self, people: Collection[str]) -> Forgetting:
+        """Note that some people are to be forgotten; returns the run that deletes their words."""
+        add_wishes(people)
+        who_know = {id_ for dbref in people for id_ in assistants_who_know(dbref)}
+        for script in AssistantScript.objects.filter_family(id__in=who_know):
+            script.drop_turn("the speaker wants to be forgotten")
+        return Forgetting(people)
+
+    def finish(self, forgetting: Forgetting) -> None:
+        """Clean up after all rows and records were deleted; returns at once."""
+        drop_wishes(forgetting.people)
+        for script in AssistantScript.get_all_cached_instances():
+            for dbref in forgetting.people:
+                script.forget(dbref)
+        hiding = self._hide_in_logs(forgetting.traces.words)
+        hiding.addErrback(partial(log.failure, "hiding lines in the log files failed"))
+        self._plan(SOON_S, self._clean_file)
+        self._plan(SOON_S, self._rewrite_summaries)
+
+    def _plan(self, after_s: float, work: Callable[[], Deferred[None]]) -> None:
+        """Do some work in a moment, unless that is planned."""
+        planned = self._planned.get(work)
+        if not (planned and planned.active()):
+            self._planned[work] = self._clock.callLater(after_s, self._do, work)
+
+    def _do(self, work: Callable[[], Deferred[None]]) -> None:
+        message = "evennia_ai: cleaning up after a player was forgotten failed"
+        work().addErrback(partial(log.failure, message))
+
+    @inlineCallbacks
+    def _forget(self) -> Steps[None]:
+        """Complete what a restart interrupted, then clean up."""
+        forgetting = Forgetting(wishes())
+        try:
+            for _gone in forgetting.steps():
+                yield pause(self._put)
+        except StoreUnavailable as error:
+            message = "evennia_ai: cannot forget a player now ({error}); retrying in {seconds} s"
+            log.warn(message, error=error, seconds=AGAIN_AFTER_S)
+            self._plan(AGAIN_AFTER_S, self._forget)
+            return
+        self.finish(forgetting)
+
+    @inlineCallbacks
+    def _hide_in_logs(self, words: SpokenWords) -> Steps[None]:
+        """Overwrite the lines of the log files that hold somebody's words, in the thread."""
+        names = (django_settings.SERVER_LOG_FILE, django_settings.PORTAL_LOG_FILE)
+
+        def hide() -> int:
+            return sum(hide_lines(path, words.is_in) for path in log_files(names))
+
+        try:
+            yield self._worker.submit(hide, FILE_TIMEOUT_S)
+        except TurnAborted:
+            return
+
+    @inlineCallbacks
+    def _clean_file(self) -> Steps[None]:
+        """Write the database file anew, in the thread, and rarely if that takes long."""
+        path, wait_s = database_file(), self._paused_until - self._clock.seconds()
+        if path is None:
+            return
+        if wait_s > 0:
+            self._plan(wait_s, self._clean_file)
+            return
+        try:
+            took_s, done = yield self._worker.submit(
+                partial(overwrite_deleted, path), FILE_TIMEOUT_S
+            )
+            self._paused_until = self._clock.seconds() + PAUSE_FACTOR * took_s
+        except TurnAborted:
+            return
+        except (MemoryUnavailable, sqlite3.Error, OSError) as error:
+            message = "evennia_ai: {path} may still hold deleted words ({error}); retrying in {s} s"
+            log.warn(message, path=path, error=error, s=AGAIN_AFTER_S)
+            done = False
+        if not done:
+            self._plan(AGAIN_AFTER_S, self._clean_file)
+        elif is_too_large(path):
+            log.warn(TOO_LARGE, path=path)
+
+    @inlineCallbacks
+    def _rewrite_summaries(self) -> Steps[None]:
+        """Let models rewrite what is owed: for each player one summary an hour."""
+        for id_, assistant_id, payer in owed_summaries():
+            now = self._clock.seconds()
+            if now - self._rewritten.get(payer, now - HOUR_S) < HOUR_S:
+                continue
+            for script in AssistantScript.objects.filter_family(id=assistant_id):
+                yield self._rewrite(script, id_, payer)
+        if owed_summaries():
+            self._plan(HOUR_S, self._rewrite_summaries)
+
+    @inlineCallbacks
+    def _rewrite(self, script: AssistantScript, id_: int, payer: str) -> Steps[None]:
+        """Let the model rewrite one summary. Without a model, its digest stays."""
+        script.resolve_settings()
+        owed = owed_parts(id_) if has_model(script) else {}
+        terms, parts, rung = SummaryTerms(payer=frozenset({payer})), {}, ""
+        try:
+            for key, (messages, previous) in owed.items():
+                self._rewritten[payer] = self._clock.seconds()
+                text, step = yield climb_ladder(script, Material(messages, previous), terms)
+                if text:
+                    parts[key], rung = text, step
+            yield persist(self._clock, partial(pay_summary, id_, parts, rung))
+        except (TurnAborted, StoreUnavailable) as error:
+            message = "{name}: a digest is not rewritten now ({error}); retrying in an hour"
+            log.info(message, name=script.character_name, error=error)
+            return
+        script.conversation.forget_view()
+        yield archive_summaries(script)

@@ -1,0 +1,198 @@
+"""Which rows of the logs hold somebody's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Q
+
+from evennia_ai import models
+from evennia_ai.messages import Audience
+from evennia_ai.policy.facts.quotes import SpokenWords, without_json
+from evennia_ai.policy.retrieval.words import WORD
+from evennia_ai.store.forget_words import characters_by_assistant, learn_words, pages
+
+TURNS_AT_ONCE = 20
+COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
+
+Pair = tuple[int | None, str]  # the turn and the call id of one tool call
+
+
+@dataclass
+class Traces:
+    """The rows that hold the words of some people, by id, found in the steps of `find`.
+
+    ``turns`` are those that answer them, or that answer nothing but such an answer; ``copies`` are
+    the events in which another character heard such an answer. ``named`` are messages that stay,
+    but have these people among their authors.
+    """
+
+    people: Audience
+    words: SpokenWords = field(default_factory=SpokenWords)
+    characters: Mapping[int, str] = field(default_factory=characters_by_assistant)
+    turns: set[int] = field(default_factory=set)
+    copies: set[int] = field(default_factory=set)
+    events: set[int] = field(default_factory=set)
+    calls: set[int] = field(default_factory=set)
+    messages: set[int] = field(default_factory=set)
+    named: set[int] = field(default_factory=set)
+    assistants: set[int] = field(default_factory=set)
+    pairs: set[Pair] = field(default_factory=set)
+
+    def find(self) -> Iterator[None]:
+        """Find all rows; a step takes a few ms."""
+        yield from learn_words(self.words, self.people, self.characters.values())
+        yield from self.find_own()
+        yield from self.follow_answers()
+        yield from self.find_calls()
+        yield from self.find_messages()
+        yield from self.find_events()
+        self.complete_pairs()
+        yield
+
+    def find_own(self) -> Iterator[None]:
+        """Find what they said, and the turns that answer it."""
+        theirs = Q(speaker__in=self.people)
+        for page in pages(models.Event.objects.filter(theirs), "assistant_id", "turn_id"):
+            yield
+            self.events.update(row[0] for row in page)
+            self.assistants.update(row[1] for row in page)
+            self.turns.update(row[2] for row in page if row[2])
+        for page in pages(models.Message.objects.filter(theirs), "assistant_id"):
+            yield
+            self.messages.update(row[0] for row in page)
+            self.assistants.update(row[1] for row in page)
+
+    def follow_answers(self) -> Iterator[None]:
+        """Find who else heard the answers, and the turns that answered nothing but those."""
+        waiting = sorted(self.turns)
+        while waiting:
+            some, waiting = waiting[:TURNS_AT_ONCE], waiting[TURNS_AT_ONCE:]
+            yield
+            rows = models.Turn.objects.filter(id__in=some)
+            for turn in rows.values_list("id", "assistant_id", "at", "ended_at"):
+                heard = self.copies_of(*turn) - self.copies
+                self.copies |= heard
+                new = self.turns_on(heard) - self.turns
+                self.turns |= new
+                waiting += sorted(new)
+
+    def copies_of(
+        self, turn_id: int, assistant_id: int, at: datetime, ended_at: datetime | None
+    ) -> set[int]:
+        """Return the events in which other characters heard what was said in a turn."""
+        speaker = self.characters.get(assistant_id)
+        until = ended_at or datetime.now(UTC)
+        heard = models.Event.objects.filter(speaker=speaker, at__gte=at, at__lte=until)
+        found = list(heard.exclude(assistant_id=assistant_id).values_list("id", "text"))
+        if not found:
+            return set()
+        acts = models.ToolCall.objects.filter(turn_id=turn_id).values_list("arguments", flat=True)
+        said = {word for text in acts for word in words_of(text)}
+        return {id_ for id_, text in found if not said or share_in(words_of(text), said)}
+
+    def turns_on(self, heard: Iterable[int]) -> set[int]:
+        """Return the turns that answered some events and no words of other players."""
+        rows = models.Turn.objects.filter(events__in=list(heard)).distinct()
+        players = Q(events__in=models.Event.objects.exclude(speaker__in=self.own_speakers()))
+        others = rows.filter(players).values_list("id", flat=True)
+        return set(rows.values_list("id", flat=True)) - set(others)
+
+    def own_speakers(self) -> list[str]:
+        """Return the people and the characters: whoever else speaks has words of their own."""
+        return [*self.people, *self.characters.values()]
+
+    def find_calls(self) -> Iterator[None]:
+        """Find the tool calls of these turns, and those of others that hold their words."""
+        for page in pages(models.ToolCall.objects, "turn_id", "call_id", "arguments", "result"):
+            yield
+            for id_, turn_id, call_id, arguments, result in page:
+                if turn_id in self.turns:
+                    self.calls.add(id_)
+                elif self.words.is_in(arguments) or self.words.is_in(result):
+                    self.calls.add(id_)
+                    self.pairs.add((turn_id, call_id))
+
+    def find_messages(self) -> Iterator[None]:
+        """Find the characters' lines, calls and results that hold their words."""
+        rows = models.Message.objects.filter(
+            ~Q(role="user") | Q(speaker__in=self.characters.values()) | Q(speaker="")
+        )
+        fields = (
+            "assistant_id", "turn_id", "event_id", "speaker", "role", "content", "tool_calls",
+            "tool_call_id", "audience", "private", "authors",
+        )  # fmt: skip
+        for page in pages(rows, *fields):
+            yield
+            for values in page:
+                self.look_at(dict(zip(("id", *fields), values, strict=True)))
+
+    def look_at(self, row: Mapping[str, Any]) -> None:
+        """Note a message that goes, or that names these people as authors."""
+        if self.goes(row):
+            self.messages.add(row["id"])
+            self.assistants.add(row["assistant_id"])
+            if row["event_id"] and row["role"] == "user":
+                self.events.add(row["event_id"])
+            self.pairs.update((row["turn_id"], call_id) for call_id in call_ids(row))
+        elif not self.people.isdisjoint(row["authors"].split()):
+            self.named.add(row["id"])
+
+    def goes(self, row: Mapping[str, Any]) -> bool:
+        """Return True for a message that answers these people, is for them, or holds their words.
+
+        If its authors are known and these people are not among them, it is not searched.
+        """
+        if row["event_id"] in self.copies:
+            return True
+        if row["role"] != "user" and row["turn_id"] in self.turns:
+            return True
+        if row["private"] and not self.people.isdisjoint(row["audience"]):
+            return True
+        authors = row["authors"].split()
+        if authors and row["role"] != "user" and self.people.isdisjoint(authors):
+            return False
+        texts = [row["content"], *(call["function"]["arguments"] for call in row["tool_calls"])]
+        return any(map(self.words.is_in, texts))
+
+    def find_events(self) -> Iterator[None]:
+        """Find what characters heard from each other that holds their words."""
+        self.events |= self.copies
+        rows = models.Event.objects.filter(speaker__in=self.characters.values())
+        for page in pages(rows, "text", "assistant_id"):
+            yield
+            for id_, text, assistant_id in page:
+                if id_ in self.copies or self.words.is_in(text):
+                    self.events.add(id_)
+                    self.assistants.add(assistant_id)
+
+    def complete_pairs(self) -> None:
+        """Add the other half of each tool call: the call, its result, and its row."""
+        turns = [turn_id for turn_id, _call in self.pairs]
+        rows = models.Message.objects.filter(turn_id__in=turns).exclude(role="user")
+        for row in rows.values("id", "turn_id", "tool_calls", "tool_call_id"):
+            if any((row["turn_id"], call_id) in self.pairs for call_id in call_ids(row)):
+                self.messages.add(row["id"])
+        calls = models.ToolCall.objects.filter(turn_id__in=turns)
+        for id_, *pair in calls.values_list("id", "turn_id", "call_id"):
+            if tuple(pair) in self.pairs:
+                self.calls.add(id_)
+
+
+def call_ids(row: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the tool calls that a message makes or answers."""
+    made = [str(call["id"]) for call in row["tool_calls"]]
+    return [*made, row["tool_call_id"]] if row["tool_call_id"] else made
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, or of the strings of a JSON text, in lower case."""
+    return list(WORD.findall(without_json(text).lower()))
+
+
+def share_in(words: list[str], said: set[str]) -> bool:
+    """Return True if most of some words stand among others."""
+    return sum(word in said for word in words) >= COPIED_SHARE * len(words)

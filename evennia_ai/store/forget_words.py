@@ -1,0 +1,91 @@
+"""The words of the people to forget, read from the tables in steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db.models import Min, Q
+from evennia.objects.models import ObjectDB
+from evennia.scripts.models import ScriptDB
+from evennia.typeclasses.attributes import Attribute
+
+from evennia_ai import models
+from evennia_ai.messages import Audience
+from evennia_ai.policy.facts.quotes import SpokenWords
+from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.inbox import OVERHEARD, WAITING
+
+PAGE = 100  # texts a step: 10 ms (measured)
+# Attributes with texts of builders, and of players about their own characters.
+DESCRIBING = ("desc", "ai_persona", "ai_lore")
+
+
+def pages(rows: Any, *fields: str) -> Iterator[list[Any]]:
+    """Yield rows in pages by ascending id, as tuples of the id and some fields."""
+    last = 0
+    while page := list(rows.filter(id__gt=last).order_by("id").values_list("id", *fields)[:PAGE]):
+        yield page
+        last = page[-1][0]
+
+
+def characters_by_assistant() -> dict[int, str]:
+    """Return the dbref of each assistant's character."""
+    rows = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
+    return {id_: f"#{owner}" for id_, owner in rows.values_list("id", "db_obj_id")}
+
+
+def learn_words(words: SpokenWords, people: Audience, characters: Iterable[str]) -> Iterator[None]:
+    """Learn what people said, without what others say as well; a step for each page.
+
+    Others are the other players, builders with their texts and names, and the characters before
+    they heard these people for the first time.
+    """
+    for rows, *fields in own_sources(people):
+        for page in pages(rows, *fields):
+            for _id, text, *name in page:
+                words.add(without_name(str(text), *name))
+            yield
+    for rows, *fields in other_sources(people, [*people, *characters]):
+        for page in pages(rows, *fields):
+            for _id, *texts in page:
+                words.take_out(" ".join(map(str, texts)))
+            yield
+
+
+def own_sources(people: Audience) -> Iterator[tuple[Any, ...]]:
+    """Yield querysets, each with the field of a text of these people, and of the speaker's name."""
+    yield models.Event.objects.filter(speaker__in=people), "text"
+    yield models.Message.objects.filter(speaker__in=people), "content", "speaker_name"
+    yield describing(objectdb__id__in=numbers_of(people)), "db_value"
+
+
+def other_sources(people: Audience, not_others: list[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield querysets, each with the fields of texts of others."""
+    theirs = models.Message.objects.filter(speaker__in=people)
+    first = theirs.aggregate(id=Min("id"))["id"] or 0
+    of_others = Q(role="user") & ~Q(speaker__in=not_others)
+    yield models.Message.objects.filter(of_others | Q(id__lt=first)), "content"
+    unlogged = models.Event.objects.filter(state__in=(WAITING, OVERHEARD))
+    yield unlogged.exclude(speaker__in=not_others), "text"
+    yield models.Event.objects.all(), "speaker_name"
+    yield describing().exclude(objectdb__id__in=numbers_of(people)), "db_value"
+    yield ObjectDB.objects.all(), "db_key"
+    yield models.Lore.objects.all(), "title", "text"
+    yield models.SharedPersona.objects.all(), "name", "fields"
+
+
+def without_name(line: str, name: str = "") -> str:
+    """Return a heard line without the speaker's name before it."""
+    head, colon, said = line.partition(": ")
+    return said if colon and name and head.startswith(name) else line
+
+
+def describing(**owner: Any) -> Any:
+    """Return the describing Attributes of all objects, or of some, as a queryset."""
+    return Attribute.objects.filter(db_key__in=DESCRIBING, db_model="objectdb", **owner)
+
+
+def numbers_of(people: Iterable[str]) -> list[int]:
+    """Return the numbers in dbrefs."""
+    return [int(dbref.lstrip("#")) for dbref in people]

@@ -1,0 +1,334 @@
+"""Forgetting a player: their words go from every place, and nothing of others does."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from evennia.utils.create import create_object
+
+from evennia_ai import models
+from evennia_ai.commands.players import CmdForgetMe
+from evennia_ai.messages import make_message
+from evennia_ai.store.forget_wishes import wishes
+from evennia_ai.store.memory_editor import MemoryEditor
+from evennia_ai.store.reports import is_log_unchanged
+from evennia_ai.testing.scripted import call
+from tests.game.forgetting_scene import BENS, Planted, fresh
+
+
+@pytest.fixture
+def bruno(game, tavern):
+    return game.assistant("Bruno", tavern)
+
+
+@pytest.fixture
+def planted(game, mira, bruno, ann, tavern):
+    ben = game.player("Ben", tavern)
+    return Planted(game, mira, bruno, ann, ben)
+
+
+def forget(player, answer="yes", who="", switches=()):
+    """Run the command's dialogue as Evennia would."""
+    command = CmdForgetMe()
+    command.caller, command.session, command.args = player.character, player.session, who
+    command.switches = list(switches)
+    dialogue = command.run()
+    with suppress(StopIteration):
+        next(dialogue)
+        dialogue.send(answer)
+        for pause_s in dialogue:
+            assert pause_s < 1
+
+
+def all_rows():
+    """Return every row of every table as text, by table and id."""
+    return {
+        (model.__name__, row["pk"]): str(row)
+        for model in apps.get_models()
+        for row in model.objects.values("pk", *(f.attname for f in model._meta.concrete_fields))
+    }
+
+
+def found(words, texts):
+    """Return the places in which some words stand."""
+    return [(place, word) for place, text in texts.items() for word in words if word in text]
+
+
+def test_forty_phrases_in_all_places_are_forgotten_and_nothing_of_others(planted, ann, ben_rows):
+    same = planted.everything()
+    assert len(planted.words) >= 40
+    before = ben_rows()
+    everywhere = found(planted.words, all_rows())
+    assert {word for _place, word in everywhere} == set(planted.words)
+    forget(ann)
+    assert ann.last() == "It is forgotten, all of it."
+    assert found(planted.words, all_rows()) == []
+    after = ben_rows()
+    assert {name: after[name] for name in before} == before
+    notes = [entry["content"] for entry in fresh(planted.mira).all()]
+    assert same.capitalize() + "." in notes
+    assert BENS in notes
+    assert "Ben's aunt is rich." in notes
+
+
+@pytest.fixture
+def ben_rows(planted):
+    """Return a function that returns what must not change, by name."""
+
+    def rows():
+        ben = planted.ben.dbref
+        return {
+            "lines": list(models.Message.objects.filter(speaker=ben).values_list("id", "content")),
+            "events": list(models.Event.objects.filter(speaker=ben).values_list("id", "text")),
+            "answers": list(
+                models.Message.objects.filter(tool_calls__icontains="Lemons?").values_list("id")
+            ),
+            "goals": [g["content"] for g in planted.mira.ai_goals.all() if "Buy" in g["content"]],
+            "of Ben": [p["content"] for p in planted.mira.ai_profiles.about(ben)
+                       if "aunt" in p.get("content", "")],
+            "private summary": [
+                row.summary[ben] for row in models.Compaction.objects.all() if ben in row.summary
+            ],
+            "compactions": models.Compaction.objects.count(),
+            "budgets": sorted(models.SpeakerUse.objects.values_list("speaker", "tokens")),
+            "costs": sorted(models.DailyUse.objects.values_list("day", "calls")),
+        }  # fmt: skip
+
+    return rows
+
+
+def test_what_was_answered_is_forgotten_where_another_character_overheard_it(
+    planted, ann, mira, bruno
+):
+    planted.reply(call("say", text="I see: seven barrels of plums. Well, well!"))
+    ann.do("say Mira, I own nothing at all")
+    planted.game.run(2)
+    heard = models.Event.objects.filter(speaker=mira.dbref, assistant=bruno.assistant.id)
+    assert [event.text for event in heard] == ["I see: seven barrels of plums. Well, well!"]
+    planted.turn_of_ben()
+    others = heard.exclude(text__contains="plums").count()
+    assert others == 1
+    forget(ann)
+    assert not heard.filter(text__contains="plums").exists()
+    assert heard.count() == others
+
+
+def test_a_line_with_unknown_authors_is_judged_by_its_words_and_one_of_others_stays(planted, ann):
+    planted.said("I dream of a velvet hippogriff")
+    log, ben = planted.script.conversation, planted.ben.dbref
+    log.append(
+        [
+            make_message("assistant", "She dreams of a velvet hippogriff, they say."),
+            make_message("assistant", "A hippogriff in velvet, how odd.", authors=[ben]),
+            make_message("assistant", "The soup is three coins.", authors=[ann.dbref, ben]),
+        ]
+    )
+    forget(ann)
+    left = models.Message.objects.filter(role="assistant", turn=None).order_by("id")
+    assert [(row.content, row.authors) for row in left] == [
+        ("A hippogriff in velvet, how odd.", f" {ben} "),
+        ("The soup is three coins.", f" #0 {ben} "),
+    ]
+
+
+def test_words_that_others_use_as_well_prove_nothing(planted, ann):
+    planted.ben.do("say Mira, the velvet hippogriff is an inn")
+    planted.said("I slept in the velvet hippogriff")
+    planted.script.conversation.append([make_message("assistant", "Ask at the Hippogriff.")])
+    forget(ann)
+    assert models.Message.objects.filter(content="Ask at the Hippogriff.").exists()
+
+
+def test_what_somebody_wrote_about_their_character_is_theirs_and_a_rooms_text_is_not(
+    planted, ann, tavern, mira
+):
+    ann.character.db.desc = "A silver-haired archer with a raven."
+    tavern.db.desc = "A picture of a walrus in a bathtub hangs here."
+    planted.said("A walrus in a bathtub")
+    log = planted.script.conversation
+    for seen in (
+        "Ann: a silver-haired archer with a raven.",
+        "A picture of a walrus in a bathtub.",
+    ):
+        log.append([make_message("tool", seen, tool_call_id=seen[:1])])
+    forget(ann)
+    left = list(models.Message.objects.filter(role="tool").values_list("content", flat=True))
+    assert "A picture of a walrus in a bathtub." in left
+    assert not any("archer" in text for text in left)
+
+
+def test_a_record_that_stays_is_trusted_no_more_than_before(planted, ann, mira):
+    planted.turn_of_ben()
+    asked = models.Message.objects.filter(speaker=planted.ben.dbref).order_by("-id")[0].id
+    both = [ann.dbref, planted.ben.dbref]
+    kept = mira.journal.add("Ben is hungry.", speakers=both, source_seqs=[asked])
+    planted.said()
+    forget(ann)
+    assert fresh(mira).get(kept)["speakers"] == sorted(["#0", planted.ben.dbref])
+
+
+def test_a_summary_is_rewritten_from_the_lines_that_are_left(planted, ann, mira):
+    planted.ben.do("say Mira, I owe you nine coins until Friday")
+    planted.said("Ben is a liar and I saw the purple griffin")
+    ben, last = planted.ben.dbref, models.Message.objects.order_by("-id")[0].id
+    made = planted.compaction(
+        {"public": "Ben owes nine coins. Ann saw the griffin.", ben: "Ben fears geese."},
+        last, {"public": [ann.dbref, ben], ben: [ben]},
+    )  # fmt: skip
+    planted.script.conversation.forget_view()
+    forget(ann)
+    row = models.Compaction.objects.get(id=made.id)
+    assert "nine coins" in row.summary["public"]
+    assert "griffin" not in row.summary["public"]
+    assert row.summary[ben] == "Ben fears geese."
+    assert (row.speakers["public"], row.rung, row.owed_by) == ([ben], "digest", ann.dbref)
+    assert is_log_unchanged(vars(row))
+    planted.ben.do("say Mira, what do I owe you?")
+    planted.reply(call("noop"))
+    planted.game.run(1)
+    assert "nine coins" in str(planted.game.model.requests[-1].messages)
+    for _ in range(6):
+        planted.game.run(1)  # without a model nothing is rewritten later
+    left = models.Compaction.objects.get(id=made.id)
+    assert (left.summary, left.owed_by) == (row.summary, "")
+
+
+def rewritten(planted, ann, names=("one",)):
+    """Let Ann be forgotten, with a summary for each name; returns the requests for summaries."""
+    for name in names:
+        planted.ben.do(f"say Mira, the {name} harbour was " + "cold and wet and windy " * 30)
+        planted.said()
+        last = models.Message.objects.order_by("-id")[0].id
+        planted.compaction({"public": f"{name} harbour"}, last, {"public": [ann.dbref]})
+    planted.script.conversation.forget_view()
+    del planted.game.model.requests[:]
+    forget(ann)
+    planted.reply("Ben told of the weather in the harbour.", "Again the weather.")
+    for _ in range(8):
+        planted.game.run(1)
+    return [r for r in planted.game.model.requests if r.caller.background]
+
+
+def test_a_model_rewrites_a_summary_later_on_the_budget_of_who_was_forgotten(
+    planted, ann, mira, openai_profile
+):
+    (request,) = rewritten(planted, ann)
+    assert request.caller.speakers == {ann.dbref}
+    row = models.Compaction.objects.get()
+    assert row.summary["public"] == "Ben told of the weather in the harbour."
+    assert (row.owed_by, row.rung) == ("", "summary")
+    entries = [entry["content"] for entry in mira.journal.all()]
+    assert "[CONTEXT SYNTHESIS]\nBen told of the weather in the harbour." in entries
+    assert not found(planted.words, {0: str(request.messages)})
+
+
+@pytest.fixture
+def openai_profile(mira, settings):
+    """Let Mira think with a model that is no offline brain."""
+    profile = {"client": "openai", "base_url": "http://x/v1", "model": "m"}
+    mira.assistant.services.profiles["test"] = profile
+    mira.assistant.attributes.add("profile", "test")
+
+
+def test_a_model_rewrites_one_summary_an_hour_for_each_player(planted, ann, mira, openai_profile):
+    assert len(rewritten(planted, ann)) == 1
+    planted.game.run(60)
+    assert rewritten(planted, ann, ["two"]) == []
+    planted.reply("The weather was fine.")
+    planted.game.run(3700)
+    planted.game.run(2)
+    asked = [r for r in planted.game.model.requests if r.caller.background]
+    assert len(asked) == 1
+
+
+def test_a_crash_in_the_middle_of_forgetting_is_made_good_at_the_next_start(planted, ann, service):
+    planted.talk()
+    forgetting = service.forgetting.begin([ann.dbref])
+    for _ in zip(range(40), forgetting.steps(), strict=False):
+        pass
+    assert wishes() == [ann.dbref]
+    service.resume()
+    for _ in range(300):
+        planted.game.run(0.1)
+    assert wishes() == []
+    assert found(planted.words, all_rows()) == []
+
+
+def test_a_whole_account_is_forgotten_by_its_player_and_by_an_admin(
+    planted, ann, mira, bruno, tavern, admin
+):
+    game, other = planted.game, create_object("world.characters.Character", key="Zoe")
+    ann.account.characters.add(ann.character)
+    ann.account.characters.add(other)
+    mira.journal.add("Zoe has a wooden leg.", source_entity=other.dbref)
+    planted.said()
+    assert "For all characters of your account: forgetme/account" in ann.told("forgetme")
+    ann.do("no")
+    forget(ann)
+    assert [entry["content"] for entry in fresh(mira).all()] == ["Zoe has a wooden leg."]
+    game.run(1)
+    forget(ann, switches=["account"])
+    assert fresh(mira).all() == []
+    mira.journal.add("Zoe has a wooden leg.", source_entity=other.dbref)
+    forget(admin, who="Ann", switches=["account"])
+    assert fresh(mira).all() == []
+
+
+def test_before_it_asks_it_shows_what_goes_and_what_stays(planted, ann, mira):
+    planted.answered(call("say", text="{0}?"))
+    MemoryEditor(mira).add("Ann pays late.")
+    mira.journal.add("Ann likes soup.", source_entity=ann.dbref)
+    shown = ann.told("forgetme")
+    assert "Mira: words heard: 1, answers: 2, memories: 1" in shown
+    assert "what the staff wrote by hand (0 notes)" in shown
+    assert shown.endswith("yes/[no]")
+
+
+def test_a_player_is_shown_all_that_is_known_of_them_and_nothing_told_in_confidence(
+    planted, ann, mira
+):
+    assert ann.told("aboutme") == "No character knows anything of you."
+    ben = planted.ben.dbref
+    phrase = planted.said()
+    planted.answered(call("whisper", text="I keep it, Ann."), verb="whisper Mira =")
+    mira.journal.add("Ann likes soup.", source_entity=ann.dbref)
+    mira.journal.add("Ann is a spy, whispers Ben.", source_entity=ann.dbref, audience=[ben])
+    mira.journal.add("Ann is the lost heir.", source_type="builder", source_entity=ann.dbref)
+    mira.ai_profiles.observe(ann.dbref, "She limps.")
+    mira.ai_goals.add("Cook soup for Ann.", speakers=[ann.dbref])
+    last = models.Message.objects.order_by("-id")[0].id
+    parts = {"public": "Ben sells lemons.\nAnn limps to the inn.", ann.dbref: "Ann trusts Mira."}
+    planted.compaction(
+        parts, last, {"public": [ann.dbref, ben], ann.dbref: [ann.dbref]}
+    )  # fmt: skip
+    shown = ann.told("aboutme")
+    for _ in range(3):
+        shown += ann.told("n")
+    for text in (phrase, "I keep it, Ann.", "Ann likes soup.", "She limps.", "Cook soup for Ann.",
+                 "Ann limps to the inn.", "Ann trusts Mira.", "talk has cost: "):  # fmt: skip
+        assert text in shown
+    for text in ("spy", "heir", "lemons"):
+        assert text not in shown
+    assert "what others told Mira about you in confidence (1)" in shown
+    assert "notes of the staff (1)" in shown
+    assert "nothing of you" not in planted.ben.told("aboutme")
+
+
+def test_no_transaction_is_open_between_two_steps(planted, ann, service):
+    planted.talk()
+    planted.acts()
+    depth = len(connection.savepoint_ids)
+    steps = service.forgetting.begin([ann.dbref]).steps()
+    assert {len(connection.savepoint_ids) for _ in steps} == {depth}
+
+
+def test_a_character_with_a_mind_is_not_forgotten_with_its_account(planted, ann, mira):
+    ann.account.characters.add(ann.character)
+    ann.account.characters.add(mira)
+    planted.said()
+    planted.turn_of_ben()
+    forget(ann, switches=["account"])
+    assert models.Message.objects.filter(tool_calls__icontains="Nothing much").exists()
