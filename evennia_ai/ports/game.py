@@ -108,6 +108,7 @@ class GameServices(Services, Protocol):
     def log_retention(self) -> LogRetention: ...
     @property
     def crowd(self) -> CrowdControl: ...
+    @property
     def forgetting(self) -> Any: ...  # with ``is_busy``, ``begin(people)``, ``finish(run)``
     def attend(self, script: Script) -> None: ...  # ticks it while players are near
     def quiesce(self) -> None: ...  # no turn starts any more; those in flight are dropped
