@@ -47,11 +47,15 @@ def expect_answer(person: Any, act_id: int) -> None:
 
 
 def answer(person: Any, agrees: bool) -> None:
-    """Take a person's answer to the act that waits for them, and tell them what comes of it."""
+    """Take a person's answer to the act that waits for them, and tell them what comes of it.
+
+    Raises StoreUnavailable, and then the act waits on.
+    """
     act = pending_acts.find(person.ndb.ai_asked or 0)
+    was_waiting = act is not None and decide(act, person, agrees)
     person.ndb.ai_asked = None
     person.cmdset.remove(ANSWERS)
-    if act is None or not decide(act, person, agrees):
+    if not was_waiting:
         person.msg(text("confirm_late"))
     elif not agrees:
         person.msg(text("confirm_refused"))

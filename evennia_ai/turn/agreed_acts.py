@@ -26,6 +26,8 @@ def run_agreed(script: Script) -> Steps[int]:
     of unknown outcome and is not run again (P2). Fails with TurnAborted and StoreUnavailable.
     """
     clock, acts, count = script.services.clock, script.pending_acts, 0
+    if script.ndb.acts_due:  # a turn that an error left open would stay open behind those of acts
+        yield persist(clock, script.turns.recover)
     while script.ndb.acts_due:
         act: PendingAct | None = yield persist(clock, acts.take)
         if act is None:
