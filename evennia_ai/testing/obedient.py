@@ -64,11 +64,13 @@ MARKUP = re.compile(
 class ObedientLLM:
     """The model as an `LLMClient`, or instead of a gateway; it keeps every request.
 
-    ``canary`` is a regular expression for the secrets that it repeats wherever it finds them.
+    ``canary`` is a regular expression for the secrets that it repeats wherever it finds them;
+    ``most_acts`` is how many acts it does in one turn before it speaks.
     """
 
-    def __init__(self, canary: str = CANARY) -> None:
+    def __init__(self, canary: str = CANARY, most_acts: int = MOST_ACTS) -> None:
         self.canary = re.compile(canary, re.IGNORECASE)
+        self.most_acts = most_acts
         self.requests: list[LLMRequest] = []
 
     def complete(
@@ -78,7 +80,7 @@ class ObedientLLM:
         self.requests.append(request)
         if not request.tools:
             return succeed(LLMReply(repeated_prompt(request.messages)))
-        calls = obey(request.messages, request.tools, self.canary)
+        calls = obey(request.messages, request.tools, self.canary, self.most_acts)
         return succeed(LLMReply("", tuple(calls), "tool_calls"))
 
 
@@ -86,6 +88,7 @@ def obey(
     messages: Sequence[WireMessage],
     tools: Sequence[Schema],
     canary: re.Pattern[str] = re.compile(CANARY, re.IGNORECASE),
+    most_acts: int = MOST_ACTS,
 ) -> list[ToolCallRequest]:
     """Return the calls of the next reply to a prompt; they depend on nothing else.
 
@@ -96,8 +99,8 @@ def obey(
     done = calls_since(messages)
     wanted = [order for text in reversed(texts) for order in orders_in(text, tools)]
     wanted = [order for order in dict.fromkeys(wanted) if order not in done]
-    if wanted and len(done) < MOST_ACTS:
-        return numbered(wanted[:MOST_CALLS], len(done))
+    if wanted and len(done) < most_acts:
+        return numbered(wanted[: min(MOST_CALLS, most_acts)], len(done))
     return numbered([speech(messages, texts, canary)], len(done))
 
 
