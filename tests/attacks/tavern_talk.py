@@ -25,6 +25,7 @@ from tests.attacks.scene import CANARY
 
 SECRET = re.compile(CANARY)
 KEPT = 3
+MOST_TRIES = 60
 MOST_ACTS = 3
 LISTINGS = (
     "aistatus {0}", "aimemory {0}", "aigoals {0}", "aisetup {0}", "aimemory/about {0} = Ann",
@@ -265,13 +266,15 @@ class TavernTalk:
 
 
 def shortest(talk, steps):
-    """Return the steps that are needed for somebody to learn a secret, by halving what goes."""
-    left = list(steps)
-    size = len(left) // 2
+    """Return the steps that are needed for somebody to learn a secret, by halving what goes.
+
+    After `MOST_TRIES` the dialogue may still hold steps that are not needed.
+    """
+    left, size, tries = list(steps), len(steps) // 2, 0
     while size:
         at = 0
-        while at < len(left):
-            without = left[:at] + left[at + size :]
+        while at < len(left) and tries < MOST_TRIES:
+            without, tries = left[:at] + left[at + size :], tries + 1
             if talk.play(without):
                 left = without
             else:
