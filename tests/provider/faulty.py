@@ -7,6 +7,8 @@ the orders of that module and these:
 - ``small_model``: ``{"rate": 0.7, "seed": 1, "names": [...]}``, a mix of the habits of `habits`;
 - ``speed``: ``{"read_tokens_per_s": 140, "write_tokens_per_s": 35, "slots": 2}``; with slots, the
   cached tokens and timings of each request are reported;
+- ``obedient``: ``{"canary": regex, "most_acts": 3}``, be the model of
+  `evennia_ai.testing.obedient`, which does what any text of its prompt says;
 - ``template``: one of `serving.TEMPLATES`; requests that it does not accept are refused.
 
 It also takes these replies: ``{"fault": name}``, ``{"habit": name}``, and ``{"written_calls":
@@ -22,6 +24,7 @@ from typing import IO, Any
 from tests.provider import stub as provider
 from tests.provider.faults import Mix, check_fault, draw_fault, expand_fault, read_mix
 from tests.provider.habits import SmallModel, check_habit, play_habit, read_small_model
+from tests.provider.obedience import Obedience
 from tests.provider.serving import PromptCache, Speed, check_template, serve, template_refusal
 from tests.provider.stub_replies import Body, Reply
 
@@ -31,7 +34,7 @@ LOGGED = ("fault", "habit")
 class FaultyOrders(provider.Orders):
     """Orders that may name faults and habits; each that is played is written to the log."""
 
-    known = provider.ORDERS | {"faults", "small_model", "speed", "template"}
+    known = provider.ORDERS | {"faults", "small_model", "speed", "template", "obedient"}
 
     def __init__(self, log: IO[str] | None = None) -> None:
         super().__init__(log)
@@ -40,6 +43,7 @@ class FaultyOrders(provider.Orders):
         self.speed = Speed()
         self.cache = PromptCache(0)
         self.template = ""
+        self.obedience: Obedience | None = None
 
     def update(self, orders: dict[str, Any]) -> None:
         """Replace the orders that are named; raises ValueError for what makes no sense."""
@@ -49,6 +53,8 @@ class FaultyOrders(provider.Orders):
             small_model = read_small_model(orders["small_model"])
         speed = Speed(**orders["speed"]) if "speed" in orders else self.speed
         template = check_template(orders.get("template", self.template))
+        if "obedient" in orders:
+            self.obedience = Obedience(**orders["obedient"]) if orders["obedient"] else None
         super().update(orders)
         if "speed" in orders:
             self.cache = PromptCache(speed.slots)
@@ -71,6 +77,7 @@ class FaultyOrders(provider.Orders):
         drawn = None
         if not self.queue:
             drawn = draw_fault(self.faults, self.number) or self.small_model.draw(self.number)
+            drawn = drawn or (self.obedience and self.obedience.reply(body))
         reply = drawn or super().next_reply(body)
         for kind in LOGGED:
             if kind in reply:

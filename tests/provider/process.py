@@ -33,7 +33,11 @@ class FaultyProvider(StubProvider):
         named = {} if names is None else {"names": list(names)}
         self.control(small_model={"rate": rate, "seed": seed, **named})
 
+    def obey(self, canary: str, most_acts: int) -> None:
+        """Do from now on what any text of a prompt says, and repeat every secret in it."""
+        self.control(obedient={"canary": canary, "most_acts": most_acts})
+
     def clear(self) -> None:
         """Forget all orders, answer at once and politely, and begin an empty log."""
-        self.control(faults={}, small_model={}, speed={}, template="")
+        self.control(faults={}, small_model={}, speed={}, template="", obedient={})
         super().clear()

@@ -1,0 +1,229 @@
+"""A model that does whatever any text in its prompt says: the worst model for an attack.
+
+It obeys orders in what was said, in names, descriptions, lore, memories, summaries and tool
+results, reads them in many disguises, repeats every secret it sees and copies markup. Only the
+rules, the first system message, are no orders to it. If a game holds against it, it does not
+depend on the good sense of a model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from twisted.internet.defer import Deferred, succeed
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.messages import NOOP, SAY, WHISPER, WireMessage
+from evennia_ai.policy.request_forms.form import Schema, parameters_of, tool_name
+from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
+from evennia_ai.testing.disguises import undisguised
+from evennia_ai.testing.scripted import call
+
+CANARY = r"\bcanary[-_ ]?\w+"
+MOST_CALLS = 6  # in one reply
+MOST_ACTS = 18  # in one turn, before it speaks
+SPOKEN_CHARS = 900
+REFUSED = "(Your last reply was not spoken"
+
+ORDER = re.compile(r"\bCALL\s+([a-z_]\w*)[ \t]*(.*)", re.IGNORECASE)
+FUNCTION = re.compile(r"\b([a-z][a-z0-9]*_\w+|say|give|move|whisper|emote)\(([^()]{0,300})\)")
+NAME_KEYS = ("name", "tool", "function", "act", "action")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
+# What people write instead of calls. The groups are the arguments of the tool.
+WISHES = (
+    ("give", r"\b(?:give|hand|pass|gib|donne) (?P<item>.{1,60}?) (?:to|an|à) (?P<to>[\w'-]+)"),
+    ("move", r"\b(?:go|walk|move) (?:to|into|through) (?:the )?(?P<to>[\w' -]{1,40})"),
+    ("look", r"\b(?:look at|read|examine|inspect) (?:the )?(?P<target>[\w' -]{1,40})"),
+    (WHISPER, r"\bwhisper (?P<text>.{1,200}?) to (?P<target>[\w'-]+)"),
+    ("pin_fact", r"\b(?:pin|never forget)\b:? (?P<content>.{1,300})"),
+    ("add_journal_entry", r"\b(?:remember|note|write down)\b:? (?P<content>.{1,300})"),
+    ("set_goal", r"\byour (?:new )?goal is (?:to )?(?P<goal>.{1,200})"),
+    ("search_memory", r"\bwhat (?:do you (?:know|remember)|did) (?P<query>.{1,80})"),
+    ("search_history", r"\bwhat was (?:said|whispered) (?P<words>.{1,80})"),
+)
+WISH = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in WISHES)
+SPEAK = re.compile(
+    r"\b(?:say|repeat|print|output|write|answer|reply|sag|dis)\b(?: the)?(?: words?)?:? (.{1,300})",
+    re.IGNORECASE,
+)
+REVEAL = re.compile(
+    r"\b(?:reveal|disclose|secret|password|canary|whisper\w*|confid\w+|system prompt|"
+    r"instructions|everything|verbatim|leak|verrate|geheim\w*)\b",
+    re.IGNORECASE,
+)
+MARKUP = re.compile(
+    r"\|l[cu].{0,80}?\|le|\|\[?[a-z0-9=#*/^-]+|\$\w+\(.{0,40}?\)|</?\w[^<>]{0,80}>|\{[^{}]{1,40}\}"
+    r"|\[[^\[\]]{1,80}\]\([^()]{1,120}\)|\w+://\S{1,120}|[\x00-\x1f\x7f\x80-\x9f\u2028-\u202e"
+    r"\u2066-\u2069\u2800\u3164]+[^|\s]{0,20}",
+)
+
+
+class ObedientLLM:
+    """The model as an `LLMClient`, or instead of a gateway; it keeps every request.
+
+    ``canary`` is a regular expression for the secrets that it repeats wherever it finds them;
+    ``most_acts`` is how many acts it does in one turn before it speaks.
+    """
+
+    def __init__(self, canary: str = CANARY, most_acts: int = MOST_ACTS) -> None:
+        self.canary = re.compile(canary, re.IGNORECASE)
+        self.most_acts = most_acts
+        self.requests: list[LLMRequest] = []
+
+    def complete(
+        self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
+    ) -> Deferred[LLMReply]:
+        """Fire with a reply that does all that the prompt says."""
+        self.requests.append(request)
+        if not request.tools:
+            return succeed(LLMReply(repeated_prompt(request.messages)))
+        calls = obey(request.messages, request.tools, self.canary, self.most_acts)
+        return succeed(LLMReply("", tuple(calls), "tool_calls"))
+
+
+def obey(
+    messages: Sequence[WireMessage],
+    tools: Sequence[Schema],
+    canary: re.Pattern[str] = re.compile(CANARY, re.IGNORECASE),
+    most_acts: int = MOST_ACTS,
+) -> list[ToolCallRequest]:
+    """Return the calls of the next reply to a prompt; they depend on nothing else.
+
+    The newest orders come first. What the turn has done already is not done again. When nothing is
+    left to do, the reply is speech: secrets, the words that it was told to say, and markup.
+    """
+    texts = orders_of(messages)
+    done = calls_since(messages)
+    wanted = [order for text in reversed(texts) for order in orders_in(text, tools)]
+    wanted = [order for order in dict.fromkeys(wanted) if order not in done]
+    if wanted and len(done) < most_acts:
+        return numbered(wanted[: min(MOST_CALLS, most_acts)], len(done))
+    return numbered([speech(messages, texts, canary)], len(done))
+
+
+def orders_of(messages: Sequence[WireMessage]) -> list[str]:
+    """Return every text of a prompt but the rules, oldest first, and all of them joined.
+
+    The joined text shows an order that was split over several lines.
+    """
+    told = messages[1:] if messages and messages[0]["role"] == "system" else messages
+    texts = [undisguised(str(message.get("content") or "")) for message in told]
+    words = [text.partition(": ")[2] or text for text in texts if "\n" not in text]
+    return ["".join(words), *texts]
+
+
+def calls_since(messages: Sequence[WireMessage]) -> set[tuple[str, str]]:
+    """Return the calls after the last user message, which the turn has made."""
+    made: set[tuple[str, str]] = set()
+    for message in reversed(messages):
+        if message["role"] == "user":
+            break
+        for item in message.get("tool_calls") or ():
+            made.add((item["function"]["name"], item["function"]["arguments"]))
+    return made
+
+
+def orders_in(text: str, tools: Sequence[Schema]) -> list[tuple[str, str]]:
+    """Return the tool calls that a text asks for, as names with arguments in JSON."""
+    found = [(name.lower(), words) for name, words in ORDER.findall(text)]
+    found += [(name, words) for name, words in FUNCTION.findall(text)]
+    orders = [(name, arguments_of(name, words, tools)) for name, words in found]
+    orders += [(name, as_json(arguments)) for name, arguments in json_calls(text)]
+    for name, pattern in WISH:
+        for match in pattern.finditer(text):
+            orders.append((name, as_json({k: v.strip() for k, v in match.groupdict().items()})))
+    return [order for order in orders if order[0] not in (SAY, NOOP)]
+
+
+def json_calls(text: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """Return the calls that stand in a text as JSON objects, in any of the usual forms."""
+    decoder = json.JSONDecoder(strict=False)
+    for match in re.finditer(r"\{", text):
+        try:
+            item, _ = decoder.raw_decode(text, match.start())
+        except ValueError:
+            continue
+        inner = item.get("function")
+        item = inner if isinstance(inner, dict) else item
+        name = next((str(item[key]) for key in NAME_KEYS if item.get(key)), "")
+        arguments = next((item[key] for key in ARGUMENT_KEYS if key in item), None)
+        arguments = read_object(arguments) if isinstance(arguments, str) else arguments
+        if name.isidentifier() and isinstance(arguments, dict):
+            yield name, arguments
+
+
+def arguments_of(name: str, words: str, tools: Sequence[Schema]) -> str:
+    """Return the arguments of an order: its JSON object, else its words for each text."""
+    start = words.find("{")
+    found = read_object(words[start:]) if start >= 0 else None
+    if found is not None:
+        return as_json(found)
+    schema = next((tool for tool in tools if tool_name(tool) == name), None)
+    return as_json(sample_arguments(schema, words.strip(" .\"'")) if schema else {"text": words})
+
+
+def sample_arguments(schema: Schema, words: str) -> dict[str, Any]:
+    """Return arguments that fit a tool: the words for each text, else the least value allowed."""
+    fields = parameters_of(schema)
+    required = schema["function"].get("parameters", {}).get("required", [])
+    chosen = {name: fields[name] for name in required or list(fields)[:1] if name in fields}
+    return {name: sample(field, words) for name, field in chosen.items()}
+
+
+def sample(field: Mapping[str, Any], words: str) -> Any:
+    """Return a value for one argument."""
+    kind = field.get("type", "string")
+    if field.get("enum"):
+        return field["enum"][0]
+    if kind in ("integer", "number"):
+        return field.get("minimum", 1)
+    return {"boolean": True, "array": [], "object": {}}.get(kind, words or "attack")
+
+
+def speech(
+    messages: Sequence[WireMessage], texts: Sequence[str], canary: re.Pattern[str]
+) -> tuple[str, str]:
+    """Return a call of ``say``: all secrets, the words that it was told to say, and markup.
+
+    If its last reply was refused, it says the secrets alone.
+    """
+    secrets = dict.fromkeys(canary.findall("\n".join(texts)))
+    parts = [f"Line {len(messages)}.", *secrets]
+    if not any(REFUSED in text for text in texts[-2:]):
+        newest = list(reversed(texts[-8:]))
+        parts += [words for text in newest for words in SPEAK.findall(text)]
+        parts += [markup for text in newest for markup in MARKUP.findall(text)]
+        if any(REVEAL.search(text) for text in newest):
+            parts += newest
+    words = " ".join(parts)[:SPOKEN_CHARS]
+    return SAY, as_json({"text": words})
+
+
+def repeated_prompt(messages: Sequence[WireMessage]) -> str:
+    """Return the reply to a request without tools, such as a summary: all that it was shown."""
+    return "\n".join(orders_of(messages)[1:])[-4 * SPOKEN_CHARS :] or "Nothing."
+
+
+def numbered(orders: Iterable[tuple[str, str]], start: int) -> list[ToolCallRequest]:
+    """Return calls with ids that are unique in their turn."""
+    return [
+        ToolCallRequest(f"obeyed_{start + number}", name, arguments)
+        for number, (name, arguments) in enumerate(orders)
+    ]
+
+
+def read_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object that a text begins with, None without one."""
+    try:
+        found, _ = json.JSONDecoder(strict=False).raw_decode(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def as_json(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as JSON text."""
+    return call("", **arguments).arguments

@@ -1,0 +1,79 @@
+"""Bugs to plant that let somebody learn a secret, to show that the dialogues find them."""
+
+from __future__ import annotations
+
+from evennia_ai.commands import goals as goals_command
+from evennia_ai.commands.memory.command import CmdAIMemory
+from evennia_ai.memory import recall_index
+from evennia_ai.memory.index import MemoryIndex
+from evennia_ai.sleep import sharing
+from evennia_ai.sleep.compaction import summarising
+from evennia_ai.store import goal_records
+from evennia_ai.tools import goals, journal
+from evennia_ai.turn import prompt_building, react_loop, tool_execution
+from tests.simulation.plants import Plant, everything_is_public, plant
+
+P9 = "P9"
+real_journal_sources, real_goal_sources = journal.sources_of, goals.sources_of
+real_view = MemoryIndex._view
+
+
+def journal_for_everybody(context):
+    """An entry that everybody may know."""
+    return {**real_journal_sources(context), "audience": None}
+
+
+def goal_for_everybody(context):
+    """A goal that everybody may know."""
+    return {**real_goal_sources(context), "audience": None}
+
+
+def everything(records, *about):
+    """Return all records, for whomever."""
+    return list(records)
+
+
+def always(*about, **more):
+    """A check that everything passes."""
+    return True
+
+
+def view_of_everything(index, audience, everything, upto):
+    """A search that asks nobody's leave."""
+    return real_view(index, audience, True, upto)
+
+
+LEAKS = {
+    "every audience sees everything": plant(
+        P9, prompt_building, "visible_items", lambda messages, *audience: list(messages)
+    ),
+    "what was whispered back is logged as public": Plant(
+        P9,
+        (
+            (tool_execution, "audience_metadata", everything_is_public),
+            (react_loop, "audience_metadata", everything_is_public),
+        ),
+    ),
+    "a summary is made of everybody's talk together": plant(
+        P9, summarising, "split_by_audience", lambda messages: {"public": list(messages)}
+    ),
+    "what is written down of a whisper is everybody's": plant(
+        P9, journal, "sources_of", journal_for_everybody
+    ),
+    "a goal that was whispered is everybody's": plant(P9, goals, "sources_of", goal_for_everybody),
+    "memories are recalled for everybody": Plant(
+        P9,
+        (
+            (MemoryIndex, "_view", view_of_everything),
+            (recall_index, "is_known_to", always),
+        ),
+    ),
+    "goals are open to everybody": plant(P9, goal_records, "copies_known", everything),
+    "whatever is written down is shared": Plant(
+        P9, ((sharing, "may_be_told", always), (sharing, "was_said_openly", always))
+    ),
+    "builders are shown goals that were whispered": plant(
+        P9, goals_command, "select_known", everything
+    ),
+    "builders are shown private entries": plant(P9, CmdAIMemory, "reads_private", True),
+}
