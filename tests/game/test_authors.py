@@ -8,6 +8,7 @@ from evennia_ai.messages import make_message
 from evennia_ai.notifications import notify
 from evennia_ai.policy.authors import known
 from evennia_ai.policy.context.projection import CompactionRecord
+from evennia_ai.policy.limits.shares import PINS_FULL
 from evennia_ai.testing.scripted import call
 from evennia_ai.tools.permission import MOST_READ, People
 from evennia_ai.turn.prompt_building import build_prompt
@@ -198,7 +199,7 @@ def test_a_pin_has_the_authors_of_its_turn(game, mira, bea, ann, vault):
     assert ann.dbref in mira.journal.pinned()[0]["speakers"]
 
 
-def test_who_evicts_a_pin_does_not_read_its_words(game, mira, ann, bob):
+def test_who_finds_no_room_for_a_pin_does_not_read_the_words_of_others(game, mira, ann, bob):
     mira.assistant.attributes.add("pin_tokens", 12)
     game.model.add(call("pin_fact", content="Ann hides gold in the well."), call("noop"))
     ann.do("whisper Mira = keep in mind where my gold is")
@@ -208,7 +209,10 @@ def test_who_evicts_a_pin_does_not_read_its_words(game, mira, ann, bob):
     game.run(1)
     assert "gold" not in str(game.model.requests[-1].messages)
     told = models.ToolCall.objects.filter(name="pin_fact").order_by("id").last()
-    assert told.result.startswith("You keep it in mind. For that, ")
+    assert told.result == PINS_FULL
+    assert [pin["content"] for pin in mira.journal.pinned(frozenset({ann.dbref}))] == [
+        "Ann hides gold in the well."
+    ]
 
 
 def test_another_assistants_words_have_the_authors_behind_them(game, mira, ann, bea, vault, tavern):

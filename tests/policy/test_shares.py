@@ -3,13 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evennia_ai.policy.authors import BUILDER, people_among
 from evennia_ai.policy.limits.shares import PINS_FULL, is_reached, plan_pin
 
 ANN, BOB = "#5", "#6"
 
 
 def pin(content, *speakers):
-    return {"content": content, "speakers": list(speakers)}
+    source = speakers[0] if len(speakers) == 1 else ""
+    return {"content": content, "source_entity": source, "speakers": [*speakers, BUILDER]}
 
 
 def plan(pins, *authors, room=100, most=3):
@@ -43,6 +45,13 @@ def test_in_an_unasked_turn_only_the_characters_own_pins_give_way():
     assert plan(pins[:1], room=3).refusal == PINS_FULL
 
 
+def test_a_bystander_whose_words_were_in_the_prompt_did_not_cause_a_pin():
+    hers = {**pin("hers", ANN), "speakers": [ANN, BOB, BUILDER]}
+    assert plan([hers], ANN, room=0).gone == (hers,)
+    assert plan([hers], BOB, room=0).refusal == PINS_FULL
+    assert not is_reached([hers], frozenset({BOB}), 1)
+
+
 def test_zero_pins_allow_none():
     assert plan([], ANN, most=0).refusal == PINS_FULL
     assert is_reached([], frozenset({ANN}), 0)
@@ -58,7 +67,7 @@ def test_zero_pins_allow_none():
 def test_nobody_ever_evicts_what_others_asked_for(speakers, authors, room, most):
     pins = [pin(f"pin {number}", *who) for number, who in enumerate(speakers)]
     decided = plan_pin(pins, authors, room, most, len)
-    assert all(set(one["speakers"]) <= authors for one in decided.gone)
+    assert all(people_among(one["speakers"]) <= authors for one in decided.gone)
     if not decided.refusal:
         left = [one for one in pins if one not in decided.gone]
         assert sum(len(one["content"]) for one in left) <= room

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.messages import Audience
+from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.records.provenance import Record
 
 PINS_FULL = "You keep in mind as much as you can for others: note this in your journal instead."
@@ -23,7 +24,7 @@ class PinPlan:
 
 def plan_pin(
     pins: Sequence[Record],
-    authors: Audience,
+    people: Audience,
     room: int,
     most: int,
     count_text: Callable[[str], int],
@@ -33,13 +34,13 @@ def plan_pin(
     Only pins of the same people give way, the oldest first, then those that came of nobody's words:
     nobody evicts what others asked for. ``pins`` are the character's own, oldest first; ``room`` is
     what they may take beside the new one, in tokens; ``most`` is how many pins one person's words
-    may cause.
+    may cause, and ``people`` those who speak now.
     """
-    own = [pin for pin in pins if is_of(pin, authors)]
-    nobodys = [pin for pin in pins if authors and not pin["speakers"]]
+    own = [pin for pin in pins if is_of(pin, people)]
+    nobodys = [pin for pin in pins if people and not causes_of(pin)]
     left, gone = list(pins), list[Record]()
     while True:
-        is_many = is_reached(left, authors, most)
+        is_many = is_reached(left, people, most)
         if not is_many and sum(count_text(pin["content"]) for pin in left) <= room:
             return PinPlan(tuple(gone))
         source = own or ([] if is_many else nobodys)
@@ -49,13 +50,19 @@ def plan_pin(
         left.remove(gone[-1])
 
 
-def is_of(record: Record, authors: Audience) -> bool:
+def causes_of(record: Record) -> Audience:
+    """Return the people who caused a record: its one speaker, else everybody behind its words."""
+    source = record["source_entity"]
+    return frozenset({source}) if source else people_among(record["speakers"])
+
+
+def is_of(record: Record, people: Audience) -> bool:
     """Return True if a record came of these people's words alone, or of nobody's."""
-    speakers = frozenset(record["speakers"])
-    return bool(speakers) == bool(authors) and speakers <= authors
+    causes = causes_of(record)
+    return bool(causes) == bool(people) and causes <= people
 
 
-def is_reached(records: Iterable[Record], authors: Audience, most: int) -> bool:
-    """Return True if one of the authors caused as many of these records as allowed."""
-    causes = [name for record in records for name in record["speakers"] if name in authors]
-    return any(causes.count(name) >= most for name in authors)
+def is_reached(records: Iterable[Record], people: Audience, most: int) -> bool:
+    """Return True if one of these people caused as many of these records as allowed."""
+    causes = [name for record in records for name in causes_of(record) & people]
+    return any(causes.count(name) >= most for name in people)
