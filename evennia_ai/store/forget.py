@@ -7,6 +7,8 @@ the lines that are left. Budgets go on counting.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Q
@@ -65,6 +67,7 @@ class Forgetting:
         yield from self.forget_records()
         yield from self.forget_shared()
         yield from self.forget_remarks()
+        yield from self.forget_staff_work()
         yield from self.forget_rows()
 
     def has_work(self) -> bool:
@@ -135,6 +138,21 @@ class Forgetting:
         passes = models.SleepPass.objects.filter(assistant_id__in=self.traces.assistants)
         yield from delete_all(passes.exclude(errors={}))
 
+    def forget_staff_work(self) -> Iterator[int]:
+        """Delete their reports, and calls that waited for a person's yes in their words."""
+        yield from delete_all(models.Report.objects.filter(reporter__in=self.people))
+        for page in pages(models.Report.objects, "reason"):
+            yield from delete_ids(models.Report, self.ids_with_words(page))
+        acts = models.PendingAct.objects
+        for page in pages(acts, "speakers", "arguments", "result"):
+            theirs = [row[0] for row in page if not self.people.isdisjoint(row[1])]
+            quoting = self.ids_with_words((row[0], *row[2:]) for row in page)
+            yield from delete_ids(models.PendingAct, {*theirs, *quoting})
+
+    def ids_with_words(self, rows: Iterable[tuple[int, *tuple[str, ...]]]) -> list[int]:
+        """Return the ids of rows (id, texts) with their words in a text."""
+        return [id_ for id_, *texts in rows if any(map(self.traces.words.is_in, texts))]
+
     def forget_rows(self) -> Iterator[int]:
         """Delete the rows that were found; their own words last, which lead to all others."""
         yield from self.rename_authors()
@@ -146,14 +164,17 @@ class Forgetting:
             yield from delete_all(model.objects.filter(theirs))
 
     def rename_authors(self) -> Iterator[int]:
-        """Replace their numbers in the authors of messages that stay."""
-        rows = models.Message.objects.filter(id__in=self.traces.named - self.traces.messages)
-        for page in pages(rows, "authors"):
-            with brief_transaction():
-                for id_, authors in page:
-                    kept = people_field({*authors.split()} - self.people | {FORGOTTEN})
-                    models.Message.objects.filter(id=id_).update(authors=kept)
-            yield 0
+        """Replace their numbers in the authors of messages and events that stay."""
+        messages = models.Message.objects.filter(id__in=self.traces.named - self.traces.messages)
+        named = (Q(authors__contains=f" {dbref} ") for dbref in sorted(self.people))
+        events = models.Event.objects.filter(reduce(or_, named)).exclude(id__in=self.traces.events)
+        for rows in (messages, events):
+            for page in pages(rows, "authors"):
+                with brief_transaction():
+                    for id_, authors in page:
+                        kept = people_field({*authors.split()} - self.people | {FORGOTTEN})
+                        rows.model.objects.filter(id=id_).update(authors=kept)
+                yield 0
 
 
 def forget_segment(character: Any, kind: str, key: str, law: ToForget, gone: set[str]) -> int:
@@ -223,7 +244,10 @@ def assistants_who_know(dbref: str) -> list[int]:
 def is_known(dbref: str) -> bool:
     """Return True if the tables or the characters hold anything of somebody."""
     told = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
-    return bool(assistants_who_know(dbref) or count_traces(dbref) or told.exists())
+    reports = models.Report.objects.filter(reporter=dbref)
+    return bool(
+        assistants_who_know(dbref) or count_traces(dbref) or told.exists() or reports.exists()
+    )
 
 
 _running: dict[str, Iterator[int]] = {}

@@ -332,3 +332,29 @@ def test_a_character_with_a_mind_is_not_forgotten_with_its_account(planted, ann,
     planted.turn_of_ben()
     forget(ann, switches=["account"])
     assert models.Message.objects.filter(tool_calls__icontains="Nothing much").exists()
+
+
+def test_reports_and_waiting_calls_go_with_who_made_them(game, mira, ann, bob):
+    now, assistant = mira.assistant.services.now(), mira.assistant
+    ann.do("say Mira, my quibbleflax is in the granary")
+    bob.do("say Mira, I like bread")
+    game.run(1)
+    for player in (ann, bob):
+        models.Report.objects.create(
+            assistant=assistant, at=now, reporter=player.dbref, reporter_name="", reason="rude"
+        )
+        models.PendingAct.objects.create(
+            assistant=assistant,
+            at=now,
+            needs="yes",
+            state="waiting",
+            name="open_vault",
+            arguments="{}",
+            speakers=[player.dbref],
+            expires_at=now,
+        )
+    models.Event.objects.filter(speaker=bob.dbref).update(authors=f" {ann.dbref} {bob.dbref} ")
+    forget(ann)
+    assert [report.reporter for report in models.Report.objects.all()] == [bob.dbref]
+    assert [act.speakers for act in models.PendingAct.objects.all()] == [[bob.dbref]]
+    assert {event.authors for event in models.Event.objects.all()} == {f" #0 {bob.dbref} "}
