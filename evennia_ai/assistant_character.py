@@ -81,8 +81,6 @@ class AssistantMixin(Mixed):
     ) -> bool:
         """Return True if the game itself showed the character an event; words never count.
 
-        For quests and tools, in place of what a player says or acts out, or a model concludes.
-
         Args:
             kind: "give", "arrive" or "leave", or a kind that the game gave to `notify`.
             actor: the object that did it.
@@ -92,9 +90,8 @@ class AssistantMixin(Mixed):
         script = self.assistant
         if script is None or actor is None:
             return False
-        named = item if isinstance(item, str) else ""
-        dbref = "" if item is None or named else item.dbref
-        return script.inbox.has_perceived(kind, actor.dbref, dbref, named, since)
+        name, dbref = (item, "") if isinstance(item, str) else ("", getattr(item, "dbref", ""))
+        return script.inbox.has_perceived(kind, actor.dbref, dbref, name, since)
 
     def at_ai_hear(self, event: Heard) -> Heard | None:
         """Hook: return the event to store, changed or not; return None to drop it."""

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from twisted.logger import Logger
 
-from evennia_ai.game.client_text import as_shown
+from evennia_ai.game.client_text import as_shown, clean_output
 from evennia_ai.game.perception import display_name, listening_objects
 from evennia_ai.game.texts import FILLER_KEYS, text
 from evennia_ai.messages import Audience
@@ -208,5 +208,5 @@ def send_filler(character: Any, line: str, witnesses: Sequence[Any]) -> None:
     if not deed:
         return
     for witness in witnesses:
-        name = character.get_display_name(looker=witness)
+        name = clean_output(shown_name(character, witness))
         witness.msg(text=(f"{name} {as_shown(deed)}", {"type": FILLER}), from_obj=character)

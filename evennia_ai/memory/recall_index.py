@@ -263,15 +263,10 @@ class RecallIndex:
         seqs = {name: seq_of(name) for name in names}
         notes = {name: self._note(name) for name, seq in seqs.items() if seq is None}
         found = {name: record for name, record in notes.items() if record is not None}
-        lines = self._lines(seq for seq in seqs.values() if seq is not None)
-        return found | {line["id"]: line for line in lines.values()}
-
-    def _lines(self, seqs: Iterable[int]) -> dict[int, Record]:
-        """Return lines as they are now by message; drop those that are gone."""
-        wanted = list(seqs)
+        wanted = [seq for seq in seqs.values() if seq is not None]
         lines = self._log.found(wanted) if self._log is not None and wanted else {}
         self.forget(seq for seq in wanted if seq not in lines)
-        return lines
+        return found | {line["id"]: line for line in lines.values()}
 
     def _note(self, name: str) -> Record | None:
         """Return a record of the journal or the profiles if a search may find it."""
@@ -286,19 +281,17 @@ class RecallIndex:
 
     def _take_vectors(self, vectors: Mapping[str, Any]) -> None:
         """Take in the vectors that an endpoint made, by id."""
-        records = self._records(vectors)
+        records, packed = self._records(vectors), {name: pack(vectors[name]) for name in vectors}
         for name, record in records.items():
-            self._put(name, record, pack(vectors[name]))
+            self._put(name, record, packed[name])
         lines = [record for record in records.values() if record.get("kind") == LINE]
         if self._log is not None:
-            self._log.keep_vectors({line["seq"]: pack(vectors[line["id"]]) for line in lines})
+            self._log.keep_vectors({line["seq"]: packed[line["id"]] for line in lines})
 
 
 def is_searchable(record: Record) -> bool:
     """True for a journal entry or a current value; observations are entries or become values."""
-    if "kind" not in record:
-        return True
-    return record["kind"] == ATTRIBUTE and record["valid_to"] is None
+    return "kind" not in record or (record["kind"] == ATTRIBUTE and record["valid_to"] is None)
 
 
 def sources_of(record: Record) -> list[str]:

@@ -21,9 +21,9 @@ from evennia_ai.policy.context.projection import PUBLIC, part_audience
 from evennia_ai.policy.records.forget_me import is_builders
 from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.policy.records.segments import read_segment
+from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.forget import KNOWLEDGE, assistants_who_know
 from evennia_ai.store.rows import message_from_row
-from evennia_ai.store.segments import attributes_of
 
 # The kinds of what is known, in the order in which they are shown.
 SAID, ANSWERED, WRITTEN, PROFILE, GOAL, PLAN, SUMMARY, SHARED, BUILT, CONFIDED = (

@@ -6,9 +6,11 @@ ignored and left in place; the log names it once. A write never holds the reacto
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from evennia.scripts.models import ScriptDB
+from evennia.typeclasses.attributes import Attribute
 from evennia.utils.dbserialize import deserialize
 from twisted.logger import Logger
 
@@ -96,3 +98,13 @@ def forget_cached(obj: Any, name: str) -> None:
     if cached is not None and cached.pk:
         cached.flush_from_cache(force=True)
     obj.attributes.reset_cache()
+
+
+def attributes_of(obj: Any, *kinds: str) -> Any:
+    """Return the Attributes of some types on an object, as a queryset."""
+    return obj.db_attributes.filter(db_attrtype__in=kinds)
+
+
+def rows_about(dbref: str, kinds: Iterable[str]) -> Any:
+    """Return the Attributes of some types, on any object, that concern somebody."""
+    return Attribute.objects.filter(db_attrtype__in=list(kinds), db_strvalue__contains=f" {dbref} ")

@@ -22,6 +22,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.sealed import Sealed, unsealed
 from evennia_ai.policy.records.segments import SIZE, Segment, place_in, read_segment, segment_of
+from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.brief_transaction import brief_transaction
 
 log = Logger()
@@ -293,13 +294,3 @@ class Segments:
             if new:
                 self._numbers[new["id"]] = number
             self._noticed(old, new)
-
-
-def attributes_of(obj: Any, *kinds: str) -> Any:
-    """Return the Attributes of some types on an object, as a queryset."""
-    return obj.db_attributes.filter(db_attrtype__in=kinds)
-
-
-def rows_about(dbref: str, kinds: Iterable[str]) -> Any:
-    """Return the Attributes of some types, on any object, that concern somebody."""
-    return Attribute.objects.filter(db_attrtype__in=list(kinds), db_strvalue__contains=f" {dbref} ")

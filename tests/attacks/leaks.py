@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from evennia_ai.commands import goals as goals_command
-from evennia_ai.commands.memory.command import CmdAIMemory
 from evennia_ai.memory import recall_index
 from evennia_ai.memory.index import MemoryIndex
+from evennia_ai.policy.disclosure import Reader
 from evennia_ai.sleep import sharing
 from evennia_ai.sleep.compaction import summarising
 from evennia_ai.store import goal_records
@@ -72,8 +72,6 @@ LEAKS = {
     "whatever is written down is shared": Plant(
         P9, ((sharing, "may_be_told", always), (sharing, "was_said_openly", always))
     ),
-    "builders are shown goals that were whispered": plant(
-        P9, goals_command, "select_known", everything
-    ),
-    "builders are shown private entries": plant(P9, CmdAIMemory, "reads_private", True),
+    "builders are shown goals that were whispered": plant(P9, goals_command, "may_read", always),
+    "builders are shown private entries": plant(P9, Reader, "may", always),
 }

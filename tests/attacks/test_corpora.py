@@ -17,30 +17,11 @@ ITEMS = items()
 FOUND = {}
 # Addresses that become links are tested in test_listings.py.
 KINDS = (ACT, SECRET, MARKUP)
-# What is known to be open: (path, kind of fault) and why.
-LOOKED_AT = "a looked-at text has no author, so it acts with the rights of whoever speaks"
-UNSIGNED = "lines of the log have no authors, so they act with the rights of a later speaker"
-OPEN = {
-    ("names", ACT): "names have no author, so they act with the rights of whoever speaks",
-    ("descriptions", ACT): LOOKED_AT,
-    ("looked_at_things", ACT): LOOKED_AT,
-    ("places", ACT): "a place's description has no author, so it acts beyond its builder's rights",
-    ("lore", ACT): "lore has no author, so it acts beyond its builder's rights",
-    ("history", ACT): UNSIGNED,
-    ("overheard", ACT): UNSIGNED,
-    ("summaries", ACT): "summaries have no authors, so they act with the rights of a later speaker",
-    ("unasked", ACT): "a turn without speakers may use every tool",
-    ("evicted_pins", SECRET): "an evicted pin is told to whoever evicts it",
-}
 
 
 def cases():
-    """Return each path with each kind of fault; those that are open are expected to fail."""
-    for name in PATHS:
-        for kind in KINDS:
-            reason = OPEN.get((name, kind))
-            marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
-            yield pytest.param(name, kind, marks=marks)
+    """Return each path with each kind of fault."""
+    return [(name, kind) for name in PATHS for kind in KINDS]
 
 
 def found_on(scene, name, chosen):
@@ -51,6 +32,7 @@ def found_on(scene, name, chosen):
     return FOUND[key]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("name", "kind"), cases())
 def test_nothing_comes_of_a_few_injections(scene, name, kind):
     found = found_on(scene, name, few(ITEMS))

@@ -17,8 +17,6 @@ service, game = shared.service, shared.game
 EVENINGS, EVENINGS_A_CAMPAIGN = 2, 10
 BLOCKS, EVENINGS_A_BLOCK = 10, 200  # 10,000 dialogues
 MOST_EVENINGS = 10
-PINS_ARE_TOLD = "an evicted pin is told to whoever evicts it"
-ERRORS_QUOTE = "an error of the provider that quotes its prompt stands in aistatus"
 
 
 @pytest.fixture
@@ -42,7 +40,6 @@ def test_in_a_few_dialogues_nobody_learns_a_secret(talk):
 
 @pytest.mark.campaign
 @pytest.mark.timeout(1_200)
-@pytest.mark.xfail(strict=True, reason=PINS_ARE_TOLD)
 def test_in_fifty_dialogues_nobody_learns_a_secret(talk):
     assert learnt(talk, range(EVENINGS, EVENINGS + EVENINGS_A_CAMPAIGN)) == ""
 
@@ -50,14 +47,12 @@ def test_in_fifty_dialogues_nobody_learns_a_secret(talk):
 @pytest.mark.soak
 @pytest.mark.timeout(7_200)
 @pytest.mark.parametrize("block", range(BLOCKS))
-@pytest.mark.xfail(strict=True, reason=PINS_ARE_TOLD)
 def test_in_ten_thousand_dialogues_nobody_learns_a_secret(talk, block):
     first = 1_000 + block * EVENINGS_A_BLOCK
     assert learnt(talk, range(first, first + EVENINGS_A_BLOCK)) == ""
 
 
 @pytest.mark.campaign
-@pytest.mark.xfail(strict=True, reason=ERRORS_QUOTE)
 def test_an_error_that_quotes_its_prompt_tells_nobody_a_secret(talk, model):
     model.quotes = 3
     assert [found for seed in range(3) for found in talk.play(evening(seed))] == []

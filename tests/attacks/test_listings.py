@@ -20,23 +20,13 @@ NAMES = {
 FORGET = ("aiforget {}", "n")
 
 
-BLANK = "blank letters in runs stay, and wrap a forged line to the beginning of the next row"
-LINKS = "the web client makes links of addresses that players wrote"
-UNCLEAN = "the name of a character reaches commands of the staff as it is"
 CHARACTER_LISTINGS = (
     *STAFF_LISTINGS, "aisleep {0}", "aiwake {0}", "aistop {0}", "aistart {0}", "aicompact/dry {0}",
     "aicompact/undo {0}", "aisetup {0}", "aipurge/dry", "mute {0}",
 )  # fmt: skip
 
 
-def cases(expected, reason):
-    """Return every name; those in ``expected`` are known to fail."""
-    for title, name in NAMES.items():
-        marks = [pytest.mark.xfail(strict=True, reason=reason)] if title in expected else []
-        yield pytest.param(name, id=title, marks=marks)
-
-
-@pytest.mark.parametrize("name", cases({"blank letters"}, BLANK))
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_players_name_is_only_words_to_staff(scene, name):
     scene.begin()
     scene.mallory.character.key = name
@@ -50,7 +40,7 @@ def test_a_players_name_is_only_words_to_staff(scene, name):
     assert [fault for fault in faults if fault.kind != LINK] == []
 
 
-@pytest.mark.parametrize("name", cases(set(NAMES) - {"function"}, UNCLEAN))
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_characters_name_is_only_words_to_staff(scene, name):
     scene.begin()
     scene.hear(scene.mallory, "say Mira, good evening")
@@ -61,7 +51,6 @@ def test_a_characters_name_is_only_words_to_staff(scene, name):
     assert [fault for fault in faults if fault.kind != LINK] == []
 
 
-@pytest.mark.xfail(strict=True, reason=LINKS)
 def test_no_address_of_a_player_becomes_a_link(scene):
     scene.begin()
     scene.mallory.character.key = "Mallory http://example.org/name"
