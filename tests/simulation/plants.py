@@ -171,7 +171,7 @@ def everything_is_public(*about: Any) -> dict[str, Any]:
     return {**real_metadata(*about), "private": False}
 
 
-def one_batch_of_all(events: Any, present: Any) -> Batch | None:
+def one_batch_of_all(events: Any, present: Any, held_back: Any = ()) -> Batch | None:
     """Whispers and room talk go into one prompt, for all ears."""
     return Batch(tuple(events), present, False) if events and present else None
 
