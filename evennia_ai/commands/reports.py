@@ -97,7 +97,8 @@ class CmdAIReport(PlayersCommand):
         report = self.find_report()
         logger.log_sec(f"aireport/show: {self.caller} reads report {report.id}")
         rows = messages_by_seq(report.assistant_id, report.seqs, len(report.seqs))
-        name = report.assistant.obj.key if report.assistant.obj else ""
+        self.read_of = report.assistant.obj
+        name = self.read_of.key if self.read_of else ""
         gone = len(report.seqs) - len(rows)
         lines = [report_line(report), clean_output(report.reason)]
         lines += [message_line(row, name, self.reader) for row in rows]

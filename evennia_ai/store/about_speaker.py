@@ -108,7 +108,7 @@ def words_of(record: Record) -> str:
         return f"{record['attribute']}: {record['value']}"
     if "contacts" in record:
         return (
-            f"{record['contacts']} conversations, familiarity {record['familiarity']:.0%}, "
+            f"conversations: {record['contacts']}, familiarity {record['familiarity']:.0%}, "
             f"liking {record['sentiment']:+.1f}"
         )
     return str(record["content"])

@@ -1,6 +1,7 @@
 """A player reports a character, and admins read what that player heard, and nothing else."""
 
 import pytest
+from evennia.utils import logger
 
 from evennia_ai.models import Message, Report
 from evennia_ai.testing.scripted import call
@@ -20,6 +21,15 @@ def talk(game, ann, bob, mira):
     ):
         player.do(line)
         game.run(1)
+
+
+def test_reading_the_whispers_of_a_report_is_logged(talk, ann, mira, admin, monkeypatch):
+    lines = []
+    monkeypatch.setattr(logger, "log_sec", lambda text, **kwargs: lines.append(text))
+    ann.do("aireport Mira = rude")
+    admin.do(f"aireport/show {Report.objects.get().id}")
+    whose = f"private items of Mira ({mira.dbref})"
+    assert lines[-1].startswith("aireport/show: Ada") and lines[-1].endswith(whose)
 
 
 def test_staff_reads_the_lines_that_the_reporter_heard(talk, ann, bob, mira, admin):
