@@ -134,7 +134,8 @@ class AnyOrder(RuleBasedStateMachine):
     @invariant()
     def it_is_never_open_longer_than_the_longest_pause(self):
         until = self.breaker.open_until
-        assert until is None or until - self.now <= LIMITS.longest_pause_s
+        # No difference: 60.00000000000003 s were measured of (196.47 + 60) - 196.47.
+        assert until is None or until <= self.now + LIMITS.longest_pause_s
 
     @invariant()
     def it_never_stays_shut_for_ever(self):
