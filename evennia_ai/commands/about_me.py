@@ -6,8 +6,8 @@ from evennia.utils.evmore import EvMore
 
 from evennia_ai.commands.common import Dialogue
 from evennia_ai.commands.players import PAUSE_S, PlayersCommand, characters_of
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.texts import TEXTS, text
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, KnownBy, known_of, tokens_used
 
 LINE_CHARS = 2_000

@@ -9,10 +9,10 @@ import evennia
 from evennia.locks.lockhandler import check_lockstring
 from twisted.logger import Logger
 
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import is_yes, text
 from evennia_ai.policy.pending_acts import PendingAct, arguments_line
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, Script
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import script_of
@@ -30,7 +30,7 @@ def ask_to_confirm(person: Any, script: Script, act: PendingAct, purpose: str) -
     person.msg(
         text(
             "confirm_ask",
-            name=display_name(script.character, person),
+            name=clean_output(display_name(script.character, person)),
             tool=act.name,
             purpose=clean_output(purpose),
             arguments=clean_output(arguments_line(act.arguments)),
