@@ -81,7 +81,7 @@ def test_after_forgetme_no_byte_of_the_game_folder_holds_their_words(
         admin.send("aisleep Mira")
         game.wait_for_sql("SELECT outcome FROM evennia_ai_sleeppass", [("done",)], 60)
         assert {word for _file, word in found_in(game.folder)} == set(NAMES.split())
-        assert {"server.log", older.name} <= {file for file, _word in found_in(game.folder)}
+        assert older.name in {file for file, _word in found_in(game.folder)}
         before = game.sql(LINES_OF_BEN)
 
         ann.mark()
