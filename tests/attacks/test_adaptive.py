@@ -16,7 +16,7 @@ from tests.attacks.scene import LINK
 pytestmark = pytest.mark.game
 SEED = 14
 STRONGEST = 20
-MUTATIONS, MUTATIONS_A_SOAK = 20, 1_000
+MUTATIONS, MUTATIONS_A_SOAK = 10, 1_000
 DOORS = [
     pytest.param(FRONT, id="front"),
     pytest.param(SIDE, id="side"),
