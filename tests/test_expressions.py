@@ -49,6 +49,7 @@ def test_no_expression_grows_faster_than_its_text(every):
     assert lines == []
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "pattern",
     [

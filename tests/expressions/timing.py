@@ -16,6 +16,7 @@ TOO_LONG_S = 0.1
 FIRST_CHARS = 40
 NOISE_S = 0.004  # below this, a growth says nothing
 GROWTH = 2.6  # of the time, at twice the length
+BAD_S = 0.02  # four times what an expression may take; under load the slowest took 8 ms
 REPEATS = 4
 
 
@@ -55,7 +56,7 @@ def grows_too_fast(cost: Cost) -> bool:
         return False
     whole = seconds_of(cost.expression, cost.text, REPEATS)
     half = seconds_of(cost.expression, cost.maker(cost.chars // 2), REPEATS)
-    return whole > NOISE_S and whole > GROWTH * half
+    return whole > BAD_S or (whole > NOISE_S and whole > GROWTH * half)
 
 
 def _cost(expression: Expression, maker: Maker) -> Cost:
