@@ -40,7 +40,7 @@ def test_all_expressions_are_found(every):
     assert any(re.escape(NAMES) in text for text in texts)  # made of a name at run time
 
 
-@pytest.mark.campaign
+@pytest.mark.soak
 def test_no_expression_grows_faster_than_its_text(every):
     bad = [(one.place, worst(one)) for one in every]
     bad = [(place, cost) for place, cost in bad if grows_too_fast(cost)]
@@ -49,7 +49,7 @@ def test_no_expression_grows_faster_than_its_text(every):
     assert lines == []
 
 
-@pytest.mark.campaign
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -104,7 +104,7 @@ PIECES = (
 )
 
 
-@pytest.mark.campaign
+@pytest.mark.soak
 @pytest.mark.parametrize("reader", READERS)
 def test_reading_twice_the_text_takes_about_twice_the_time(reader):
     slow = [piece for piece in PIECES if function_grows_too_fast(READERS[reader], piece)]
