@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from evennia_ai.messages import MARK
 from evennia_ai.policy.replies.assistant_voice import (
@@ -30,7 +30,7 @@ MARKUP = re.compile(
     r"|<\s?/?\s?(?:situation|summary|you|think|thinking|tool_call|function|persona|parameter)\b"
     r"|<[|｜](?=\w)|(?<=\w)[|｜]>|<</?SYS>>|\[/?(?:INST|SYS|TOOL_?[A-Z]*|ARGS|CALL_ID|AVAILABLE_TOOLS)\]"
     r"|\[(?:CONTEXT SUMMARY|TOOL OUTPUT)|(?m:^#{1,6}\s)|\bhttps?://|\]\(http"
-    r"|\A(?:assistant|user|system|say|whisper|emote)\s+(?=[A-Z\"“])|&(?:quot|amp|lt|gt|nbsp|#\d{1,5});"
+    r"|&(?:quot|amp|lt|gt|nbsp|#\d{1,5});"
 )
 VALUE = r"(?:[\"'“{\[(\d-]|[tT]rue\b|[fF]alse\b|null\b|None\b)"
 # Pieces of JSON and of schemas, placeholders; also with the "(" that models write for "{".
@@ -67,7 +67,7 @@ ROLE = re.compile(
     r"\s?(?:\(\w{1,20}\))?[*_\])]{0,3}\s?:"
     rf"|\A[\s>#*_\[(]{{0,6}}+(?:final )?{one_of('|'.join(HEADINGS))}[*_\])]{{0,3}}\s?:"
     r"|(?m:^\s{0,9}+(?:you see|people here|things here|exits|you carry|not answered yet|place)\s?:)"
-    r"|[(\[]note\s?:",
+    r"|(?-i:\A(?:assistant|user|system|say|whisper|emote)\s+(?=[A-Z\"“]))|[(\[]note\s?:",
     re.IGNORECASE,
 )
 SPEECH = r"(?:says?|asks?|whispers?|replies|answers|sagt|flüstert|dit|murmure|dice)"
@@ -168,16 +168,28 @@ def names_tools(words: str, around: Surroundings) -> bool:
     return any(name not in told for name in SNAKE.findall(words))
 
 
+def holds_new(pattern: re.Pattern[str], words: str, around: Surroundings) -> bool:
+    """Return True if the words match a pattern with a piece that nobody present has just said.
+
+    A character may answer somebody who asks what ``<b>`` means.
+    """
+    found = pattern.search(words)
+    if not found or not around.heard:
+        return found is not None
+    told = "\n".join(around.heard)
+    return any(match[0].strip() not in told for match in pattern.finditer(words))
+
+
 Check = Callable[[str, Surroundings], bool]
 CHECKS: tuple[tuple[Check, str], ...] = (
     (lambda words, _: MARK in words, "it told an event; give only your own words"),
-    (lambda words, _: CODE.search(words) is not None, "it held code or a code fence, not words"),
+    (partial(holds_new, CODE), "it held code or a code fence, not words"),
     (
-        lambda words, around: MARKUP.search(without_links(words, around.link_hosts)) is not None,
+        lambda words, around: holds_new(MARKUP, without_links(words, around.link_hosts), around),
         "it held tags or other markup, not words",
     ),
-    (lambda words, _: DATA.search(words) is not None, "it was JSON, not words"),
-    (lambda words, _: CALL.search(words) is not None, "it was a function call, not words"),
+    (partial(holds_new, DATA), "it was JSON, not words"),
+    (partial(holds_new, CALL), "it was a function call, not words"),
     (names_tools, "it named tools, which nobody in the story knows"),
     (lambda words, _: ROLE.search(words) is not None, "it held a label before the words"),
     (is_script, "it held lines for others; give only your own words"),

@@ -185,10 +185,11 @@ CUES = {
     "de": _cues(
         r"\bwann\b|\bwie lange?\b|\bwelche\w? (?:jahr|monat|tag|woche|datum)",
         r"wie ?viele?|wie (?:oft|lange?|alt|weit)",
-        r"(?:vor)?gestern|heute|(?:über)?morgen|neulich|kürzlich|vorhin|damals|seit|gerade|"
-        rf"(?:letzt|vorig|vergangen|nächst|kommend|dies)e\w? (?:{NIGHTS}|{WEEKS}|{MONTHS_LONG}|"
-        rf"{YEARS}|wochenende|sommer|winter|frühling|herbst)|vor \w+ (?:{DAYS}|{WEEKS}|"
-        rf"{MONTHS_LONG}|{YEARS})|(?:{DAYS}|{WEEKS}|{MONTHS_LONG}|{YEARS}) lang|jahrelang",
+        r"gestern|vorgestern|heute|morgen|übermorgen|neulich|kürzlich|vorhin|damals|seit|gerade|"
+        rf"{one_of('letzt|vorig|vergangen|nächst|kommend|dies')}e\w? (?:{NIGHTS}|{WEEKS}|"
+        rf"{MONTHS_LONG}|{YEARS}|wochenende|sommer|winter|frühling|herbst)|vor \w+ (?:{DAYS}|"
+        rf"{WEEKS}|{MONTHS_LONG}|{YEARS})|{one_of(f'{DAYS}|{WEEKS}|{MONTHS_LONG}|{YEARS}')} lang|"
+        r"jahrelang",
         r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|hundert|tausend|einmal|zweimal|"
         r"paar|mehrere|einige|dutzend",
     ),

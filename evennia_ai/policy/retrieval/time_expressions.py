@@ -21,13 +21,13 @@ _MONTH = one_of("|".join(MONTHS))
 _UNIT = one_of("|".join(UNIT_DAYS))
 _WHAT = one_of("|".join((*UNIT_DAYS, NIGHTS, *WEEKDAYS)))
 _DAY = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th|er|\.)?"
+_CUE = one_of("in|of|since|until|during|last|this|on|around|early|late|mid|im|seit|en|depuis|desde")
 _COUNT = rf"(\d{{1,3}}|{one_of('|'.join(COUNTS))})"
 
 # They mean something else, too, and count as months only next to a number or a word of time.
 AMBIGUOUS = ("may", "march", "mars", "julio")
 DATE = re.compile(
-    r"\b(?:(?P<cue>in|of|since|until|during|last|this|on|around|early|late|mid|im|seit|en|depuis|"
-    r"desde)\s++)?"
+    rf"\b(?:(?P<cue>{_CUE})\s++)?"
     rf"(?:{_DAY.format('before')}\s++(?:(?:of|de)\s++)?)?(?P<month>{_MONTH})\b"
     rf"(?:\s+{_DAY.format('after')}(?!\d))?(?:,?\s+(?:del?\s+)?(?P<year>\d{{4}})\b)?",
     re.I,

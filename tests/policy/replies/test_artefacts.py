@@ -67,6 +67,21 @@ def test_what_is_no_speech_is_refused():
     assert [line for line in ARTEFACTS if not find_artefact(line, around())] == []
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer", "spoken"),
+    [
+        ("What does <b> do?", "<b> makes it fat.", True),
+        ("What does <b> do?", "<b> makes it fat, <i> makes it lean.", False),
+        ("Is {'a': 1} a spell?", "I say {'a': 1} in my sleep.", True),
+        ("Is {'a': 1} a spell?", 'I say {"text": "Hello"} in my sleep.', False),
+        ("What is `back`?", "`back` is where you came from.", True),
+    ],
+)
+def test_code_is_spoken_only_if_somebody_asked_about_it(asked, answer, spoken):
+    assert bool(find_artefact(answer, around(heard=[f"Ann says: {asked}"]))) is not spoken
+    assert find_artefact(answer, around())
+
+
 def test_what_the_sanitizer_makes_of_the_lines_is_judged_the_same():
     spoken = {line: spoken_words(line, "Brannoc", 6_000) for line in [*LEGITIMATE, *ARTEFACTS]}
     assert [line for line in LEGITIMATE if find_artefact(spoken[line], around())] == []
