@@ -134,9 +134,9 @@ class AssistantHearingMixin(ScriptPart):
             return
         self.services.attend(self)
         if heard.addressed:
+            self.wake()  # first, since what follows may fail
             on_addressed(self, heard)
             end_pause(self)
-            self.wake()
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)
 
