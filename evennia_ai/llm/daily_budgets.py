@@ -25,9 +25,9 @@ class DailyBudgets:
     """The budgets of the game and the players, and of each assistant that has one.
 
     The clock's seconds are unix time. ``spent`` returns what each account spent on a UTC day; it is
-    called with the day's first call, and again while it fails. ``player_tokens`` is for each player, and for each account
-    that `owner_of` gives for one, so that a second character has no further budget; None means no
-    limit. An account's sum is kept in memory only.
+    called with the day's first call, and again while it fails. ``player_tokens`` is for each
+    player, and for each account that `owner_of` gives for one, so that a second character has no
+    further budget; None means no limit. An account's sum is kept in memory only.
     """
 
     def __init__(
