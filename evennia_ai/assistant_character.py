@@ -170,16 +170,10 @@ class AssistantMixin(Mixed):
         if self.assistant:
             self.assistant.notice_place()
 
-    def at_post_puppet(self, **kwargs: Any) -> None:
-        """End the lease of the turn in flight, also if the player leaves before its next step."""
-        super().at_post_puppet(**kwargs)
-        if self.assistant and self.assistant.services:
-            self.assistant.turns.lose_lease()
-
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Wake the assistant when a player leaves the character; the character stays in place."""
         if self.assistant:
-            self.assistant.wake()
+            self.assistant.notice_unpuppet()
         else:
             super().at_post_unpuppet(account, session=session, **kwargs)
 

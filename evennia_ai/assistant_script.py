@@ -243,9 +243,11 @@ class AssistantScript(
         """Return the times of the autonomous acts of the last hour, in the clock's seconds."""
         acts: list[float] | None = self.ndb.autonomous_acts
         if acts is None:
-            since = self.services.now() - timedelta(seconds=HOUR_S)
-            times = self.turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
-            acts = self.ndb.autonomous_acts = [at.timestamp() for at in times]
+            now, seconds = self.services.now(), self.services.clock.seconds()
+            times = self.turns.times_of(
+                CONTEXT_TICK_AUTONOMOUS.name, now - timedelta(seconds=HOUR_S)
+            )
+            acts = self.ndb.autonomous_acts = [seconds - (now - at).total_seconds() for at in times]
         return acts
 
     def wants_to_act(self) -> bool:

@@ -64,6 +64,12 @@ class AssistantPresenceMixin(ScriptPart):
         if self.is_on:
             self.wake()
 
+    def notice_unpuppet(self) -> None:
+        """Wake after a player left the character; the turn that they broke into has no lease."""
+        if self.services:
+            self.turns.lose_lease()
+            self.wake()
+
     def notice_place(self) -> None:
         """Wake after the character moved: players may wait for an answer there."""
         if self.is_on and self.players_near():

@@ -11,7 +11,7 @@ from evennia_ai.errors import BudgetExhausted
 from evennia_ai.policy.limits import budgets
 from evennia_ai.policy.limits.budgets import Account
 from evennia_ai.ports import Caller, LLMRequest
-from evennia_ai.scheduling import Clock
+from evennia_ai.scheduling import Clock, wall_seconds
 
 log = Logger()
 
@@ -24,8 +24,8 @@ OwnerOf = Callable[[str], str]
 class DailyBudgets:
     """The budgets of the game and the players, and of each assistant that has one.
 
-    The clock's seconds are unix time. ``spent`` returns what each account spent on a UTC day; it is
-    called with the day's first call, and again while it fails. ``player_tokens`` is for each
+    ``spent`` returns what each account spent on a UTC day by the machine's time (`wall_seconds`);
+    it is called with the day's first call, and again while it fails. ``player_tokens`` is for each
     player, and for each account that `owner_of` gives for one, so that a second character has no
     further budget; None means no limit. An account's sum is kept in memory only.
     """
@@ -76,7 +76,7 @@ class DailyBudgets:
         ]
 
     def _today(self) -> budgets.Budgets:
-        day = datetime.fromtimestamp(self._clock.seconds(), UTC).date()
+        day = datetime.fromtimestamp(wall_seconds(self._clock), UTC).date()
         if self._budgets.day != day:
             self._budgets.begin_day(day, {})
             self._is_read = False

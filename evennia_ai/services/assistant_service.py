@@ -30,7 +30,7 @@ from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import GameServices, Script
-from evennia_ai.scheduling import TimeSlices
+from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
@@ -38,6 +38,7 @@ from evennia_ai.services.moderation import make_moderation
 from evennia_ai.services.retention import LogRetention
 from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
+from evennia_ai.services.steady_clock import SteadyClock
 from evennia_ai.services.tick_timer import TickTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
 from evennia_ai.services.warm_up import is_wanted, local_models, warm_up
@@ -58,8 +59,10 @@ class AssistantService(Service):
     thinking = staticmethod(send_thinking)
     compacting = staticmethod(send_compacting)
 
-    def __init__(self, clock: Any = reactor, environ: Mapping[str, str] = os.environ) -> None:
-        self.clock = clock
+    def __init__(self, clock: Any = None, environ: Mapping[str, str] = os.environ) -> None:
+        self.steady_clock = None if clock else SteadyClock()
+        self.clock: Any = clock or self.steady_clock
+        clock = self.clock
         self.epoch = time.time_ns() // 1_000_000
         self.accepting = self.quiet = False
         self.switched_off = ""
@@ -100,7 +103,7 @@ class AssistantService(Service):
 
     def now(self) -> datetime:
         """Return the time in UTC."""
-        return datetime.fromtimestamp(self.clock.seconds(), UTC)
+        return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
 
     def attend(self, script: Script) -> None:
         """Tick an assistant while players are near, because something happens around it."""
@@ -111,6 +114,8 @@ class AssistantService(Service):
     def startService(self) -> None:
         """Start the threads; not earlier, because twistd forks before this call."""
         super().startService()
+        if self.steady_clock:
+            self.steady_clock.start()
         if assistants_exist():
             _ = self.memory.embedder  # loads it
         self.models.start()
@@ -132,6 +137,8 @@ class AssistantService(Service):
         for call in (self.revival, self.late_start):
             if call.active():
                 call.cancel()
+        if self.steady_clock:
+            self.steady_clock.stop()
         self.models.loop_thread.stop()
         self.semantic.stop()
         self.forgetting.stop_thread()

@@ -84,7 +84,7 @@ def test_acts_are_remembered_although_the_clock_was_set_back_meanwhile(game, ope
 
 
 def test_acts_for_the_oldest_of_several_lines_are_remembered(game, ann, open_turn):
-    script, turn = open_turn(act="give")
+    script, _turn = open_turn(act="give")
     crash(game)
     ears = frozenset({ann.dbref})
     script.inbox.put(Heard("say", ann.dbref, "Ann", "hurry", ears, addressed=True))
