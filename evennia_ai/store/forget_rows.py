@@ -96,10 +96,12 @@ class Traces:
 
     def turns_on(self, heard: Iterable[int]) -> set[int]:
         """Return the turns that answered some events and no words of other players."""
-        rows = models.Turn.objects.filter(events__in=list(heard)).distinct()
-        players = Q(events__in=models.Event.objects.exclude(speaker__in=self.own_speakers()))
-        others = rows.filter(players).values_list("id", flat=True)
-        return set(rows.values_list("id", flat=True)) - set(others)
+        rows = models.Event.objects.filter(id__in=list(heard)).exclude(turn=None)
+        turns = set(rows.values_list("turn_id", flat=True))
+        others = models.Event.objects.filter(turn__in=turns).exclude(
+            speaker__in=self.own_speakers()
+        )
+        return turns - set(others.values_list("turn_id", flat=True))
 
     def own_speakers(self) -> list[str]:
         """Return the people and the characters: whoever else speaks has words of their own."""

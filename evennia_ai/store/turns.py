@@ -18,7 +18,7 @@ from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import CLAIMED, OVERHEARD
+from evennia_ai.store.inbox import CLAIMED, OVERHEARD, oldest_first
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use
@@ -107,7 +107,7 @@ class TableTurns:
 
     def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
         rows = models.Event.objects.filter(assistant_id=self.assistant_id, state=OVERHEARD)
-        events = [event_from_row(row) for row in rows.order_by("id")]
+        events = [event_from_row(row) for row in oldest_first(rows)]
         if events:
             rows.update(state=NOTED, turn_id=turn_id)
         return events
