@@ -22,7 +22,7 @@ from evennia_ai.config.person_limits import read_person_limits
 from evennia_ai.config.table_retention import read_retention
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import read_hosts
-from evennia_ai.game.crowd import CrowdControl
+from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.file_modes import advice
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import SettingReader, game_setting
@@ -41,8 +41,10 @@ from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.steady_clock import SteadyClock
 from evennia_ai.services.tick_timer import TickTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
+from evennia_ai.services.unlogged_answers import answer_unlogged
 from evennia_ai.services.warm_up import is_wanted, local_models, warm_up
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
+from evennia_ai.store.schema import schema_trouble
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
@@ -56,6 +58,7 @@ class AssistantService(Service):
 
     name = "evennia_ai"
     text = staticmethod(text)
+    answer_unlogged = staticmethod(answer_unlogged)
     thinking = staticmethod(send_thinking)
     compacting = staticmethod(send_compacting)
 
@@ -65,7 +68,7 @@ class AssistantService(Service):
         clock = self.clock
         self.epoch = time.time_ns() // 1_000_000
         self.accepting = self.quiet = False
-        self.switched_off = ""
+        self.switched_off = self.schema_trouble = ""
         self.startup = StartupRecovery(self)
         self.slices = TimeSlices(clock)
         settings = SettingReader()
@@ -122,13 +125,23 @@ class AssistantService(Service):
         services: GameServices = self
         AssistantScript.shared_services = services
         self.signs.connect()
-        self.accepting = True
+        self.check_schema()
+        self.accepting = not self.schema_trouble
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
         if exposed := advice():
             log.warn("evennia_ai: {advice}", advice=exposed)
         reason = ServerConfig.objects.conf(SWITCH)
         if reason:
             self.switch_off(str(reason))
+
+    def check_schema(self) -> None:
+        """Tell log, staff and `aistatus` if the tables do not fit; if unusable, store nothing."""
+        trouble, usable = schema_trouble()
+        if trouble:
+            log.error("evennia_ai: {trouble}", trouble=trouble)
+            tell_channel(f"AI characters: {trouble}")
+            self.complaints.append(trouble)
+        self.schema_trouble = "" if usable else trouble
 
     def stopService(self) -> None:
         """Stop everything at once: a server slow to stop does not come back (measured)."""
@@ -156,6 +169,8 @@ class AssistantService(Service):
 
     def resume(self) -> None:
         """Resume work that an earlier process or a time switched off left unfinished."""
+        if self.schema_trouble:
+            return
         self.startup.begin()
         self.log_retention.start()
         self.long_term_sync.start()
@@ -192,7 +207,7 @@ class AssistantService(Service):
     def revive(self) -> None:
         """Go on as before, because another hook of the game stopped a reload."""
         log.warn("evennia_ai: the reload did not happen; the assistants go on")
-        self.quiet, self.accepting = False, True
+        self.quiet, self.accepting = False, not self.schema_trouble
         self.gateway.open()
         self.signs.connect()
         if self.switched_off:

@@ -85,6 +85,8 @@ class Traces:
     ) -> set[int]:
         """Return the events in which other characters heard what was said in a turn."""
         speaker = self.characters.get(assistant_id)
+        if speaker is None:  # the character is gone
+            return set()
         until = ended_at or datetime.now(UTC)
         heard = models.Event.objects.filter(speaker=speaker, at__gte=at, at__lte=until)
         found = list(heard.exclude(assistant_id=assistant_id).values_list("id", "text"))

@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from evennia.objects.models import ObjectDB
+from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
+from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.forget import Forgetting
 from tests.bench.figures import LONG_MS, Sheet
 from tests.game.test_query_plans import NOW, QUERIES, RARE
@@ -26,7 +29,7 @@ ROW = {
         "assistant_id": f"1 + x % {ASSISTANTS}",
         "at": "datetime('2024-01-01', '+' || x || ' minutes')",
         "kind": "'say'",
-        "speaker": f"'#' || (1000 + x % {SPEAKERS})",
+        "speaker": f"iif(x % 10, '#' || (1000 + x % {SPEAKERS}), '#' || (90000 + x % 40))",
         "speaker_name": "'Ann'",
         "text": "'The river will freeze before the week is out, and nobody believes him.'",
         "state": "'answered'",
@@ -92,6 +95,15 @@ def default_of(field: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else str(int(value))
 
 
+def add_assistants() -> None:
+    """Add the characters whose logs these are, some of whose lines others heard."""
+    numbers = range(ASSISTANTS)
+    ObjectDB.objects.bulk_create(ObjectDB(id=90_000 + n, db_key=f"Npc{n}") for n in numbers)
+    ScriptDB.objects.bulk_create(
+        ScriptDB(id=1 + n, db_key=SCRIPT_KEY, db_obj_id=90_000 + n) for n in numbers
+    )
+
+
 def add_rare_speaker() -> None:
     """Let somebody speak once, without an answer yet."""
     models.Event.objects.create(
@@ -107,6 +119,7 @@ def million(db: None) -> None:
         cursor.execute("PRAGMA foreign_keys=OFF")
     for model in ROW:
         fill(model, ROWS)
+    add_assistants()
     add_rare_speaker()
 
 
