@@ -173,7 +173,7 @@ class AssistantMixin(Mixed):
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Wake the assistant when a player leaves the character; the character stays in place."""
         if self.assistant:
-            self.assistant.wake()
+            self.assistant.notice_unpuppet()
         else:
             super().at_post_unpuppet(account, session=session, **kwargs)
 

@@ -33,6 +33,7 @@ from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.sleep.emergency import compact_in_emergency, compact_on_overflow
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
+from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.lines import erase_vectors
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
@@ -159,7 +160,8 @@ class AssistantScript(
             return 0
         self.ndb.ticking = True
         try:
-            turns: int = yield self.take_turns()
+            with store_errors():
+                turns: int = yield self.take_turns()
         except TurnAborted as error:
             log.info("evennia_ai: {error}", error=error)
             return 0
@@ -241,9 +243,11 @@ class AssistantScript(
         """Return the times of the autonomous acts of the last hour, in the clock's seconds."""
         acts: list[float] | None = self.ndb.autonomous_acts
         if acts is None:
-            since = self.services.now() - timedelta(seconds=HOUR_S)
-            times = self.turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
-            acts = self.ndb.autonomous_acts = [at.timestamp() for at in times]
+            now, seconds = self.services.now(), self.services.clock.seconds()
+            times = self.turns.times_of(
+                CONTEXT_TICK_AUTONOMOUS.name, now - timedelta(seconds=HOUR_S)
+            )
+            acts = self.ndb.autonomous_acts = [seconds - (now - at).total_seconds() for at in times]
         return acts
 
     def wants_to_act(self) -> bool:

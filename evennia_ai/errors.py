@@ -10,10 +10,17 @@ class ConfigError(AssistantError):
 
 
 class ToolError(AssistantError):
-    """A tool call failed. The model gets the text."""
+    """A tool call failed, perhaps after it had some effect. The model gets the text.
+
+    If others notice the tool's effects, the act counts as of unknown outcome and is not repeated.
+    """
 
 
-class ToolDenied(ToolError):
+class NothingDone(ToolError):
+    """A tool call failed before it had any effect. The model gets the text and may try again."""
+
+
+class ToolDenied(NothingDone):
     """The lock of a tool refuses somebody whose words are in this turn."""
 
 

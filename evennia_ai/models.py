@@ -77,8 +77,10 @@ class Event(OwnedByAssistant):
 
     class Meta:
         indexes = [
-            models.Index(fields=["assistant", "state", "id"], name="ai_event_state"),
-            models.Index(fields=["speaker", "assistant", "id"], name="ai_event_speaker"),
+            # Not the assistant first: SQLite would prefer the index of its foreign key.
+            models.Index(fields=["state", "assistant", "at"], name="ai_event_state"),
+            models.Index(fields=["speaker", "at", "assistant"], name="ai_event_speaker"),
+            models.Index(fields=["speaker", "id"], name="ai_event_by"),
         ]
 
 
@@ -110,7 +112,10 @@ class Message(OwnedByAssistant):
     consulted: dict[str, Any] = models.JSONField(default=dict)
 
     class Meta:
-        indexes = [models.Index(fields=["assistant", "id"], name="ai_message_seq")]
+        indexes = [
+            models.Index(fields=["assistant", "id"], name="ai_message_seq"),
+            models.Index(fields=["speaker", "id"], name="ai_message_by"),
+        ]
 
 
 class LineVector(models.Model):
@@ -317,7 +322,7 @@ class DailyUse(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["assistant", "day"], name="ai_dailyuse_once")
+            models.UniqueConstraint(fields=["day", "assistant"], name="ai_dailyuse_once")
         ]
 
 
@@ -333,6 +338,7 @@ class SpeakerUse(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["day", "speaker"], name="ai_speakeruse_once")
         ]
+        indexes = [models.Index(fields=["speaker"], name="ai_speakeruse_by")]
 
 
 class Lore(models.Model):

@@ -51,6 +51,15 @@ class Clock(Protocol):
         """Call a function after ``delay`` seconds."""
 
 
+def wall_seconds(clock: Clock) -> float:
+    """Return the machine's time in unix seconds, which jumps when somebody sets it.
+
+    A clock without a method ``wall`` tells it by its own seconds.
+    """
+    seconds: float = getattr(clock, "wall", clock.seconds)()
+    return seconds
+
+
 class TimeSlices:
     """A queue of work that runs in order, for about ``slice_s`` seconds at a time.
 

@@ -64,7 +64,7 @@ class AICommand(MuxCommand):
         """Run the command; show the caller any error, now or later."""
         try:
             self.check_switches()
-            if AssistantScript.shared_services is None:
+            if AssistantScript.shared_services is None or self.services.schema_trouble:
                 raise UsageError(self.explain_no_services())
             self.reader = self.make_reader()
             self.ensure_may_read(self.reads)
@@ -124,6 +124,8 @@ class AICommand(MuxCommand):
         """Return the message for a server whose assistants could not be started."""
         if not self.caller.check_permstring("Builder"):
             return text("minds_off")
+        if AssistantScript.shared_services:
+            return self.services.schema_trouble
         return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
 
     def run(self) -> Outcome:

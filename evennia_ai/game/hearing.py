@@ -95,6 +95,9 @@ class AssistantHearingMixin(ScriptPart):
         changed = self.pass_hook(heard)
         if changed is None:
             return
+        if self.services.schema_trouble:
+            self.services.slices.put(self.services.answer_unlogged, self, changed)
+            return
         self.backlog.put(changed)
         if changed.kind in SPOKEN:
             self.ndb.last_talk_at = self.services.clock.seconds()
@@ -134,9 +137,9 @@ class AssistantHearingMixin(ScriptPart):
             return
         self.services.attend(self)
         if heard.addressed:
+            self.wake()  # first, since what follows may fail
             on_addressed(self, heard)
             end_pause(self)
-            self.wake()
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.perception import can_hear, is_assistant, listening_objects
 from evennia_ai.policy.conversation.addressing import Candidate, choose_responder
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.ports import Character, GameScript
 from evennia_ai.store.attributes import read_attribute
+from evennia_ai.store.brief_transaction import store_errors
 
 if TYPE_CHECKING:
     Base = GameScript
@@ -62,6 +64,12 @@ class AssistantPresenceMixin(ScriptPart):
         if self.is_on:
             self.wake()
 
+    def notice_unpuppet(self) -> None:
+        """Wake after a player left the character; the turn that they broke into has no lease."""
+        if self.services:
+            self.turns.lose_lease()
+            self.wake()
+
     def notice_place(self) -> None:
         """Wake after the character moved: players may wait for an answer there."""
         if self.is_on and self.players_near():
@@ -75,7 +83,11 @@ class AssistantPresenceMixin(ScriptPart):
     def partners(self) -> dict[str, datetime]:
         """Return the conversation partners: dbref to time of the last exchange."""
         timeout = self.config.conversation_timeout
-        return self.kept("partners", lambda: self.inbox.recent_partners(timeout))
+        try:
+            with store_errors():
+                return self.kept("partners", lambda: self.inbox.recent_partners(timeout))
+        except StoreUnavailable:
+            return {}  # a line must be heard all the same
 
     def is_in_conversation(self, dbref: str) -> bool:
         """True if the last exchange with somebody was within ``conversation_timeout``."""

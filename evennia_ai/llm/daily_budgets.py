@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 
+from twisted.logger import Logger
+
 from evennia_ai.errors import BudgetExhausted
 from evennia_ai.policy.limits import budgets
 from evennia_ai.policy.limits.budgets import Account
 from evennia_ai.ports import Caller, LLMRequest
-from evennia_ai.scheduling import Clock
+from evennia_ai.scheduling import Clock, wall_seconds
+
+log = Logger()
 
 TIGHT_SHARE = 0.8
 
@@ -20,10 +24,10 @@ OwnerOf = Callable[[str], str]
 class DailyBudgets:
     """The budgets of the game and the players, and of each assistant that has one.
 
-    The clock's seconds are unix time. ``spent`` returns what each account spent on a UTC day; it is
-    called with the day's first call. ``player_tokens`` is for each player, and for each account
-    that `owner_of` gives for one, so that a second character has no further budget; None means no
-    limit. An account's sum is kept in memory only.
+    ``spent`` returns what each account spent on a UTC day by the machine's time (`wall_seconds`);
+    it is called with the day's first call, and again while it fails. ``player_tokens`` is for each
+    player, and for each account that `owner_of` gives for one, so that a second character has no
+    further budget; None means no limit. An account's sum is kept in memory only.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class DailyBudgets:
         self._game_tokens = game_tokens
         self._owner_of = owner_of
         self._budgets = budgets.Budgets()
+        self._is_read = False
 
     def reserve(self, request: LLMRequest) -> budgets.Reservation:
         """Reserve the most that a call can cost; raise BudgetExhausted if over a limit."""
@@ -71,10 +76,24 @@ class DailyBudgets:
         ]
 
     def _today(self) -> budgets.Budgets:
-        day = datetime.fromtimestamp(self._clock.seconds(), UTC).date()
+        day = datetime.fromtimestamp(wall_seconds(self._clock), UTC).date()
         if self._budgets.day != day:
-            self._budgets.begin_day(day, self._spent(day))
+            self._budgets.begin_day(day, {})
+            self._is_read = False
+        if not self._is_read:
+            self._read(day)
         return self._budgets
+
+    def _read(self, day: date) -> None:
+        """Take over what was spent today; if that cannot be read, count from 0 for now."""
+        try:
+            self._budgets.begin_day(day, self._spent(day))
+        except Exception as error:  # noqa: BLE001  # of any database; the call must go on
+            log.warn(
+                "evennia_ai: today's tokens cannot be read ({error}); trying again", error=error
+            )
+        else:
+            self._is_read = True
 
     def _charge(self, caller: Caller) -> budgets.Charge:
         limits: dict[Account, int | None] = {

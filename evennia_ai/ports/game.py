@@ -82,14 +82,18 @@ class GameServices(Services, Protocol):
     ``gateway`` and ``toolbox`` are Any here, since commands read figures that only the real ones
     have. ``accepting`` is False before the start and after the stop of the server;
     ``switched_off`` is the reason while an admin has stopped all assistants, else empty.
+    ``schema_trouble`` says why the tables cannot be used, else it is empty; then nothing is stored,
+    and `answer_unlogged` answers.
     """
 
     accepting: bool
     switched_off: str
+    schema_trouble: str
     complaints: list[str]
     recall_trouble: str
     who_may_read: dict[str, str]  # the permission by kind of content; see `policy.disclosure`
 
+    def answer_unlogged(self, script: GameScript, heard: Heard) -> None: ...
     @property
     def gateway(self) -> Any: ...  # with ``health()`` and ``tight_budgets()``
     @property
@@ -137,6 +141,7 @@ class GameScript(Script, Protocol):
     def notice_move(self, mover: Any) -> None: ...
     def notice_presence(self) -> None: ...
     def notice_place(self) -> None: ...
+    def notice_unpuppet(self) -> None: ...
     def stop_thinking(self) -> None: ...
     def drop_turn(self, reason: str) -> list[str]: ...
     def forget(self, dbref: str) -> None: ...

@@ -165,6 +165,7 @@ class Turns(Protocol):
     def recover(self) -> None: ...  # closes the turn that an error left open, if any
     def times_of(self, context: str, since: datetime) -> list[datetime]: ...  # oldest first
     def is_current(self, turn_id: int) -> bool: ...  # False once the lease is lost
+    def lose_lease(self) -> None: ...  # of the open turn, which `recover` closes
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None: ...
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int: ...
     def record_outcome(

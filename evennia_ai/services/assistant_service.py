@@ -22,7 +22,7 @@ from evennia_ai.config.person_limits import read_person_limits
 from evennia_ai.config.table_retention import read_retention
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import read_hosts
-from evennia_ai.game.crowd import CrowdControl
+from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.file_modes import advice
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import SettingReader, game_setting
@@ -30,7 +30,7 @@ from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import GameServices, Script
-from evennia_ai.scheduling import TimeSlices
+from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
@@ -38,10 +38,13 @@ from evennia_ai.services.moderation import make_moderation
 from evennia_ai.services.retention import LogRetention
 from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
+from evennia_ai.services.steady_clock import SteadyClock
 from evennia_ai.services.tick_timer import TickTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
+from evennia_ai.services.unlogged_answers import answer_unlogged
 from evennia_ai.services.warm_up import is_wanted, local_models, warm_up
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
+from evennia_ai.store.schema import schema_trouble
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
@@ -55,14 +58,17 @@ class AssistantService(Service):
 
     name = "evennia_ai"
     text = staticmethod(text)
+    answer_unlogged = staticmethod(answer_unlogged)
     thinking = staticmethod(send_thinking)
     compacting = staticmethod(send_compacting)
 
-    def __init__(self, clock: Any = reactor, environ: Mapping[str, str] = os.environ) -> None:
-        self.clock = clock
+    def __init__(self, clock: Any = None, environ: Mapping[str, str] = os.environ) -> None:
+        self.steady_clock = None if clock else SteadyClock()
+        self.clock: Any = clock or self.steady_clock
+        clock = self.clock
         self.epoch = time.time_ns() // 1_000_000
         self.accepting = self.quiet = False
-        self.switched_off = ""
+        self.switched_off = self.schema_trouble = ""
         self.startup = StartupRecovery(self)
         self.slices = TimeSlices(clock)
         settings = SettingReader()
@@ -100,7 +106,7 @@ class AssistantService(Service):
 
     def now(self) -> datetime:
         """Return the time in UTC."""
-        return datetime.fromtimestamp(self.clock.seconds(), UTC)
+        return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
 
     def attend(self, script: Script) -> None:
         """Tick an assistant while players are near, because something happens around it."""
@@ -111,19 +117,31 @@ class AssistantService(Service):
     def startService(self) -> None:
         """Start the threads; not earlier, because twistd forks before this call."""
         super().startService()
+        if self.steady_clock:
+            self.steady_clock.start()
         if assistants_exist():
             _ = self.memory.embedder  # loads it
         self.models.start()
         services: GameServices = self
         AssistantScript.shared_services = services
         self.signs.connect()
-        self.accepting = True
+        self.check_schema()
+        self.accepting = not self.schema_trouble
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
         if exposed := advice():
             log.warn("evennia_ai: {advice}", advice=exposed)
         reason = ServerConfig.objects.conf(SWITCH)
         if reason:
             self.switch_off(str(reason))
+
+    def check_schema(self) -> None:
+        """Tell log, staff and `aistatus` if the tables do not fit; if unusable, store nothing."""
+        trouble, usable = schema_trouble()
+        if trouble:
+            log.error("evennia_ai: {trouble}", trouble=trouble)
+            tell_channel(f"AI characters: {trouble}")
+            self.complaints.append(trouble)
+        self.schema_trouble = "" if usable else trouble
 
     def stopService(self) -> None:
         """Stop everything at once: a server slow to stop does not come back (measured)."""
@@ -132,6 +150,8 @@ class AssistantService(Service):
         for call in (self.revival, self.late_start):
             if call.active():
                 call.cancel()
+        if self.steady_clock:
+            self.steady_clock.stop()
         self.models.loop_thread.stop()
         self.semantic.stop()
         self.forgetting.stop_thread()
@@ -149,6 +169,8 @@ class AssistantService(Service):
 
     def resume(self) -> None:
         """Resume work that an earlier process or a time switched off left unfinished."""
+        if self.schema_trouble:
+            return
         self.startup.begin()
         self.log_retention.start()
         self.long_term_sync.start()
@@ -185,7 +207,7 @@ class AssistantService(Service):
     def revive(self) -> None:
         """Go on as before, because another hook of the game stopped a reload."""
         log.warn("evennia_ai: the reload did not happen; the assistants go on")
-        self.quiet, self.accepting = False, True
+        self.quiet, self.accepting = False, not self.schema_trouble
         self.gateway.open()
         self.signs.connect()
         if self.switched_off:

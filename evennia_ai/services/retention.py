@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 
 from evennia_ai.config.table_retention import GAME_WIDE, Limit
 from evennia_ai.errors import AssistantError, StoreUnavailable
-from evennia_ai.scheduling import Clock, pause, persist
+from evennia_ai.scheduling import Clock, pause, persist, wall_seconds
 from evennia_ai.store.purge import Report, TablePurge, Tally, assistant_ids
 from evennia_ai.store.rows_in_use import Planned
 
@@ -126,7 +126,7 @@ class LogRetention:
 
     def _tables(self, assistant_id: int | None, dry: bool = False) -> Iterator[TablePurge]:
         """Yield the purge of each table of each assistant."""
-        now = datetime.fromtimestamp(self._clock.seconds(), UTC)
+        now = datetime.fromtimestamp(wall_seconds(self._clock), UTC)
         for owner in [*assistant_ids(), None] if assistant_id is None else [assistant_id]:
             planned = Planned(Counter) if dry else None
             for table, limit in self.retention.items():

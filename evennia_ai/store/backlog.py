@@ -9,7 +9,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard
-from evennia_ai.scheduling import Clock
+from evennia_ai.scheduling import Clock, DelayedCall
 
 log = Logger()
 
@@ -21,7 +21,7 @@ class Backlog:
 
     ``store`` stores one event and returns its id; raises StoreUnavailable. ``stored`` is called
     with each stored event and its id; ``lost`` with each event that could not be stored after all
-    `PAUSES_S`, and the last error.
+    `PAUSES_S`, or not at all, and the last error. No event keeps the next one waiting for good.
     """
 
     def __init__(
@@ -36,12 +36,13 @@ class Backlog:
         self._stored = stored
         self._lost = lost
         self._waiting: deque[Heard] = deque()
+        self._retry: DelayedCall | None = None
         self._tries = 0
 
     def put(self, heard: Heard) -> None:
         """Store an event, after all that are waiting."""
         self._waiting.append(heard)
-        if len(self._waiting) == 1:
+        if self._retry is None or not self._retry.active():
             self._try()
 
     def _try(self) -> None:
@@ -52,6 +53,10 @@ class Backlog:
             except StoreUnavailable as error:
                 self._put_off(error)
                 return
+            except Exception as error:  # noqa: BLE001  # such as text that the database cannot hold
+                log.failure("an event cannot be stored; its speaker is told")
+                self._lose(StoreUnavailable(f"It cannot be stored ({error})."))
+                continue
             self._tries = 0
             heard = self._waiting.popleft()
             try:
@@ -64,6 +69,14 @@ class Backlog:
                     id=event_id,
                 )
 
+    def _lose(self, error: StoreUnavailable) -> None:
+        """Report the oldest waiting event as lost."""
+        heard = self._waiting.popleft()
+        try:
+            self._lost(heard, error)
+        except Exception:  # noqa: BLE001  # the database may refuse to find the speaker, too
+            log.failure("{speaker} cannot be told of a lost line", speaker=heard.speaker_name)
+
     def clear(self) -> None:
         """Forget the waiting events, since their assistant is gone."""
         self._waiting.clear()
@@ -72,12 +85,12 @@ class Backlog:
         """Stop the retries, and report the waiting events as lost."""
         self._tries = 0
         while self._waiting:
-            self._lost(self._waiting.popleft(), error)
+            self._lose(error)
 
     def _put_off(self, error: StoreUnavailable) -> None:
         """Plan the next retry, or give up after the last one."""
         if self._tries < len(PAUSES_S):
-            self._clock.callLater(PAUSES_S[self._tries], self._try)
+            self._retry = self._clock.callLater(PAUSES_S[self._tries], self._try)
             self._tries += 1
         else:
             self.give_up(error)

@@ -1,4 +1,4 @@
-"""Transactions that do not hold the reactor if the database is busy."""
+"""Transactions that do not hold the reactor, and the errors of a database as one of ours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from django.db import OperationalError, connection, transaction
+from django.db import Error, connection, transaction
 
 from evennia_ai.errors import StoreUnavailable
 
@@ -37,18 +37,32 @@ def brief_transaction() -> Generator[None]:
     """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
 
     Without this, a locked SQLite database holds the reactor for its whole time-out, ten seconds in
-    Evennia (measured). Raises StoreUnavailable if the database is locked, full or read-only.
+    Evennia (measured). Raises StoreUnavailable if the database refuses, for whatever reason.
     """
-    wait_before = shorten_wait()
+    wait_before = None
     try:
-        with transaction.atomic():
-            yield
-    except OperationalError as error:
+        with store_errors("written"):
+            wait_before = shorten_wait()
+            with transaction.atomic():
+                yield
+    except StoreUnavailable:
         patience.met_at = time.monotonic()
-        raise StoreUnavailable(f"The database cannot be written now ({error}).") from error
+        raise
     finally:
         if wait_before is not None:
             set_wait(wait_before)
+
+
+@contextmanager
+def store_errors(done: str = "read") -> Generator[None]:
+    """Raise StoreUnavailable for any error of the database; drop a connection that it closed."""
+    try:
+        yield
+    except Error as error:
+        is_open = connection.connection is not None and not connection.in_atomic_block
+        if is_open and not connection.is_usable():
+            connection.close()  # the next use opens another
+        raise StoreUnavailable(f"The database cannot be {done} now ({error}).") from error
 
 
 def shorten_wait() -> int | None:

@@ -85,6 +85,8 @@ class Traces:
     ) -> set[int]:
         """Return the events in which other characters heard what was said in a turn."""
         speaker = self.characters.get(assistant_id)
+        if speaker is None:  # the character is gone
+            return set()
         until = ended_at or datetime.now(UTC)
         heard = models.Event.objects.filter(speaker=speaker, at__gte=at, at__lte=until)
         found = list(heard.exclude(assistant_id=assistant_id).values_list("id", "text"))
@@ -96,10 +98,12 @@ class Traces:
 
     def turns_on(self, heard: Iterable[int]) -> set[int]:
         """Return the turns that answered some events and no words of other players."""
-        rows = models.Turn.objects.filter(events__in=list(heard)).distinct()
-        players = Q(events__in=models.Event.objects.exclude(speaker__in=self.own_speakers()))
-        others = rows.filter(players).values_list("id", flat=True)
-        return set(rows.values_list("id", flat=True)) - set(others)
+        rows = models.Event.objects.filter(id__in=list(heard)).exclude(turn=None)
+        turns = set(rows.values_list("turn_id", flat=True))
+        others = models.Event.objects.filter(turn__in=turns).exclude(
+            speaker__in=self.own_speakers()
+        )
+        return turns - set(others.values_list("turn_id", flat=True))
 
     def own_speakers(self) -> list[str]:
         """Return the people and the characters: whoever else speaks has words of their own."""

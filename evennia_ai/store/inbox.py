@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -39,13 +39,13 @@ class TableInbox:
     def open_events(self) -> OpenEvents:
         """Return the events that need an answer and have none, in one query."""
         by_state: dict[str, list[InboxEvent]] = {WAITING: [], DOUBTFUL: []}
-        for row in self._in_states(WAITING, DOUBTFUL):
+        for row in oldest_first(self._in_states(WAITING, DOUBTFUL)):
             by_state[row.state].append(event_from_row(row))
         return OpenEvents(tuple(by_state[WAITING]), tuple(by_state[DOUBTFUL]))
 
     def overheard(self) -> Sequence[InboxEvent]:
         """Return the events that the next turn adds to the conversation, oldest first."""
-        return [event_from_row(row) for row in self._in_states(OVERHEARD)]
+        return [event_from_row(row) for row in oldest_first(self._in_states(OVERHEARD))]
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         """Close events as answered, excused, noted or expired, with a reason."""
@@ -55,7 +55,7 @@ class TableInbox:
     def recent_partners(self, seconds: float) -> dict[str, datetime]:
         """Return the last time of an answered event by speaker, for the last seconds."""
         since = self.now() - timedelta(seconds=seconds)
-        rows = self._in_states("answered").filter(at__gte=since)
+        rows = self._in_states("answered").filter(at__gte=since).order_by("at")
         return dict(rows.values_list("speaker", "at"))
 
     def has_perceived(
@@ -78,5 +78,9 @@ class TableInbox:
         return bool(rows.exists())
 
     def _in_states(self, *states: str) -> Any:
-        rows = models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
-        return rows.order_by("id")
+        return models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
+
+
+def oldest_first(rows: Iterable[models.Event]) -> list[models.Event]:
+    """Return rows by id; with ORDER BY, SQLite would read all events of the assistant by id."""
+    return sorted(rows, key=lambda row: row.id)

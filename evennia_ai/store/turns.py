@@ -18,7 +18,7 @@ from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import CLAIMED, OVERHEARD
+from evennia_ai.store.inbox import CLAIMED, OVERHEARD, oldest_first
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use
@@ -48,6 +48,7 @@ class TableTurns:
         self.epoch = epoch
         self.may_go_on = may_go_on
         self.current: int | None = None
+        self._lost: int | None = None  # the turn whose lease has ended
 
     def begin(
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
@@ -72,7 +73,8 @@ class TableTurns:
         self.current = turn.id
         overheard += self._overheard_in(set(first_turns.values()))
         known = tuple(e for e in overheard if visible(e.heard.confidants, audience))
-        acts = self._acts_since(min(e.at for e in again)) if again else ()
+        earlier = list(filter(None, first_turns.values()))
+        acts = self._acts_since(min(earlier)) if earlier else ()
         return TurnRecord(turn.id, audience, private, tuple(events), known, acts)
 
     def _first_turns(self, events: Sequence[InboxEvent]) -> dict[int, int]:
@@ -89,11 +91,14 @@ class TableTurns:
         rows = models.Event.objects.filter(turn_id__in=turn_ids, state=NOTED)
         return [event_from_row(row) for row in rows]
 
-    def _acts_since(self, since: datetime) -> tuple[ToolCallRequest, ...]:
-        """Return the world acts of unanswered turns that were done, or may have been."""
+    def _acts_since(self, turn_id: int) -> tuple[ToolCallRequest, ...]:
+        """Return the world acts of unanswered turns that were done, or may have been.
+
+        ``turn_id`` is the first turn to look at. Times would not do: the clock may be set back.
+        """
         rows = models.ToolCall.objects.filter(
             assistant_id=self.assistant_id,
-            at__gte=since,
+            turn_id__gte=turn_id,
             world=True,
             state__in=("done", "unknown"),
             turn__outcome__in=(INTERRUPTED, UNHEARD),
@@ -102,7 +107,7 @@ class TableTurns:
 
     def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
         rows = models.Event.objects.filter(assistant_id=self.assistant_id, state=OVERHEARD)
-        events = [event_from_row(row) for row in rows.order_by("id")]
+        events = [event_from_row(row) for row in oldest_first(rows)]
         if events:
             rows.update(state=NOTED, turn_id=turn_id)
         return events
@@ -164,7 +169,11 @@ class TableTurns:
 
     def is_current(self, turn_id: int) -> bool:
         """Return True while this process holds the lease of a turn."""
-        return self.current == turn_id and self.may_go_on()
+        return self.current == turn_id and self._lost != turn_id and self.may_go_on()
+
+    def lose_lease(self) -> None:
+        """End the lease of the open turn; `recover` closes the turn later."""
+        self._lost = self.current
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call and add it to the daily sums."""

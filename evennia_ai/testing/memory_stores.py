@@ -134,6 +134,7 @@ class MemoryTurns:
         self.loose_calls: list[ModelCallRecord] = []
         self.current: int | None = None
         self.lease = True
+        self._lost: int | None = None
 
     def begin(
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
@@ -146,7 +147,6 @@ class MemoryTurns:
         ]
         overheard = [row.event for row in taken if row.event.id not in wanted]
         overheard += self._overheard_in({row.logged_by for row in taken if row.logged_by})
-        again = [event for event in events if event.attempts]
         self.conversation.append(
             [heard_message(row.event, turn_id) for row in taken if row.logged_by is None]
         )
@@ -158,7 +158,9 @@ class MemoryTurns:
             if claimed:
                 row.event = replace(row.event, attempts=row.event.attempts + 1)
         known = tuple(e for e in overheard if visible(e.heard.confidants, audience))
-        acts = self._acts_since(min(event.at for event in again)) if again else ()
+        retried = {event.id for event in events if event.attempts}
+        first_turns = [row.logged_by or turn_id for row in taken if row.event.id in retried]
+        acts = self._acts_since(min(first_turns)) if first_turns else ()
         record = TurnRecord(turn_id, audience, private, tuple(events), known, acts)
         self.turns.append(StoredTurn(record, self.epoch, context, at=self.conversation.now()))
         self.current = turn_id
@@ -171,13 +173,13 @@ class MemoryTurns:
     def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
         return [r.event for r in self.inbox.rows if r.state == "noted" and r.turn_id in turn_ids]
 
-    def _acts_since(self, since: datetime) -> tuple[ToolCallRequest, ...]:
+    def _acts_since(self, turn_id: int) -> tuple[ToolCallRequest, ...]:
         """Return the world acts of interrupted turns, done or possibly done."""
         return tuple(
             act.call
             for act in self.acts
             if act.world
-            and act.at >= since
+            and act.turn_id >= turn_id
             and act.state in ("done", "unknown")
             and self.turns[act.turn_id - 1].outcome in ("interrupted", "unheard")
         )
@@ -227,7 +229,12 @@ class MemoryTurns:
 
     def is_current(self, turn_id: int) -> bool:
         """Return True while the turn may act."""
-        return self.current == turn_id and self.lease and self.may_go_on()
+        held = self.current == turn_id and self._lost != turn_id
+        return held and self.lease and self.may_go_on()
+
+    def lose_lease(self) -> None:
+        """End the lease of the open turn."""
+        self._lost = self.current
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call."""

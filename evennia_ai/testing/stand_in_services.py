@@ -10,7 +10,6 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.internet.task import Clock
 
-from evennia_ai.errors import ToolError
 from evennia_ai.messages import Audience, Authors, ToolCallRequest
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.records.shared_memory import Telling, Told
@@ -28,6 +27,7 @@ from evennia_ai.ports import (
 )
 from evennia_ai.scheduling import Steps
 from evennia_ai.testing.semantic import StandInSemantic
+from evennia_ai.turn.tool_execution import failed_call
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
 SILENT = frozenset({"noop", "look"})
@@ -42,7 +42,7 @@ class StandInToolbox:
     Attributes:
         categories: category of each tool by name.
         behaviours: functions by tool name. A function gets the context and the arguments; it
-            returns a text or a Deferred of one, or raises `ToolError`.
+            returns a text or a Deferred of one, or raises, as a game's tool does.
         spoken: (tool, words, audience) of each say and whisper.
     """
 
@@ -76,8 +76,8 @@ class StandInToolbox:
             text = RESULTS.get(call.name, "Done.")
             if behaviour:
                 text = yield maybeDeferred(behaviour, context, arguments)
-        except ToolError as error:
-            return ToolResult("failed", str(error))
+        except Exception as error:  # noqa: BLE001  # as the game's own registry
+            return failed_call(error, call.name not in SILENT)
         if call.name in ("say", "whisper"):
             self.spoken.append((call.name, arguments.get("text", ""), context.audience))
         return ToolResult("done", str(text))

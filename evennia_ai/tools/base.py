@@ -24,8 +24,9 @@ class Tool:
 
     Attributes:
         run: called with the `ToolContext` and the checked arguments; returns the text for the
-            model, or a `ToolResult`, or a Deferred of either; raises `ToolError` with a sentence
-            for the model if it cannot do its work.
+            model, or a `ToolResult`, or a Deferred of either; raises `NothingDone` with a sentence
+            for the model if it cannot do its work. After any other error the act may have been
+            done, and is not repeated.
         category: ``free`` (may be chained), ``once`` (once in a turn) or ``final`` (ends the turn).
         lock: lock functions that every author of the prompt must pass.
         world: True if others notice its effect.

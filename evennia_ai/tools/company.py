@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.errors import ToolError
+from evennia_ai.errors import NothingDone
 from evennia_ai.game.pauses import pause
 from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
 from evennia_ai.policy.conversation.react import ONCE
@@ -40,7 +40,7 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
         return "You follow nobody any more."
     leader = find_named(arguments.target, listening_objects(character), character)
     if leader is None:
-        raise ToolError(f"There is nobody called '{plain(arguments.target, 60)}' here.")
+        raise NothingDone(f"There is nobody called '{plain(arguments.target, 60)}' here.")
     write_attribute(character, "ai_following", leader.dbref)
     return f"You follow {display_name(leader, character)} from now on."
 

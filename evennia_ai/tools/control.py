@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from evennia_ai.errors import ToolError
+from evennia_ai.errors import NothingDone
 from evennia_ai.game.sleep_state import go_to_bed, sleep_state
 from evennia_ai.policy.conversation.react import FINAL
 from evennia_ai.policy.schedule.sleep_schedule import (
@@ -53,7 +53,7 @@ def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
     """Fall asleep if nobody needs you. Ends your turn."""
     refusal = why_not_to_bed(bedtime_state(context))
     if refusal:
-        raise ToolError(refusal)
+        raise NothingDone(refusal)
     go_to_bed(context.script, WISH)
     return "Your eyes fall shut."
 

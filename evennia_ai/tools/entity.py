@@ -9,7 +9,7 @@ from evennia.objects.models import ObjectDB
 from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import ToolError
+from evennia_ai.errors import NothingDone
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
 from evennia_ai.policy.compaction.consulted import entity_ref
@@ -41,7 +41,7 @@ def update_entity_observation(
     yield character.ai_profiles.load(context.script.services.slices.put)
     entity = find_entity(arguments.entity, context)
     if entity is None:
-        raise ToolError(f"You know nobody and nothing called '{plain(arguments.entity, 60)}'.")
+        raise NothingDone(f"You know nobody and nothing called '{plain(arguments.entity, 60)}'.")
     observe = character.ai_profiles.observe
     yield store_record(context, partial(observe, entity.dbref, observation, **sources_of(context)))
     kept = f"You will keep that in mind about {display_name(entity, character)}."
@@ -53,7 +53,7 @@ def find_entity(name: str, context: ToolContext) -> Any | None:
     """Return the object that a name means, None if there is none.
 
     Look among what is here first, then among this turn's speakers and everybody with a profile. If
-    several people here share the name, choose the one who speaks; raises ToolError if that is
+    several people here share the name, choose the one who speaks; raises NothingDone if that is
     ambiguous, so that no observation is stored about the wrong person.
     """
     character = context.character
@@ -62,7 +62,7 @@ def find_entity(name: str, context: ToolContext) -> Any | None:
     if len(people) > 1:
         people = [obj for obj in people if obj.dbref in context.speakers]
         if len(people) != 1:
-            raise ToolError(f"Several people here are called '{plain(name, 60)}': who is meant?")
+            raise NothingDone(f"Several people here are called '{plain(name, 60)}': who is meant?")
         return people[0]
     return find_named(name, here, character) or find_named(
         name, objects_of({*context.speakers, *character.ai_profiles.entities()}), character

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import ToolError
+from evennia_ai.errors import NothingDone
 from evennia_ai.game.perception import plain
 from evennia_ai.policy.limits.shares import TOO_MANY_GOALS, is_reached
 from evennia_ai.policy.records.goal import (
@@ -64,11 +64,11 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
             whose["audience"] = parent["audience"]
     own = [goal for goal in known if goal["origin"] != BUILDER]
     if len(own) >= MOST_OPEN and find_goal(content, own) is None:
-        raise ToolError(f"You have {len(own)} goals: finish or drop one before you set another.")
+        raise NothingDone(f"You have {len(own)} goals: finish or drop one before you set another.")
 
     caused = [goal for goal in goals.held() if goal["state"] == OPEN and goal["origin"] != BUILDER]
     if is_reached(caused, context.speakers, context.script.config.person_goals):
-        raise ToolError(TOO_MANY_GOALS)
+        raise NothingDone(TOO_MANY_GOALS)
     why = clean_heard(arguments.why, WHY_CHARS)
     add = partial(goals.add, content, why=why, importance=arguments.importance, **whose)
     kept: str = yield store_record(context, add)
@@ -88,7 +88,7 @@ def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str
         yield persist(services.clock, partial(goals.close, number, state))
         return f"{number} is {state}."
     if percent is None:
-        raise ToolError("Say how far it has come, or that it is done or dropped.")
+        raise NothingDone("Say how far it has come, or that it is done or dropped.")
     yield persist(services.clock, partial(goals.touch, number, progress=percent / 100))
     return f"{number} has come {percent} % of the way."
 
@@ -99,24 +99,24 @@ def known_goals(context: ToolContext) -> list[Record]:
 
 
 def meant(words: str, goals: list[Record]) -> Record:
-    """Return the goal that some words mean; raises ToolError."""
+    """Return the goal that some words mean; raises NothingDone."""
     goal = find_goal(clean_heard(words, GOAL_CHARS), goals)
     if goal is None:
         numbers = ", ".join(goal["id"] for goal in goals) or "none"
-        raise ToolError(f"You have no goal '{plain(words, 60)}'. There are: {numbers}.")
+        raise NothingDone(f"You have no goal '{plain(words, 60)}'. There are: {numbers}.")
     return goal
 
 
 def ensure_may_change(context: ToolContext, goal: Record, state: str) -> None:
-    """Raise ToolError if the model may not change this goal now.
+    """Raise NothingDone if the model may not change this goal now.
 
     Private talk must not change a goal that others know, and no builder's goal may be dropped.
     """
     known_by = goal["audience"]
     known_to_others = known_by is None or not frozenset(known_by) <= context.audience
     if context.private and known_to_others:
-        raise ToolError(
+        raise NothingDone(
             "Others know of that goal: what is confided to you does not change it before them."
         )
     if state == DROPPED and goal["origin"] == BUILDER:
-        raise ToolError("That goal was given to you for good: you cannot drop it.")
+        raise NothingDone("That goal was given to you for good: you cannot drop it.")

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import ToolError
+from evennia_ai.errors import NothingDone
 from evennia_ai.policy.compaction.consulted import entry_ref
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
 from evennia_ai.policy.limits.shares import TOO_MANY_ENTRIES, is_reached, plan_pin
@@ -79,14 +79,14 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     journal, script = context.character.journal, context.script
     room = script.config.pin_tokens - script.count_text(content)
     if room < 0:
-        raise ToolError("That is too long to keep in mind: say it shorter.")
+        raise NothingDone("That is too long to keep in mind: say it shorter.")
 
     def write() -> int:
         own = [e for e in journal.pinned(everything=True) if is_own_pin(e)]
         most = script.config.person_pins
         plan = plan_pin(own, context.speakers, room, most, script.count_text)
         if plan.refusal:
-            raise ToolError(plan.refusal)
+            raise NothingDone(plan.refusal)
         for entry in plan.gone:
             journal.update(entry["id"], pinned=False)
         kept = journal.add(content, **entry_fields(context))
@@ -101,13 +101,13 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
 
 
 def ensure_may_note(context: ToolContext) -> None:
-    """Raise ToolError if those who speak caused as many entries as they may in a day."""
+    """Raise NothingDone if those who speak caused as many entries as they may in a day."""
     script = context.script
     since = iso_utc(script.services.now() - timedelta(days=1))
     newest = context.character.journal.newest(MOST_OF_A_DAY, everything=True)
     today = [entry for entry in newest if entry["timestamp"] >= since]
     if is_reached(today, context.speakers, script.config.person_entries_per_day):
-        raise ToolError(TOO_MANY_ENTRIES)
+        raise NothingDone(TOO_MANY_ENTRIES)
 
 
 def is_own_pin(entry: Record) -> bool:

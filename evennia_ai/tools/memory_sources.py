@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import BadRecord, ToolError
+from evennia_ai.errors import BadRecord, NothingDone
 from evennia_ai.messages import Message
 from evennia_ai.policy.authors import of_records
 from evennia_ai.policy.compaction.claims import takes_for_program
@@ -23,23 +23,23 @@ T = TypeVar("T")
 def content_of(context: ToolContext, text: str, most_chars: int) -> str:
     """Return a model's text, cleaned and cut.
 
-    Raises ToolError if no words are left, or if it takes the character for a program as a fact.
+    Raises NothingDone if no words are left, or if it takes the character for a program as a fact.
     """
     content = clean_heard(text, most_chars)
     if not content:
-        raise ToolError("There were no words in that.")
+        raise NothingDone("There were no words in that.")
     if takes_for_program(content, context.script.character_name):
-        raise ToolError("That is no fact. If somebody claims it, write who.")
+        raise NothingDone("That is no fact. If somebody claims it, write who.")
     return content
 
 
 @inlineCallbacks
 def store_record(context: ToolContext, write: Callable[[], T]) -> Steps[T]:
-    """Write a record and fire with what ``write`` returns; fails with ToolError if it is bad."""
+    """Write a record and fire with what ``write`` returns; fails with NothingDone if it is bad."""
     try:
         written: T = yield persist(context.script.services.clock, write)
     except BadRecord as error:
-        raise ToolError(f"That does not fit: {error}") from error
+        raise NothingDone(f"That does not fit: {error}") from error
     return written
 
 

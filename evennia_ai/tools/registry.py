@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from twisted.internet.defer import CancelledError, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
-from evennia_ai.errors import ConfigError, StoreUnavailable, ToolDenied, ToolError
+from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDenied, ToolError
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.authors import known
@@ -21,7 +21,7 @@ from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.permission import People
 from evennia_ai.tools.waiting_calls import let_wait
-from evennia_ai.turn.tool_execution import DONE, FAILED, REFUSED, TOO_SLOW
+from evennia_ai.turn.tool_execution import DONE, REFUSED, failed_call
 
 log = Logger()
 
@@ -82,6 +82,7 @@ class ToolRegistry:
 
         If ``dry``, the tool does not run, nor the character's hook, which might change the game.
         """
+        in_doubt = False
         try:
             item = self._find(context, call.name)
             arguments = read_arguments(item.arguments, call.arguments)
@@ -93,22 +94,20 @@ class ToolRegistry:
             ask_hook(item, context, arguments)
             if item.world:
                 note_circumstances(context)
+            in_doubt = item.world and not item.safe_to_retry
             returned = yield maybeDeferred(item.run, context, arguments)
         except ToolDenied as error:
             if context.script:  # a tool may be tried without an assistant
                 context.script.services.note_refused(context.speakers)
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
-            return ToolResult(FAILED, str(error))
-        except StoreUnavailable as error:
-            log.warn("tool {name} failed: {error}", name=call.name, error=error)
-            return ToolResult(FAILED, "That cannot be done just now.")
-        except CancelledError:
-            log.warn("tool {name} took too long and was cancelled", name=call.name)
-            return ToolResult(FAILED, TOO_SLOW)
-        except Exception:  # noqa: BLE001  # the tool boundary: a game's tool may raise anything
+            return failed_call(error, in_doubt)
+        except (StoreUnavailable, CancelledError) as error:
+            log.warn("tool {name} failed: {error!r}", name=call.name, error=error)
+            return failed_call(error, in_doubt)
+        except Exception as error:  # noqa: BLE001  # a game's tool may raise anything
             log.failure("tool {name} failed", name=call.name)
-            return ToolResult(FAILED, "That went wrong for a reason outside your control.")
+            return failed_call(error, in_doubt)
         finally:
             context.character.ndb.ai_in_confidence = False
             context.character.ndb.ai_authors = None
@@ -135,7 +134,7 @@ class ToolRegistry:
         item = self.tools.get(name)
         if item is None or (context.allowed is not None and name not in context.allowed):
             known = ", ".join(spec.name for spec in self.offered(context) if spec.shown)
-            raise ToolError(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
+            raise NothingDone(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
         return item
 
 
@@ -187,12 +186,12 @@ def ask_hook(item: Tool, context: ToolContext, arguments: BaseModel) -> None:
 
 
 def read_arguments(model: type[BaseModel], text: str) -> BaseModel:
-    """Return the checked arguments of a call; raises ToolError with a sentence for the model."""
+    """Return the checked arguments of a call; raises NothingDone with a sentence for the model."""
     try:
         return model.model_validate_json(text or "{}")
     except ValidationError as error:
         problems = "; ".join(describe_problem(item) for item in error.errors()[:5])
-        raise ToolError(f"The arguments do not fit: {problems}.") from error
+        raise NothingDone(f"The arguments do not fit: {problems}.") from error
 
 
 def describe_problem(problem: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext
 from pydantic import BaseModel
 
-from evennia_ai.errors import ToolError
+from evennia_ai.errors import NothingDone
 from evennia_ai.game.ai_mark import word_mark
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.hearing import Utterance
@@ -60,9 +60,11 @@ def whisper(context: ToolContext, arguments: WhisperArguments) -> ToolResult:
         target = find_named(arguments.target, present, context.character)
         receivers = [target] if target else []
     if not receivers:
-        raise ToolError(f"Nobody of that name is here to hear you. {people_here(context, present)}")
+        raise NothingDone(
+            f"Nobody of that name is here to hear you. {people_here(context, present)}"
+        )
     if not may_be_heard_by(context, receivers):
-        raise ToolError("What was told you in confidence is not for that person.")
+        raise NothingDone("What was told you in confidence is not for that person.")
     return deliver_whisper(context, arguments.text, receivers)
 
 
@@ -71,7 +73,7 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
     """Do something others see; the text follows your name: 'wipes a mug.'"""
     present = those_present(context)
     if not may_be_heard_by(context, present):
-        raise ToolError("Others would see that, and this talk is private: whisper instead.")
+        raise NothingDone("Others would see that, and this talk is private: whisper instead.")
     words = clean_words(context, arguments.text)
     mark = word_mark()
     context.character.location.msg_contents(
@@ -83,11 +85,11 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
 
 
 def those_present(context: ToolContext) -> list[Any]:
-    """Return everybody who would hear; raises ToolError if nobody who waits is present any more."""
+    """Return everybody who would hear; raises NothingDone if nobody who waits is present."""
     present = listening_objects(context.character)
     here = frozenset(listener.dbref for listener in present)
     if context.askers and not context.askers & here:
-        raise ToolError("Those you would answer are not here any more.")
+        raise NothingDone("Those you would answer are not here any more.")
     return present
 
 
@@ -95,26 +97,26 @@ def clean_words(context: ToolContext, text: str) -> str:
     """Return the model's text as the character's words: cleaned, cut, and changed by its hook."""
     character = context.character
     if character.location is None:
-        raise ToolError("You are nowhere: nobody can hear or see you.")
+        raise NothingDone("You are nowhere: nobody can hear or see you.")
     limit = context.script.config.max_speech_chars
     words = spoken_words(text, character.key, limit)
     words = spoken_words(character.at_ai_say(words) or "", character.key, limit)
     if not words:
-        raise ToolError("There were no words in that.")
+        raise NothingDone("There were no words in that.")
     return words
 
 
 def speak(context: ToolContext, text: str, **manner: Any) -> None:
     """Let the character speak; the game's own hook may change or forbid that.
 
-    Clients get the words escaped, assistants get them as they are. Raises ToolError if there are
+    Clients get the words escaped, assistants get them as they are. Raises NothingDone if there are
     none.
     """
     character, words = context.character, clean_words(context, text)
     escaped = as_shown(words)
     shown = character.at_pre_say(escaped, **manner)
     if not shown:
-        raise ToolError("You cannot speak.")
+        raise NothingDone("You cannot speak.")
     raw = words if shown == escaped else plain(shown, len(shown))
     receivers = manner.get("receivers", ())
     character.ndb.ai_utterance = Utterance(raw, receivers, bool(receivers))
@@ -148,9 +150,9 @@ def confidants(context: ToolContext, present: Iterable[Any]) -> list[Any]:
 
 
 def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> ToolResult:
-    """Whisper to some people; raises ToolError if none of them is present any more."""
+    """Whisper to some people; raises NothingDone if none of them is present any more."""
     if not receivers:
-        raise ToolError("Nobody who may hear this is here any more.")
+        raise NothingDone("Nobody who may hear this is here any more.")
     speak(context, text, receivers=receivers, whisper=True)
     return ToolResult(DONE, WHISPERED, frozenset(who.dbref for who in receivers))
 

@@ -9,7 +9,7 @@ from typing import Any
 from evennia.objects.models import ObjectDB
 from pydantic import BaseModel
 
-from evennia_ai.errors import ToolDenied, ToolError
+from evennia_ai.errors import NothingDone, ToolDenied
 from evennia_ai.game.act_answers import ask_to_confirm, tell_staff
 from evennia_ai.game.perception import display_name
 from evennia_ai.policy.pending_acts import (
@@ -28,10 +28,12 @@ from evennia_ai.turn.tool_execution import ASKED
 
 
 def let_wait(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResult:
-    """Store a call and ask the person who must agree; raises ToolDenied and ToolError."""
+    """Store a call and ask the person who must agree; raises ToolDenied and NothingDone."""
     exact = exact_arguments(arguments.model_dump(mode="json"))
     if len(exact) > MOST_CHARS:
-        raise ToolError("A person must read and allow that first, and it is too long: be shorter.")
+        raise NothingDone(
+            "A person must read and allow that first, and it is too long: be shorter."
+        )
     if item.approval:
         return wait_for_staff(item, context, exact)
     return wait_for_speaker(item, context, exact)

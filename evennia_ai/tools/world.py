@@ -7,7 +7,7 @@ from typing import Any
 from evennia.objects.objects import DefaultExit
 from pydantic import BaseModel
 
-from evennia_ai.errors import ToolError
+from evennia_ai.errors import NothingDone
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import (
     DESCRIPTION_CHARS,
@@ -59,7 +59,7 @@ def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
         return see_place(character)
     target = find_named(arguments.target, around(character), character)
     if target is None:
-        raise ToolError(f"You see no '{plain(arguments.target, 60)}' here.")
+        raise NothingDone(f"You see no '{plain(arguments.target, 60)}' here.")
     looks = plain(target.db.desc, DESCRIPTION_CHARS) or "You see nothing special."
     told = f"{display_name(target, character)}: {looks}"
     read = (entity_ref(target.dbref),)
@@ -74,13 +74,13 @@ def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     exit_obj = find_named(arguments.to, exits, character) or exit_to(arguments.to, exits, character)
     if exit_obj is None:
         names = ", ".join(display_name(obj, character) for obj in exits) or "none"
-        raise ToolError(f"No way leads to '{plain(arguments.to, 60)}'. Exits: {names}.")
+        raise NothingDone(f"No way leads to '{plain(arguments.to, 60)}'. Exits: {names}.")
     if not exit_obj.access(character, "traverse"):
-        raise ToolError(plain(exit_obj.db.err_traverse) or "That way is closed to you.")
+        raise NothingDone(plain(exit_obj.db.err_traverse) or "That way is closed to you.")
     start = character.location
     exit_obj.at_traverse(character, exit_obj.destination)
     if character.location is start:
-        raise ToolError("You could not go that way.")
+        raise NothingDone("You could not go that way.")
     return see_place(character)
 
 
@@ -90,11 +90,11 @@ def get(context: ToolContext, arguments: ItemArguments) -> str:
     character = context.character
     item = find_named(arguments.item, around(character), character)
     if item is None or item.location is character:
-        raise ToolError(f"There is no '{plain(arguments.item, 60)}' here.")
+        raise NothingDone(f"There is no '{plain(arguments.item, 60)}' here.")
     if not item.access(character, "get") or not item.at_pre_get(character):
-        raise ToolError(plain(item.db.get_err_msg) or "You can't get that.")
-    if not item.move_to(character, quiet=True, move_type="get"):
-        raise ToolError("That can't be picked up.")
+        raise NothingDone(plain(item.db.get_err_msg) or "You can't get that.")
+    if not moved(item, character, "get"):
+        raise NothingDone("That can't be picked up.")
     item.at_get(character)
     show(character, "picks_up", item=item)
     return f"You hold {display_name(item, character)}."
@@ -106,9 +106,9 @@ def drop(context: ToolContext, arguments: ItemArguments) -> str:
     character = context.character
     item = carried(character, arguments.item)
     if not item.at_pre_drop(character):
-        raise ToolError("You can't drop that.")
-    if not item.move_to(character.location, quiet=True, move_type="drop"):
-        raise ToolError("That can't be dropped.")
+        raise NothingDone("You can't drop that.")
+    if not moved(item, character.location, "drop"):
+        raise NothingDone("That can't be dropped.")
     item.at_drop(character)
     show(character, "drops", item=item)
     return f"You dropped {display_name(item, character)}."
@@ -121,14 +121,19 @@ def give(context: ToolContext, arguments: GiveArguments) -> str:
     item = carried(character, arguments.item)
     receiver = find_named(arguments.to, around(character), character)
     if receiver is None:
-        raise ToolError(f"There is nobody called '{plain(arguments.to, 60)}' here.")
+        raise NothingDone(f"There is nobody called '{plain(arguments.to, 60)}' here.")
     if not item.at_pre_give(character, receiver):
-        raise ToolError("You can't give that away.")
-    if not item.move_to(receiver, quiet=True, move_type="give"):
-        raise ToolError(f"{display_name(receiver, character)} can't take that.")
+        raise NothingDone("You can't give that away.")
+    if not moved(item, receiver, "give"):
+        raise NothingDone(f"{display_name(receiver, character)} can't take that.")
     item.at_give(character, receiver)
     show(character, "gives", item=item, receiver=receiver)
     return f"You gave {display_name(item, character)} to {display_name(receiver, character)}."
+
+
+def moved(item: Any, target: Any, move_type: str) -> bool:
+    """Move a thing; return True if it moved, even if a hook of the game failed after that."""
+    return bool(item.move_to(target, quiet=True, move_type=move_type)) or item.location is target
 
 
 def around(character: Character) -> list[Any]:
@@ -139,10 +144,10 @@ def around(character: Character) -> list[Any]:
 
 
 def carried(character: Character, name: str) -> Any:
-    """Return a thing that the character carries; raises ToolError if there is none."""
+    """Return a thing that the character carries; raises NothingDone if there is none."""
     item = find_named(name, character.contents, character)
     if item is None:
-        raise ToolError(f"You carry no '{plain(name, 60)}'.")
+        raise NothingDone(f"You carry no '{plain(name, 60)}'.")
     return item
 
 

@@ -8,7 +8,7 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import Busy, ProviderError, TurnAborted
+from evennia_ai.errors import Busy, OutcomeUnknown, ProviderError, TurnAborted
 from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
@@ -64,7 +64,12 @@ def excuse(
     authors = tools.authors | chosen.authors
     tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
     call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
-    result: ToolResult = yield say_aloud(script, turn, tools, chosen.words, call_id, type=EXCUSE)
+    try:
+        result: ToolResult = yield say_aloud(
+            script, turn, tools, chosen.words, call_id, type=EXCUSE
+        )
+    except OutcomeUnknown as error:  # it may have been heard, and once is enough
+        return Outcome(EXPIRED, f"{failed.detail}; and of the excuse: {error}")
     if result.state != DONE:
         return Outcome(EXPIRED, f"{failed.detail}; and no excuse could be made: {result.text}")
     return Outcome(EXCUSED, failed.detail)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks, maybeDeferred
 
-from evennia_ai.errors import OutcomeUnknown
+from evennia_ai.errors import NothingDone, OutcomeUnknown, StoreUnavailable, ToolError
 from evennia_ai.messages import (
     PERCEIVED,
     SPEECH,
@@ -30,6 +30,9 @@ from evennia_ai.turn.model_call import ensure_current
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
 ASKED = "asked"  # a person must agree first
 TOO_SLOW = "That took too long, and may or may not have happened. Do not do it again."
+NOT_NOW = "That cannot be done just now."
+WRONG = "That went wrong for a reason outside your control."
+IN_DOUBT = "It may have happened all the same: do not do it again."
 LEAST_TOOL_TIME_S = 1.0
 LEAST_REPLY_TIME_S = 3.0
 
@@ -51,8 +54,8 @@ def perform(
     still reply. If less time is left, the tool gets up to `LEAST_TOOL_TIME_S` of it.
 
     Fires with the `ToolResult`. Fails with TurnAborted if the lease is lost, with OutcomeUnknown if
-    speech is cancelled, and with StoreUnavailable: if the intent could not be stored, nothing was
-    done; if the outcome could not be stored, it stays unknown.
+    words may have been heard although their call failed, and with StoreUnavailable: if the intent
+    could not be stored, nothing was done; if the outcome could not be stored, it stays unknown.
     """
     clock = script.services.clock
     act_id = yield persist(clock, lambda: intend(script, turn, call, world))
@@ -60,6 +63,8 @@ def perform(
     time_s = max(left_s - LEAST_REPLY_TIME_S, min(left_s, LEAST_TOOL_TIME_S), 0.0)
     running = script.services.toolbox.run(context, call)
     result: ToolResult = yield give_time(running, time_s, clock, partial(given_up, call, world))
+    if result.state == UNKNOWN and call.name in SPEECH:
+        raise OutcomeUnknown(f"{call.name} failed, but may have been heard: {result.text}")
     yield store_outcome(script, act_id, result, as_logged)
     ensure_current(script, turn)
     return result
@@ -100,14 +105,25 @@ def give_time(
 
 
 def given_up(call: ToolCallRequest, world: bool) -> ToolResult:
-    """Return the result of a cancelled tool.
+    """Return the result of a cancelled tool; an act that may have been done is in doubt (P2)."""
+    return ToolResult(UNKNOWN if world or call.name in SPEECH else FAILED, TOO_SLOW)
 
-    An act that may have been done must not count as failed, or it would be repeated (P2). Raises
-    OutcomeUnknown for words that may have been heard: the turn ends with an excuse.
+
+def failed_call(error: Exception, in_doubt: bool) -> ToolResult:
+    """Return the result of a tool call that raised.
+
+    ``in_doubt`` is True if others notice what the tool does, it had begun, and must not run again.
     """
-    if call.name in SPEECH:
-        raise OutcomeUnknown(f"{call.name} came to no end and may have been heard")
-    return ToolResult(UNKNOWN if world else FAILED, TOO_SLOW)
+    text = WRONG
+    if isinstance(error, ToolError):
+        text = str(error)
+    elif isinstance(error, StoreUnavailable):
+        text = NOT_NOW
+    elif isinstance(error, CancelledError):
+        return ToolResult(UNKNOWN if in_doubt else FAILED, TOO_SLOW)
+    if in_doubt and not isinstance(error, NothingDone):
+        return ToolResult(UNKNOWN, f"{text} {IN_DOUBT}")
+    return ToolResult(FAILED, text)
 
 
 def intend(script: Script, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:

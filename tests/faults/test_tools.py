@@ -5,6 +5,7 @@ from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 
 from evennia_ai.models import Message, ToolCall, Turn
 from evennia_ai.testing.scripted import call
+from evennia_ai.turn.tool_execution import IN_DOUBT, WRONG
 from tests.faults.broken_tools import add_tool
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
@@ -28,8 +29,8 @@ def test_29_a_tool_that_raises_goes_back_to_the_model_as_a_sentence(game, ann, m
     assert ann.last() == 'Mira says, "The bell is broken."'
     assert ends() == {"ring, please": "answered"}
     failed = ToolCall.objects.get(name="ring")
-    assert failed.state == "failed"
-    assert failed.result == "That went wrong for a reason outside your control."
+    assert failed.state == "unknown"
+    assert failed.result == f"{WRONG} {IN_DOUBT}"
     assert "sk-secret" not in str(game.model.requests[-1].messages)
     assert [line for line in logged if "tool ring failed" in line]
     assert seems_sane(ann)
@@ -44,7 +45,7 @@ def test_29_a_tool_whose_deferred_fails_is_told_the_same_way(game, ann, mira):
     later.errback(RuntimeError("no such bell"))
     game.run()
     assert ann.last() == 'Mira says, "The bell is broken."'
-    assert ToolCall.objects.get(name="ring").state == "failed"
+    assert ToolCall.objects.get(name="ring").state == "unknown"
 
 
 def test_29_a_model_that_calls_a_broken_tool_for_ever_is_cut_off_with_a_line(game, ann, mira):

@@ -256,6 +256,21 @@ def test_34_taken_over_while_a_tool_is_under_way_nothing_more_is_done(game, ann,
     assert ToolCall.objects.filter(name="ring").count() == 1
 
 
+def test_34_taken_over_for_a_moment_it_drops_the_reply_and_asks_again(game, ann, mira):
+    late = Deferred()
+    game.model.add(late, call("say", text="Well?"))
+    admin = game.player("Admin", game.room("Office"), superuser=True)
+    ann.do("say one")
+    game.run()
+    admin.account.puppet_object(admin.session, mira)
+    admin.account.unpuppet_object(admin.session)
+    late.callback(call("say", text="dropped"))
+    game.run(10)
+    assert [line for line in ann.heard() if "dropped" in line] == []
+    assert ann.last() == 'Mira says, "Well?"'
+    assert ends() == {"one": "answered"}
+
+
 def test_34_what_whoever_steers_it_does_is_not_taken_for_speech_to_it(game, ann, mira):
     admin = game.player("Admin", game.room("Office"), superuser=True)
     admin.account.puppet_object(admin.session, mira)

@@ -71,3 +71,39 @@ def test_acts_of_a_turn_whose_answer_nobody_heard_are_remembered(open_turn):
     script.turns.give_back(turn.id)
     script, again = open_turn(act=None)
     assert [act.name for act in again.done_before] == ["give"]
+
+
+def test_acts_are_remembered_although_the_clock_was_set_back_meanwhile(game, open_turn):
+    script, turn = open_turn(act=None)
+    game.clock.rightNow -= 2
+    script.turns.intend(turn.id, call("give", item="mug"), True)
+    crash(game)
+    game.clock.rightNow -= 2
+    script, again = open_turn(act=None)
+    assert [act.name for act in again.done_before] == ["give"]
+
+
+def test_acts_for_the_oldest_of_several_lines_are_remembered(game, ann, open_turn):
+    script, _turn = open_turn(act="give")
+    crash(game)
+    ears = frozenset({ann.dbref})
+    script.inbox.put(Heard("say", ann.dbref, "Ann", "hurry", ears, addressed=True))
+    open_turn(act=None)
+    crash(game)
+    script, third = open_turn(act=None)
+    assert len(third.events) == 2
+    assert [act.name for act in third.done_before] == ["give"]
+
+
+def test_acts_before_the_words_were_heard_do_not_bind(game, ann, open_turn):
+    script, turn = open_turn(act="give")
+    script.turns.give_back(turn.id)
+    script.inbox.close([event.id for event in turn.events], "expired", "too old")
+    ears = frozenset({ann.dbref})
+    game.clock.rightNow -= 100
+    script.inbox.put(Heard("say", ann.dbref, "Ann", "again", ears, addressed=True))
+    open_turn(act=None)
+    crash(game)
+    script, again = open_turn(act=None)
+    assert [event.heard.text for event in again.events] == ["again"]
+    assert again.done_before == ()

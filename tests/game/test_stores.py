@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError, connection
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.policy.compaction.decision import ContextUse
@@ -150,7 +151,7 @@ def test_a_batch_of_messages_is_stored_whole_or_not_at_all(tables):
     tables.conversation.append([make_message("user", "good")])
     bad = make_message("user", "bad")
     bad["metadata"]["tokens"] = -1
-    with pytest.raises(IntegrityError):
+    with pytest.raises(StoreUnavailable):
         tables.conversation.append([make_message("user", "first"), bad])
     assert contents(tables) == ["good"]
 

@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.testing.tools import try_tool
-from evennia_ai.tools import ToolError, tool
+from evennia_ai.tools import NothingDone, tool
 
 
 class RingArguments(BaseModel):
@@ -17,7 +17,7 @@ class RingArguments(BaseModel):
 def ring(context, arguments: RingArguments) -> str:
     """Ring the bell."""
     if arguments.times > 3:
-        raise ToolError("The rope is too short for that.")
+        raise NothingDone("The rope is too short for that.")
     context.character.location.msg_contents("The bell rings.")
     return f"It rang for {context.character.key}."
 

@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.errors import ProviderRejected, ProviderUnavailable, ToolError
+from evennia_ai.errors import NothingDone, ProviderRejected, ProviderUnavailable
 from evennia_ai.messages import LLMReply
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
@@ -68,7 +68,7 @@ def test_several_calls_of_one_reply_run_in_their_order():
 
 def test_an_error_of_a_tool_goes_back_to_the_model_which_may_mend_it():
     def refuse(context, arguments):
-        raise ToolError("You carry no mug.")
+        raise NothingDone("You carry no mug.")
 
     script, model = assistant(call("give", item="mug", to="Ann"), call("say", text="No mug left."))
     script.services.toolbox.behaviours["give"] = refuse

@@ -7,7 +7,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.errors import OutcomeUnknown, ToolError
+from evennia_ai.errors import NothingDone, OutcomeUnknown
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message, wire_call
 from evennia_ai.policy.conversation.react import TOO_MANY, LoopState, begin_step
 from evennia_ai.policy.replies.artefacts import Surroundings
@@ -61,7 +61,7 @@ class Scene:
 
     def fails(self, *tools):
         def fail(context, arguments):
-            raise ToolError("That cannot be done.")
+            raise NothingDone("That cannot be done.")
 
         for tool in tools:
             self.behaviours[tool] = fail

@@ -6,7 +6,7 @@ import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.errors import ProviderUnavailable, ToolError
+from evennia_ai.errors import NothingDone, ProviderUnavailable
 from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
@@ -117,7 +117,7 @@ def test_what_arrives_after_the_deadline_is_not_said_beside_the_excuse():
 
 def test_without_its_beginning_a_speech_is_not_said():
     def refuse(context, arguments):
-        raise ToolError("You carry no mug.")
+        raise NothingDone("You carry no mug.")
 
     script, model, _ended = assistant()
     script.services.toolbox.behaviours["give"] = refuse

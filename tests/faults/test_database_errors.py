@@ -1,0 +1,145 @@
+"""Every class of Django's database errors, at reads and writes that talk depends on."""
+
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+from django.db.utils import (
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+)
+from twisted.internet.defer import Deferred
+
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.policy.limits.backoff import RetryLimits
+from evennia_ai.store.usage import spent_on
+from evennia_ai.testing.scripted import call
+from tests.faults.process_scene import pass_time
+from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
+from tests.game import conftest as scene
+
+pytestmark = pytest.mark.game
+
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+mira, ann = scene.mira, scene.ann
+
+ERRORS = [
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+]
+UNHEARD = "(Mira did not catch that. Please say it again.)"
+DAY_S = 86_400
+
+
+@contextmanager
+def failing(error, start, times=10_000):
+    """Let statements on our tables that begin with some words fail."""
+    left = [times]
+
+    def refuse(execute, sql, params, many, context):
+        if left[0] and sql.startswith(start) and '"evennia_ai_' in sql:
+            left[0] -= 1
+            raise error("the server closed the connection")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(refuse):
+        yield
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_line_that_the_database_refused_once_is_answered_a_moment_later(
+    game, ann, mira, error, logged
+):
+    game.model.add(call("say", text="One and two."))
+    with failing(error, 'INSERT INTO "evennia_ai_event"', times=1):
+        ann.do("say Mira, one")
+    ann.do("say Mira, two")
+    pass_time(game, 3)
+    assert ann.last() == 'Mira says, "One and two."'
+    assert ends() == {"Mira, one": "answered", "Mira, two": "answered"}
+    assert not tracebacks(logged)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_line_is_heard_although_nothing_can_be_read_or_written(game, ann, mira, error, logged):
+    game.model.add(call("say", text="One."))
+    with failing(error, ("SELECT", "INSERT", "UPDATE"), times=8):
+        ann.do("say Mira, one")
+        pass_time(game, 20)
+    assert ann.last() == 'Mira says, "One."'
+    assert not tracebacks(logged)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_after_a_line_that_cannot_be_stored_at_all_the_assistant_hears_the_next(
+    game, ann, mira, error
+):
+    with failing(error, 'INSERT INTO "evennia_ai_event"'):
+        ann.do("say Mira, one")
+        pass_time(game, 20)
+    assert ann.last() == UNHEARD
+    game.model.add(call("say", text="Two."))
+    ann.do("say Mira, two")
+    pass_time(game, 3)
+    assert ann.last() == 'Mira says, "Two."'
+    assert seems_sane(ann)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("start", ['INSERT INTO "evennia_ai_turn"', 'INSERT INTO "evennia_ai_me'])
+def test_a_turn_that_the_database_refused_begins_again(game, ann, mira, error, start, logged):
+    game.model.add(call("say", text="One."))
+    with failing(error, start, times=10):
+        ann.do("say Mira, one")
+        pass_time(game, 12)
+    assert ann.last() == 'Mira says, "One."'
+    assert ends() == {"Mira, one": "answered"}
+    assert not tracebacks(logged)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_an_inbox_that_could_not_be_read_is_read_again(game, ann, mira, error, logged):
+    game.model.add(call("say", text="One."))
+    ann.do("say Mira, one")
+    with failing(error, 'SELECT "evennia_ai_event"', times=3):
+        pass_time(game, 3)
+    mira.assistant.services.ticks.stop()  # as if nobody else woke it
+    pass_time(game, 20)
+    assert ann.last() == 'Mira says, "One."'
+    assert not tracebacks(logged)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_call_over_midnight_whose_sums_cannot_be_read_still_brings_its_answer(
+    game, ann, mira, error
+):
+    clients = {"openai": game.model, "offline": game.model}
+    limits = GatewayLimits(game_tokens_per_day=10**9, retry=RetryLimits(max_attempts=1))
+    game.service.gateway = ModelGateway(game.clock, clients, limits, spent=spent_on)
+    game.service.profiles["one"] = {"client": "openai", "model": "first"}
+    mira.assistant.attributes.add("profile", "one")
+    late = Deferred()
+    game.model.add(late, call("say", text="Two."))
+    ann.do("say Mira, one")
+    game.run(1)
+    with failing(error, 'SELECT "evennia_ai_dailyuse"'):
+        game.clock.rightNow += DAY_S - 2
+        game.clock.rightNow = game.clock.rightNow // DAY_S * DAY_S + DAY_S + 1
+        if not late.called:
+            late.callback(call("say", text="One."))
+        pass_time(game, 30)
+        assert not mira.assistant.ndb.ticking
+        ann.do("say Mira, two")
+        pass_time(game, 3)
+    assert len(spoken_by("Mira", ann)) == 2
+    assert ann.last() == 'Mira says, "Two."'

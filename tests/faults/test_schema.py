@@ -1,0 +1,107 @@
+"""The tables are older or newer than the code: staff is told, and the characters still answer."""
+
+import pytest
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from evennia_ai.models import Event
+from evennia_ai.store.schema import schema_trouble
+from evennia_ai.testing.scripted import call
+from tests.game import conftest as scene
+
+pytestmark = pytest.mark.game
+
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+mira, ann, bob, admin = scene.mira, scene.ann, scene.bob, scene.admin
+
+ALL = ["0001_initial", "0002_cached_tokens", "0003_linevector", "0004_compaction_without_facts"]
+
+
+def run_sql(*statements):
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def apply(name):
+    """Record a migration of ours; the tests make their tables without any."""
+    run_sql(
+        "CREATE TABLE IF NOT EXISTS django_migrations "
+        "(id integer PRIMARY KEY, app varchar(255), name varchar(255), applied datetime)"
+    )
+    MigrationRecorder(connection).record_applied("evennia_ai", name)
+
+
+def older():
+    """Take a column away, as before a migration."""
+    run_sql("ALTER TABLE evennia_ai_event DROP COLUMN item")
+
+
+def newer():
+    """Add a column that must have a value, as after a later migration."""
+    run_sql("ALTER TABLE evennia_ai_event RENAME COLUMN item TO mood")
+    run_sql("ALTER TABLE evennia_ai_event ADD COLUMN item varchar(24)")
+    apply("0099_mood")
+
+
+@pytest.fixture
+def restarted(game, ann, mira):
+    """Return a function that starts the server's service again."""
+
+    def restart():
+        game.service.check_schema()
+        game.service.accepting = not game.service.schema_trouble
+        game.service.resume()
+
+    return restart
+
+
+def test_tables_that_fit_are_no_trouble(db):
+    assert schema_trouble() == ("", True)
+
+
+@pytest.mark.parametrize(("change", "word"), [(older, "migrate"), (newer, "migrate")])
+def test_a_character_answers_although_the_tables_do_not_fit(
+    game, ann, admin, mira, restarted, change, word, logged
+):
+    change()
+    restarted()
+    ann.do("say Mira, good evening!")
+    game.run(2)
+    assert ann.last().startswith('Mira says, "')
+    assert not game.model.requests
+    game.run(30)
+    assert "did not catch" not in "".join(ann.heard())
+    assert [line for line in logged if word in line]
+    assert word in admin.told("aistatus")
+    assert word not in ann.told("aboutme")
+
+
+def test_a_whisper_is_answered_in_a_whisper_then(game, ann, bob, mira, restarted):
+    older()
+    restarted()
+    ann.do("whisper Mira = good evening")
+    game.run(2)
+    assert ann.last().startswith("Mira whispers")
+    assert "Mira" not in "".join(bob.heard())
+
+
+def test_two_characters_do_not_talk_to_each_other_then(game, ann, mira, tavern, restarted):
+    game.assistant("Otto", tavern)
+    older()
+    restarted()
+    ann.do("say Mira, good evening!")
+    game.run(30)
+    assert len([line for line in ann.heard() if line.startswith(("Mira", "Otto"))]) == 1
+
+
+def test_a_migration_that_only_adds_an_index_stops_nobody(game, ann, mira, restarted, logged):
+    for name in ALL:
+        apply(name)
+    restarted()
+    assert [line for line in logged if "evennia migrate" in line]
+    game.model.add(call("say", text="Yes?"))
+    ann.do("say Mira?")
+    game.run(1)
+    assert ann.last() == 'Mira says, "Yes?"'
+    assert Event.objects.filter(kind="say").exists()

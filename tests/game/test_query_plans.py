@@ -1,0 +1,88 @@
+"""The plans of the queries on the way of every line, of "forget me" and of the sums of a day.
+
+The tables are empty: SQLite has no statistics then, nor has a game's database unless somebody runs
+ANALYZE. `tests.bench.test_million_rows` measures the same queries at a million rows a table.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from evennia_ai.store.about_speaker import tokens_used
+from evennia_ai.store.forget import assistants_who_know, count_traces, is_known
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.recovery import assistants_with_work, lost_turns
+from evennia_ai.store.usage import cached_on, spent_on
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+RARE = "#777777"
+WHOLE_TABLE = re.compile(r"SCAN (?:TABLE )?evennia_ai_(?:event|message|turn|toolcall|.*use)\b")
+
+
+def inbox() -> TableInbox:
+    return TableInbox(3, lambda: NOW)
+
+
+QUERIES: dict[str, Callable[[], Any]] = {
+    "open events of an inbox": lambda: inbox().open_events(),
+    "overheard events of an inbox": lambda: list(inbox().overheard()),
+    "partners of the last minutes": lambda: inbox().recent_partners(300.0),
+    "who owes an answer": assistants_with_work,
+    "turns of an earlier process": lambda: lost_turns(1),
+    "tokens of today": lambda: spent_on(NOW.date()),
+    "cached tokens of today": lambda: cached_on(NOW.date()),
+    "tokens of one speaker": lambda: tokens_used([RARE]),
+    "who knows a speaker": lambda: assistants_who_know(RARE),
+    "messages to forget": lambda: count_traces(RARE),
+    "is there anything to forget": lambda: is_known(RARE),
+}
+
+
+class Statements:
+    """The SELECT statements of our tables that were run, with their times in ms."""
+
+    def __init__(self) -> None:
+        self.run: list[tuple[str, Any, float]] = []
+
+    def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return execute(sql, params, many, context)
+        finally:
+            took = (time.perf_counter() - began) * 1000
+            if sql.startswith("SELECT") and "evennia_ai_" in sql:
+                self.run.append((sql, params, took))
+
+
+def plan(sql: str, params: Any) -> list[str]:
+    """Return the steps of SQLite's plan for a statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
+        return [row[3] for row in cursor.fetchall()]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_no_query_on_the_way_of_a_line_scans_a_table(name: str, db: None) -> None:
+    statements = Statements()
+    with connection.execute_wrapper(statements):
+        QUERIES[name]()
+    assert statements.run
+    for sql, params, _took in statements.run:
+        steps = plan(sql, params)
+        assert not [step for step in steps if WHOLE_TABLE.match(step)], (steps, sql)
+
+
+def test_the_inbox_is_read_by_its_states(db: None) -> None:
+    """Check that neither the index of the foreign key nor the order of the ids wins."""
+    statements = Statements()
+    with connection.execute_wrapper(statements):
+        inbox().open_events()
+    ((sql, params, _took),) = statements.run
+    assert "ai_event_state (state=? AND assistant_id=?" in plan(sql, params)[0]
