@@ -17,6 +17,7 @@ from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
 from twisted.logger import Logger
 
+from evennia_ai.assistant_character import add_missing_mixins
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.person_limits import read_person_limits
 from evennia_ai.config.table_retention import read_retention
@@ -116,6 +117,7 @@ class AssistantService(Service):
         self.models.start()
         services: GameServices = self
         AssistantScript.shared_services = services
+        add_missing_mixins()
         self.signs.connect()
         self.accepting = True
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
