@@ -272,7 +272,8 @@ def with_mixin(base: Any) -> type:
 def add_assistant_mixin(character: Any) -> None:
     """Add `AssistantMixin` to a character in memory, if it is missing; its typeclass stays."""
     if not isinstance(character, AssistantMixin):
-        character.__class__ = with_mixin(type(character))
+        own: Any = type(character)
+        character.__class__ = with_mixin(own)
 
 
 def add_missing_mixins() -> None:

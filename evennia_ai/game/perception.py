@@ -60,6 +60,16 @@ def display_name(obj: Any, looker: Any) -> str:
     return f"'{name}'" if name.lower() == HAPPENED.lower() else name
 
 
+def has_short_description(obj: Any) -> bool:
+    """Return True for an object of Evennia's contrib ``rpsystem`` (`game.rp_names`)."""
+    return hasattr(type(obj), "sdesc")
+
+
+def is_masked(obj: Any, looker: Any) -> bool:
+    """Return True if a mask keeps the looker from recognising somebody."""
+    return has_short_description(obj) and not obj.access(looker, "enable_recog", default=True)
+
+
 def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
     """Return the candidate with a name: key, alias or display name, in any case.
 
@@ -122,9 +132,11 @@ class EvenniaPerception:
         return [*self._records.entries(), *own], knowledge_labels(character, audience)
 
     def name_of(self, character: Character, dbref: str) -> str:
-        """Return what the character calls somebody, empty if nobody has that dbref."""
+        """Return what the character calls somebody; empty for nobody, and for a mask."""
         found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
-        return display_name(found[0], character) if found else ""
+        if not found or is_masked(found[0], character):
+            return ""
+        return display_name(found[0], character)
 
     def looks_of(self, character: Character, dbref: str) -> str:
         """Return the description of an object in sight, empty for any other."""
