@@ -107,6 +107,13 @@ class AssistantMixin(Mixed):
         """
         return situation
 
+    def at_ai_describe_self(self) -> str:
+        """Hook: return the character's own state for its prompt, such as "Health 3 of 18."
+
+        The text counts as the game's words, so quote no player in it.
+        """
+        return ""
+
     def at_ai_say(self, text: str) -> str:
         """Hook: return the words that the character will say, changed or not."""
         return text
@@ -157,6 +164,13 @@ class AssistantMixin(Mixed):
             elif not message_type:
                 self.assistant.notice_presence()
         return passed
+
+    def at_talked_to(self, speech: str, character: Any) -> Any:
+        """Hear the command ``talk`` of Evennia's contrib ``llm`` in place of the contrib itself."""
+        if self.assistant:
+            return self.assistant.hear("say", f"{self.key}, {speech}", character)
+        talk = getattr(super(), "at_talked_to", None)
+        return talk(speech, character) if talk else None
 
     def at_msg_send(self, text: Any = None, to_obj: Any = None, **kwargs: Any) -> None:
         """Mark what the assistant says, but not what a player says who controls the character."""
