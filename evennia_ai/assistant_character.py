@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
+from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
-from evennia.utils.utils import class_from_module
 
-from evennia_ai.errors import ConfigError
 from evennia_ai.game.ai_mark import mark_line
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.hearing import KINDS, MOVES, Utterance, split_message, words_of
@@ -25,7 +25,6 @@ from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
-COMPOSED = "Assistant__"
 DBREF = re.compile(r"#\d+")
 
 
@@ -108,6 +107,13 @@ class AssistantMixin(Mixed):
         """
         return situation
 
+    def at_ai_describe_self(self) -> str:
+        """Hook: return the character's own state for its prompt, such as "Health 3 of 18."
+
+        The text counts as the game's words, so quote no player in it.
+        """
+        return ""
+
     def at_ai_say(self, text: str) -> str:
         """Hook: return the words that the character will say, changed or not."""
         return text
@@ -135,6 +141,16 @@ class AssistantMixin(Mixed):
         if self.attributes.has("ai_persona"):
             self.attach_assistant()
 
+    def swap_typeclass(self, *args: Any, **kwargs: Any) -> None:
+        """Change the typeclass; a character with an assistant goes on hearing."""
+        super().swap_typeclass(*args, **kwargs)
+        if self.scripts.has(SCRIPT_KEY):
+            add_assistant_mixin(self)
+
+    def at_idmapper_flush(self) -> bool:
+        """Return False: a character read again from the database would lack what was added."""
+        return False if hasattr(self, "ai_before") else bool(super().at_idmapper_flush())
+
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Pass a line from Evennia to the assistant, if the character can hear it."""
         passed: bool = super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
@@ -148,6 +164,13 @@ class AssistantMixin(Mixed):
             elif not message_type:
                 self.assistant.notice_presence()
         return passed
+
+    def at_talked_to(self, speech: str, character: Any) -> Any:
+        """Hear the command ``talk`` of Evennia's contrib ``llm`` in place of the contrib itself."""
+        if self.assistant:
+            return self.assistant.hear("say", f"{self.key}, {speech}", character)
+        talk = getattr(super(), "at_talked_to", None)
+        return talk(speech, character) if talk else None
 
     def at_msg_send(self, text: Any = None, to_obj: Any = None, **kwargs: Any) -> None:
         """Mark what the assistant says, but not what a player says who controls the character."""
@@ -247,54 +270,33 @@ def notify_assistants(player: Any, kind: str) -> None:
                 script.note_arrival(player)
 
 
-def composed_path(path: str) -> str:
-    """Return the path of a typeclass that adds `AssistantMixin` to the one at ``path``.
+@cache
+def with_mixin(base: Any) -> type:
+    """Return a class that adds `AssistantMixin` to ``base`` and counts as the same typeclass.
 
-    So any character can get an assistant and keep its own typeclass. Raises ConfigError if ``path``
-    holds two underscores in a row, since the composed path uses them for dots.
+    The typeclass stored with a character stays its own, so that queries by typeclass find it.
     """
-    if "__" in path:
-        raise ConfigError(
-            f"Cannot add AssistantMixin to {path}: the typeclass path '{path}' holds two "
-            "underscores in a row. Let the class inherit from it instead."
-        )
-    return f"{__name__}.{COMPOSED}{path.replace('.', '__')}"
-
-
-def path_with_mixin(base: type) -> str:
-    """Return the path of a typeclass with `AssistantMixin` added; raises ConfigError."""
-    return composed_path(f"{base.__module__}.{base.__name__}")
+    path = f"{base.__module__}.{base.__name__}"
+    name = "Assistant__" + path.replace(".", "__")  # Django wants a name of its own for each
+    made: Any = type(base)(name, (AssistantMixin, base), {"__module__": __name__})
+    made.path, made.typename, made.ai_before = path, base.__name__, base
+    return cast(type, made)
 
 
 def add_assistant_mixin(character: Any) -> None:
-    """Add `AssistantMixin` to the character's typeclass, if it is missing."""
+    """Add `AssistantMixin` to a character in memory, if it is missing; its typeclass stays."""
     if not isinstance(character, AssistantMixin):
-        swap(character, path_with_mixin(type(character)))
+        own: Any = type(character)
+        character.__class__ = with_mixin(own)
+
+
+def add_missing_mixins() -> None:
+    """Add `AssistantMixin` to every character with an assistant, after they are loaded."""
+    for character in ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY):
+        add_assistant_mixin(character)
 
 
 def remove_assistant_mixin(character: Any) -> None:
-    """Restore the typeclass that the character had before `add_assistant_mixin`."""
+    """Undo `add_assistant_mixin`; a class that inherits from `AssistantMixin` keeps it."""
     character.ndb.ai_assistant = None
-    if before := original_path(character.db_typeclass_path):
-        swap(character, before)
-
-
-def swap(character: Any, path: str) -> None:
-    """Change the typeclass of a character without running creation hooks."""
-    character.swap_typeclass(path, clean_attributes=False, run_start_hooks=None, no_default=True)
-
-
-def original_path(path: str) -> str | None:
-    """Return the path given to `composed_path`, None if the path is not a composed one."""
-    prefix = f"{__name__}.{COMPOSED}"
-    return path[len(prefix) :].replace("__", ".") if path.startswith(prefix) else None
-
-
-def __getattr__(name: str) -> type:
-    """Create a composed typeclass when Evennia looks it up by its path."""
-    if not name.startswith(COMPOSED):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    base = class_from_module(name[len(COMPOSED) :].replace("__", "."))
-    made: type = type(base)(name, (AssistantMixin, base), {"__module__": __name__})
-    globals()[name] = made
-    return made
+    character.__class__ = getattr(type(character), "ai_before", type(character))

@@ -289,6 +289,7 @@ class Situation:
     exits: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
     carrying: tuple[str, ...] = ()
+    state: str = ""  # of the character itself, in the words of its hook at_ai_describe_self
     notes: tuple[str, ...] = ()  # from the game: weather, hunger, what the character is doing
     authors: Authors = frozenset()  # of all names and descriptions; none: unknown
 
@@ -326,8 +327,10 @@ def as_name(name: str) -> str:
 
 
 def deed_of(speaker: str, text: str) -> str:
-    """Return an emote without the name that it begins with."""
-    return text.removeprefix(f"{speaker} ") if speaker else text
+    """Return an emote without the name that it begins with, in any case."""
+    name = f"{speaker} "
+    begins = bool(speaker) and text[: len(name)].lower() == name.lower()
+    return text[len(name) :] if begins else text
 
 
 def heard_message(event: InboxEvent, turn_id: int) -> Message:

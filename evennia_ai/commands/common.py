@@ -13,7 +13,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.assistant_character import composed_path
+from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.game.client_text import clean_output, shown_name
@@ -204,14 +204,10 @@ class AICommand(MuxCommand):
         """Return the assistant of a character; raises UsageError if it has none."""
         character = self.find_character(name)
         self.read_of = character
+        if character.scripts.has(SCRIPT_KEY):  # perhaps a game's code attached it by hand
+            add_assistant_mixin(character)
         script: GameScript | None = getattr(character, "assistant", None)
         name = shown_name(character)
-        if script is None and character.scripts.has(SCRIPT_KEY):
-            raise UsageError(
-                f"{name} has an assistant but does not hear: its typeclass was changed. "
-                f"To repair it: |wtypeclass/force {name} = "
-                f"{composed_path(type(character).path)}|n"
-            )
         if script is None:
             command = f"|waisetup {name} = <persona>|n"
             raise UsageError(f"{name} has no assistant. To attach one: {command}")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
-from evennia.accounts.models import AccountDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils import logger
 from evennia.utils.create import create_object
@@ -15,14 +13,13 @@ from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.assistant_character import (
-    AssistantMixin,
     add_assistant_mixin,
-    path_with_mixin,
     remove_assistant_mixin,
 )
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
 from evennia_ai.game.assistant_context import PERSONA_AUTHORS
+from evennia_ai.game.authorship import is_played_by, owners_of
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.game.texts import is_yes
@@ -48,7 +45,7 @@ class CmdAISetup(AICommand):
 
     Usage:
       aisetup <character> = <persona>
-      aisetup/new <name> = <persona>
+      aisetup/new <name>[;<alias>][:<typeclass>] = <persona>
       aisetup <character>
       aisetup <character> = @<shared persona>
       aisetup/set <character>/<setting> = <value>
@@ -109,12 +106,11 @@ class CmdAISetup(AICommand):
         if self.caller.location is None:
             raise UsageError("You are in no room. Go to the room for the new character first.")
         persona = self.read_persona()
-        base = class_from_module(settings.BASE_CHARACTER_TYPECLASS)
-        typeclass = base if issubclass(base, AssistantMixin) else path_with_mixin(base)
+        named, typeclass = read_typeclass(self.lhs)
+        name, *aliases = (clean_heard(part, 80) for part in named.split(";") if part.strip())
         here = self.caller.location
-        character = create_object(
-            typeclass, key=clean_heard(self.lhs, 80), location=here, home=here
-        )
+        character = create_object(typeclass, name, location=here, home=here, aliases=aliases)
+        add_assistant_mixin(character)
         character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
         write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         self.welcome(character.attach_assistant(persona))
@@ -138,7 +134,7 @@ class CmdAISetup(AICommand):
                 f"{shown_name(character)} is being played by somebody now. "
                 "Choose another character."
             )
-        if is_somebodys(character):
+        if is_somebodys(character, self.caller.account):
             raise UsageError(
                 f"{shown_name(character)} belongs to a player. Choose another character."
             )
@@ -304,15 +300,34 @@ def setting_line(name: str) -> str:
     return f"|w{name}|n ({clean_output(value, 60)}): {item.metadata['help']}"
 
 
-def is_somebodys(character: Any) -> bool:
-    """Return True if an account lists the character among its own.
+def read_typeclass(typed: str) -> tuple[str, type]:
+    """Return the name and the class in ``name:typeclass``; raises UsageError for a wrong class."""
+    name, _, path = (part.strip() for part in typed.partition(":"))
+    try:
+        found = class_from_module(
+            path or settings.BASE_CHARACTER_TYPECLASS, defaultpaths=settings.TYPECLASS_PATHS
+        )
+    except ImportError as error:
+        raise UsageError(
+            f"There is no typeclass '{clean_output(path, 120)}'. Use a path such as "
+            f"{settings.BASE_CHARACTER_TYPECLASS}."
+        ) from error
+    if not issubclass(found, DefaultCharacter):
+        raise UsageError(
+            f"{clean_output(path, 120)} is no class of characters. Use one that inherits from "
+            "Evennia's DefaultCharacter."
+        )
+    return name, found
 
-    The puppet lock names the accounts to ask. The lock alone proves nothing: a builder who creates
-    a character stands there too.
+
+def is_somebodys(character: Any, builder: Any) -> bool:
+    """Return True if an account plays the character; a builder's own account does not count.
+
+    Evennia lists what a builder makes with ``create`` among the characters of the builder.
     """
-    named = re.findall(r"\bpid\((\d+)\)", character.locks.get("puppet"))
-    accounts = AccountDB.objects.filter(id__in=named)
-    return any(character in account.characters for account in accounts)
+    return any(
+        owner != builder and is_played_by(owner, character) for owner in owners_of(character)[0]
+    )
 
 
 def known_authors(character: Any) -> set[str]:

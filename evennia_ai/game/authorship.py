@@ -66,3 +66,10 @@ def owners_of(character: Any) -> tuple[list[Any], bool]:
         accounts += AccountDB.objects.filter(id__in=missing)
     owners = [account for account in accounts if character in account.characters]
     return owners, bool(numbers) and not accounts
+
+
+def is_played_by(account: Any, character: Any) -> bool:
+    """Return True unless a builder's account lists a character that nobody ever played."""
+    has_been_left = character.attributes.has("prelogout_location")
+    is_builders = account.check_permstring("Builder")
+    return has_been_left or not is_builders or account.db._last_puppet == character

@@ -28,6 +28,7 @@ from evennia_ai.game.perception import (
     without_article,
 )
 from evennia_ai.game.presence import ScriptPart, is_chosen
+from evennia_ai.game.rp_names import bare_words, names_known
 from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
 from evennia_ai.messages import NOTICE, PERCEIVED, Authors, Heard
@@ -240,7 +241,7 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
     utterance = getattr(speaker.ndb, "ai_utterance", None)
     found = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
     said = found[1].removeprefix("|n").removesuffix("|n") if found else line
-    return uncoloured(utterance.words if utterance else said)
+    return uncoloured(bare_words(utterance.words if utterance else said))
 
 
 def uncoloured(line: str) -> str:
@@ -303,8 +304,8 @@ def judge(
         Hearing(
             kind=kind,
             text=words,
-            names=names_of(character),
-            other_names=tuple(name for obj in others for name in names_of(obj)),
+            names=names_of(character, speaker),
+            other_names=tuple(name for obj in others for name in names_of(obj, speaker, character)),
             alone=not players,
             in_conversation=script.is_in_conversation(speaker.dbref),
             chosen=is_chosen(character, colleagues, speaker, words),
@@ -316,9 +317,13 @@ def judge(
     )
 
 
-def names_of(character: Any) -> tuple[str, ...]:
-    """Return a character's key with and without article, its first and last word, and aliases."""
+def names_of(character: Any, *lookers: Any) -> tuple[str, ...]:
+    """Return a character's key with and without article, its first and last word, and aliases.
+
+    Also the names that the lookers have for it.
+    """
     bare = without_article(character.key)
     parts = bare.split()
     names = [character.key, bare, *parts[:1], *parts[-1:], *character.aliases.all()]
+    names += names_known(character, lookers)
     return tuple(name for name in dict.fromkeys(names) if len(name) > 1)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evennia.objects.models import ObjectDB
-from evennia.objects.objects import DefaultCharacter, DefaultExit
+from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultObject
 from evennia.utils.ansi import strip_ansi
 
 from evennia_ai.game.authorship import authors_of_objects
@@ -60,6 +61,22 @@ def display_name(obj: Any, looker: Any) -> str:
     return f"'{name}'" if name.lower() == HAPPENED.lower() else name
 
 
+def description_of(obj: Any, looker: Any) -> str:
+    """Return an object's description, "" for none; a class of the game may make its own."""
+    own = type(obj).get_display_desc is not DefaultObject.get_display_desc
+    return plain(obj.get_display_desc(looker) if own else obj.db.desc, DESCRIPTION_CHARS)
+
+
+def has_short_description(obj: Any) -> bool:
+    """Return True for an object of Evennia's contrib ``rpsystem`` (`game.rp_names`)."""
+    return hasattr(type(obj), "sdesc")
+
+
+def is_masked(obj: Any, looker: Any) -> bool:
+    """Return True if a mask keeps the looker from recognising somebody."""
+    return has_short_description(obj) and not obj.access(looker, "enable_recog", default=True)
+
+
 def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
     """Return the candidate with a name: key, alias or display name, in any case.
 
@@ -76,8 +93,8 @@ def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
 
 def all_named(name: str, candidates: Iterable[Any], looker: Any) -> list[Any]:
     """Return all candidates with a name: key, alias or display name, in any case."""
-    wanted = spelled(name)
-    return [obj for obj in candidates if wanted in known_names(obj, looker)]
+    wanted = {spelled(name), without_article(spelled(name))}
+    return [obj for obj in candidates if not wanted.isdisjoint(known_names(obj, looker))]
 
 
 def spelled(name: str) -> str:
@@ -110,7 +127,8 @@ class EvenniaPerception:
     def situation(self, character: Character) -> Situation:
         """Return what the character sees, as its hook `at_ai_situation` leaves it."""
         seen: Situation = character.at_ai_situation(look_around(character))
-        return seen
+        state = plain(character.at_ai_describe_self(), DESCRIPTION_CHARS)
+        return replace(seen, state=state) if state else seen
 
     def lore(
         self, character: Character, audience: Audience
@@ -122,16 +140,18 @@ class EvenniaPerception:
         return [*self._records.entries(), *own], knowledge_labels(character, audience)
 
     def name_of(self, character: Character, dbref: str) -> str:
-        """Return what the character calls somebody, empty if nobody has that dbref."""
+        """Return what the character calls somebody; empty for nobody, and for a mask."""
         found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
-        return display_name(found[0], character) if found else ""
+        if not found or is_masked(found[0], character):
+            return ""
+        return display_name(found[0], character)
 
     def looks_of(self, character: Character, dbref: str) -> str:
         """Return the description of an object in sight, empty for any other."""
         place = character.location
         near = [place, *place.contents, *character.contents] if place else []
         seen = (obj for obj in near if obj.dbref == dbref and obj.access(character, "view"))
-        return next((plain(obj.db.desc, DESCRIPTION_CHARS) for obj in seen), "")
+        return next((description_of(obj, character) for obj in seen), "")
 
     def authors_of(self, dbref: str) -> Authors:
         """Return the authors of an object's name and description, none if it is deleted."""
@@ -176,7 +196,7 @@ def look_around(character: Character) -> Situation:
     beyond = [obj.destination for obj in exits if obj.destination]
     return Situation(
         place=display_name(location, character),
-        description=plain(location.db.desc, DESCRIPTION_CHARS),
+        description=description_of(location, character),
         people=tuple(display_name(obj, character) for obj in people),
         exits=tuple(describe_exit(obj, character) for obj in exits),
         things=tuple(display_name(obj, character) for obj in things),

@@ -53,6 +53,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     ),
     "picks_up": gettext_noop("{actor} picks up {item}."),
     "drops": gettext_noop("{actor} drops {item}."),
+    "puts": gettext_noop("{actor} puts {item} in {container}."),
     "gives": gettext_noop("{actor} gives {item} to {receiver}."),
     "filler_1": gettext_noop("ponders this for a moment."),
     "filler_2": gettext_noop("takes a moment to think."),

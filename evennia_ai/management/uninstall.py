@@ -26,7 +26,6 @@ from evennia.scripts.models import ScriptDB
 from evennia.server.models import ServerConfig
 from evennia.typeclasses.attributes import Attribute
 
-from evennia_ai.assistant_character import original_path
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
@@ -62,7 +61,7 @@ class Traces:
 
     assistants: int
     rows: dict[str, int]  # by table name
-    typeclasses: dict[tuple[str, str], int]  # objects by their path and the path that replaces it
+    typeclasses: dict[str, int]  # objects by the path of their typeclass of ours
     attributes: dict[str, int]  # characters by the name or the type of an Attribute
     code: list[str]  # lines in the game's own files that name us, as ``file:line: text``
 
@@ -86,7 +85,7 @@ def find_traces() -> Traces:
     return Traces(
         assistants=our_scripts().count(),
         rows={model._meta.db_table: model._default_manager.count() for model in our_models()},
-        typeclasses=dict(Counter((path, typeclass_before(path)) for path in paths)),
+        typeclasses=dict(Counter(paths)),
         attributes=dict(sorted((Counter(plain) + records).items())),
         code=list(lines_of_code(Path(settings.GAME_DIR))),
     )
@@ -101,10 +100,8 @@ def remove_traces(say: Say) -> None:
     say(f"{delete_in_chunks(attributes)} settings of assistants deleted.")
     say(f"{delete_in_chunks(our_scripts())} assistants deleted.")
     say(f"{delete_in_chunks(our_attributes())} Attributes deleted.")
-    for path in sorted(set(our_objects().values_list("db_typeclass_path", flat=True))):
-        before = typeclass_before(path)
-        count = ObjectDB.objects.filter(db_typeclass_path=path).update(db_typeclass_path=before)
-        say(f"{count} characters are {before} again.")
+    count = our_objects().update(db_typeclass_path=settings.BASE_CHARACTER_TYPECLASS)
+    say(f"{count} characters are {settings.BASE_CHARACTER_TYPECLASS} now.")
     remove_command_sets()
     if settings.STATIC_ROOT:
         shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)
@@ -179,11 +176,6 @@ def our_models() -> list[type[Model]]:
         ordered += free
         left -= set(free)
     return ordered
-
-
-def typeclass_before(path: str) -> str:
-    """Return an object's typeclass path before it got an assistant."""
-    return original_path(path) or str(settings.BASE_CHARACTER_TYPECLASS)
 
 
 def erase_table(model: type[Model], say: Say) -> None:

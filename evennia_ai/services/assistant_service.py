@@ -17,6 +17,7 @@ from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
 from twisted.logger import Logger
 
+from evennia_ai.assistant_character import add_missing_mixins
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.person_limits import read_person_limits
 from evennia_ai.config.table_retention import read_retention
@@ -124,6 +125,7 @@ class AssistantService(Service):
         self.models.start()
         services: GameServices = self
         AssistantScript.shared_services = services
+        add_missing_mixins()
         self.signs.connect()
         self.check_schema()
         self.accepting = not self.schema_trouble

@@ -84,6 +84,10 @@ class StandInCharacter:
         """Return the situation unchanged."""
         return situation
 
+    def at_ai_describe_self(self) -> str:
+        """Return nothing about itself."""
+        return ""
+
     def at_ai_say(self, text: str) -> str:
         """Return the words unchanged."""
         return text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from evennia.objects.objects import DefaultExit
 
 from evennia_ai.policy.facts.cues import DEBT, PROMISE, cues_of
@@ -28,6 +30,18 @@ def has_things(context: ToolContext) -> bool:
         for obj in here
         if obj is not character
     )
+
+
+def has_containers(context: ToolContext) -> bool:
+    """Return True if the character carries a thing, and something near it can hold things."""
+    character = context.character
+    near = (*character.contents, *(character.location.contents if character.location else ()))
+    return bool(character.contents) and any(is_open(obj, character) for obj in near)
+
+
+def is_open(obj: Any, character: Any) -> bool:
+    """Return True for a container (contrib ``containers``) that the character may use."""
+    return hasattr(obj, "at_pre_put_in") and bool(obj.access(character, "get_from"))
 
 
 def acts_unasked(context: ToolContext) -> bool:

@@ -12,7 +12,14 @@ from evennia_ai.errors import NothingDone
 from evennia_ai.game.ai_mark import word_mark
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.hearing import Utterance
-from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
+from evennia_ai.game.perception import (
+    display_name,
+    find_named,
+    has_short_description,
+    listening_objects,
+    plain,
+)
+from evennia_ai.game.rp_names import AtStart, Quoted, bare_words, with_people
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
@@ -74,13 +81,12 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
     present = those_present(context)
     if not may_be_heard_by(context, present):
         raise NothingDone("Others would see that, and this talk is private: whisper instead.")
-    words = clean_words(context, arguments.text)
-    mark = word_mark()
-    context.character.location.msg_contents(
-        ("{actor} {deed}" + " {mark}" * bool(mark), {"type": "pose"}),
-        from_obj=context.character,
-        mapping={"actor": context.character, "deed": as_shown(words), "mark": as_shown(mark)},
-    )
+    character, words = context.character, clean_words(context, arguments.text)
+    if has_short_description(character):
+        deed, mapping = with_people(words, character, present)
+        show(character, deed, "pose", actor=AtStart(character), **mapping)
+    else:
+        show(character, "{deed}", "pose", actor=character, deed=as_shown(words))
     return EMOTED
 
 
@@ -114,16 +120,31 @@ def speak(context: ToolContext, text: str, **manner: Any) -> None:
     """
     character, words = context.character, clean_words(context, text)
     escaped = as_shown(words)
-    shown = character.at_pre_say(escaped, **manner)
-    if not shown:
+    changed = character.at_pre_say(escaped, **manner)
+    if not changed:
         raise NothingDone("You cannot speak.")
+    shown = bare_words(str(changed))
     raw = words if shown == escaped else plain(shown, len(shown))
     receivers = manner.get("receivers", ())
     character.ndb.ai_utterance = Utterance(raw, receivers, bool(receivers))
     try:
-        character.at_say(str(shown), **manner, **marking())
+        if shown == str(changed) or receivers:
+            character.at_say(shown, **manner, **marking())
+        else:  # the game reports speech by an emote
+            words_heard = Quoted(character, shown)
+            show(character, "says, {words}", "say", actor=AtStart(character), words=words_heard)
     finally:
         character.ndb.ai_utterance = None
+
+
+def show(character: Any, template: str, kind: str, **mapping: Any) -> None:
+    """Show a sentence that begins with the actor to everybody in the character's place."""
+    mark = word_mark()
+    character.location.msg_contents(
+        ("{actor} " + template + " {mark}" * bool(mark), {"type": kind}),
+        from_obj=character,
+        mapping={**mapping, "mark": as_shown(mark)},
+    )
 
 
 def marking() -> dict[str, Any]:

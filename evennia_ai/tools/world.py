@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from evennia.objects.objects import DefaultExit
@@ -11,6 +12,7 @@ from evennia_ai.errors import NothingDone
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import (
     DESCRIPTION_CHARS,
+    description_of,
     display_name,
     find_named,
     look_around,
@@ -22,7 +24,7 @@ from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import Character, Situation, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
-from evennia_ai.tools.needs import has_exits, has_things
+from evennia_ai.tools.needs import has_containers, has_exits, has_things, is_open
 from evennia_ai.turn.tool_execution import DONE
 
 
@@ -44,6 +46,13 @@ class ItemArguments(BaseModel):
     item: str
 
 
+class PutArguments(BaseModel):
+    """A thing and where it goes."""
+
+    item: str
+    into: str
+
+
 class GiveArguments(BaseModel):
     """A thing and who shall have it."""
 
@@ -57,11 +66,15 @@ def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
     character = context.character
     if not arguments.target:
         return see_place(character)
-    target = find_named(arguments.target, around(character), character)
+    target = find_named(arguments.target, within_reach(character), character)
     if target is None:
+        if detail := detail_of(character, arguments.target):
+            told = f"{plain(arguments.target, 60)}: {detail}"
+            return ToolResult(DONE, told, authors=authors_of_object(character.location))
         raise NothingDone(f"You see no '{plain(arguments.target, 60)}' here.")
-    looks = plain(target.db.desc, DESCRIPTION_CHARS) or "You see nothing special."
-    told = f"{display_name(target, character)}: {looks}"
+    looks = description_of(target, character) or "You see nothing special."
+    inside = names(target.contents, character) if is_open(target, character) else ""
+    told = f"{display_name(target, character)}: {looks}" + f" In it: {inside}." * bool(inside)
     read = (entity_ref(target.dbref),)
     return ToolResult(DONE, told, read=read, authors=authors_of_object(target))
 
@@ -73,8 +86,8 @@ def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     exits = [obj for obj in around(character) if isinstance(obj, DefaultExit)]
     exit_obj = find_named(arguments.to, exits, character) or exit_to(arguments.to, exits, character)
     if exit_obj is None:
-        names = ", ".join(display_name(obj, character) for obj in exits) or "none"
-        raise NothingDone(f"No way leads to '{plain(arguments.to, 60)}'. Exits: {names}.")
+        ways = names(exits, character) or "none"
+        raise NothingDone(f"No way leads to '{plain(arguments.to, 60)}'. Exits: {ways}.")
     if not exit_obj.access(character, "traverse"):
         raise NothingDone(plain(exit_obj.db.err_traverse) or "That way is closed to you.")
     start = character.location
@@ -88,9 +101,12 @@ def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
 def get(context: ToolContext, arguments: ItemArguments) -> str:
     """Pick up a thing here."""
     character = context.character
-    item = find_named(arguments.item, around(character), character)
+    item = find_named(arguments.item, within_reach(character), character)
     if item is None or item.location is character:
         raise NothingDone(f"There is no '{plain(arguments.item, 60)}' here.")
+    refuses = getattr(item.location, "at_pre_get_from", None)
+    if refuses and not refuses(character, item):
+        raise NothingDone("You can't take that out.")
     if not item.access(character, "get") or not item.at_pre_get(character):
         raise NothingDone(plain(item.db.get_err_msg) or "You can't get that.")
     if not moved(item, character, "get"):
@@ -112,6 +128,26 @@ def drop(context: ToolContext, arguments: ItemArguments) -> str:
     item.at_drop(character)
     show(character, "drops", item=item)
     return f"You dropped {display_name(item, character)}."
+
+
+@tool("put", category=ONCE, needed=has_containers)
+def put(context: ToolContext, arguments: PutArguments) -> str:
+    """Put a thing you carry into a container."""
+    character = context.character
+    item = carried(character, arguments.item)
+    container = find_named(arguments.into, around(character), character)
+    if container is None:
+        raise NothingDone(f"You see no '{plain(arguments.into, 60)}' here.")
+    name, where = display_name(item, character), display_name(container, character)
+    if not is_open(container, character):
+        raise NothingDone(f"You can't put things in {where}.")
+    if not item.at_pre_drop(character) or not container.at_pre_put_in(character, item):
+        raise NothingDone(f"{name} can't be put in {where}.")
+    if not item.move_to(container, quiet=True, move_type="drop"):
+        raise NothingDone(f"{name} can't be put in {where}.")
+    item.at_drop(character)
+    show(character, "puts", item=item, container=container)
+    return f"You put {name} in {where}."
 
 
 @tool("give", category=ONCE, needed=has_things)
@@ -141,6 +177,24 @@ def around(character: Character) -> list[Any]:
     here = character.location.contents if character.location else []
     seen = [*here, *character.contents]
     return [obj for obj in seen if obj is not character and obj.access(character, "view")]
+
+
+def within_reach(character: Character) -> list[Any]:
+    """Return what is around the character, and what open containers there hold."""
+    near = around(character)
+    inside = [obj for box in near if is_open(box, character) for obj in box.contents]
+    return [*near, *(obj for obj in inside if obj.access(character, "view"))]
+
+
+def detail_of(character: Character, name: str) -> str:
+    """Return a detail of an extended room, "" if the place has none of that name."""
+    read = getattr(character.location, "get_detail", None)
+    return plain(read(name, looker=character), DESCRIPTION_CHARS) if read else ""
+
+
+def names(objects: Iterable[Any], character: Character) -> str:
+    """Return the names of objects as a list in words."""
+    return ", ".join(display_name(obj, character) for obj in objects)
 
 
 def carried(character: Character, name: str) -> Any:

@@ -91,6 +91,7 @@ def situation_prompt(
         ("Things here", ", ".join(situation.things)),
         ("Exits", ", ".join(situation.exits)),
         ("You carry", ", ".join(situation.carrying)),
+        ("About yourself", situation.state),
         ("Time", time),
         *(("Also", note) for note in situation.notes),
         *(("You know", lore_text(entry)) for entry in lore),

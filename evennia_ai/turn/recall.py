@@ -262,7 +262,7 @@ def memory_line(script: Script, record: Record, words: str = "", dated: bool = T
     if kind == HEARSAY:
         told = f", {name_of(record['teller']) or 'somebody'} told you{told}"
     if kind == ATTRIBUTE:
-        text = f"{name_of(record['subject'])}: {record['attribute']}: {text}"
+        text = f"{name_of(record['subject']) or 'somebody'}: {record['attribute']}: {text}"
     if is_synthesis(record):
         text = nearest_lines(text, words, LINE_CHARS)
     return unmarked(f"{day}{told}: {clean_heard(text, LINE_CHARS)}")

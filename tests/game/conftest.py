@@ -155,18 +155,12 @@ def forget_everything():
     The cache of command sets goes by `id()` and would return the exits of an earlier test.
     Evennia's own `flush_cache` also collects garbage, which takes some ms in each test.
     """
-    from evennia.accounts.models import AccountDB
     from evennia.commands import cmdhandler
-    from evennia.objects.models import ObjectDB
-    from evennia.scripts.models import ScriptDB
     from evennia.utils.idmapper.models import SharedMemoryModel
 
     cmdhandler._CMDSET_MERGE_CACHE.clear()
-    for model in (ObjectDB, ScriptDB, AccountDB):
-        for instance in model.get_all_cached_instances():
-            instance.nattributes.clear()
     for model in leaves(SharedMemoryModel):
-        model.flush_instance_cache()
+        model.flush_instance_cache(force=True)
     if next(FLUSHES) % FLUSHES_A_COLLECTION == 0:
         gc.collect()
         gc.freeze()  # later collections skip what is left

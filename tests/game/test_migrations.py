@@ -1,8 +1,10 @@
 """The migrations create the tables that the models describe."""
 
 import io
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import ConnectionHandler
 from django.db.migrations.loader import MigrationLoader
@@ -94,3 +96,16 @@ def test_old_lines_get_the_nature_of_their_event_and_are_claims_without_one(sett
             cursor.execute(f"SELECT nature FROM evennia_ai_{table} ORDER BY id")
             assert [nature for (nature,) in cursor.fetchall()] == expected
     database.close()
+
+
+def test_characters_of_before_get_their_own_typeclass_back(db):
+    from evennia.objects.models import ObjectDB
+    from evennia.objects.objects import DefaultCharacter
+    from evennia.utils.create import create_object
+
+    migration = import_module("evennia_ai.migrations.0010_own_typeclasses")
+    path = "evennia_ai.assistant_character.Assistant__world__characters__Character"
+    guard = ObjectDB.objects.filter(id=create_object(DefaultCharacter, key="Guard").id)
+    guard.update(db_typeclass_path=path)
+    migration.restore(apps, None)
+    assert guard.values_list("db_typeclass_path", flat=True)[0] == "world.characters.Character"

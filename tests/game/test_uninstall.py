@@ -92,7 +92,7 @@ def test_a_dry_run_tells_and_changes_nothing(scene, capsys):
     assert "Attribute ai_muted: on 1 characters." in told
     assert "Attribute ai_journal: on 1 characters." in told
     assert "Attribute ai_profiles: on 2 characters." in told
-    assert "become world.characters.Character again: 1" in told
+    assert "become world.characters.Character: 1 (now evennia_ai." in told
     assert rows() == there
     assert ScriptDB.objects.filter(db_key="assistant").count() == 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import evennia
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 if TYPE_CHECKING:
@@ -63,8 +64,10 @@ class Command(BaseCommand):
         """Show what the package left in the game."""
         write = self.stdout.write
         write(f"Assistants: {traces.assistants}. Rows in tables: {sum(traces.rows.values()):,}.")
-        for (path, before), count in sorted(traces.typeclasses.items()):
-            write(f"Characters that become {before} again: {count} (now {path}).")
+        for path, count in sorted(traces.typeclasses.items()):
+            write(
+                f"Characters that become {settings.BASE_CHARACTER_TYPECLASS}: {count} (now {path})."
+            )
         for name, count in traces.attributes.items():
             write(f"Attribute {name}: on {count} characters.")
         for line in traces.code:

@@ -27,7 +27,7 @@ ACTS_SO_FAR = "Your acts so far:"
 SAID, WHISPERED, EMOTED = "You said it.", "You whispered it.", "You did it."
 SPOKEN = ("You said", "You whispered", LOST_RESULT)  # how a result of speech that was heard begins
 # The results of these tools are whole sentences in our words: "You gave nails to Ann."
-TELLING = frozenset({"get", "give", "drop", "follow"})
+TELLING = frozenset({"get", "give", "drop", "put", "follow"})
 RESULT_CHARS, ARGUMENT_CHARS = 600, 120
 
 

@@ -1,0 +1,123 @@
+"""A builder's characters, made in Evennia's own ways, get minds and stay what they were."""
+
+import pytest
+from evennia.contrib.tutorials.evadventure.npcs import (
+    EvAdventureShopKeeper,
+    EvAdventureTalkativeNPC,
+)
+from evennia.objects.models import ObjectDB
+from evennia.utils.create import create_object
+
+from evennia_ai.assistant_character import AssistantMixin
+from evennia_ai.testing.scripted import call
+from world.characters import Character
+
+CLASS = "world.characters.Character"
+KEEPER = f"{EvAdventureShopKeeper.__module__}.{EvAdventureShopKeeper.__name__}"
+
+
+@pytest.fixture
+def builder(game, tavern):
+    """A developer, since Evennia lets nobody else make several characters."""
+    return game.player("Dana", tavern, permissions=["Developer"])
+
+
+@pytest.fixture
+def keeper(tavern):
+    return create_object(EvAdventureShopKeeper, key="Otto", location=tavern)
+
+
+def answers(game, player, name, line):
+    """Return what the character says to a line."""
+    game.model.add(call("say", text="I am here."))
+    player.forget()
+    player.do(line)
+    game.run()
+    return f'{name} says, "I am here."' in player.heard()
+
+
+def test_evennias_usual_npc_gets_a_mind(game, builder):
+    builder.do(f"create/drop Tobin:{CLASS}")
+    assert "Tobin has an assistant now." in builder.told("aisetup Tobin = You are Tobin.")
+    assert answers(game, builder, "Tobin", "say Tobin, are you there?")
+
+
+def test_another_builder_may_give_it_a_mind(game, builder, tavern):
+    builder.do(f"create/drop Tobin:{CLASS}")
+    other = game.player("Olga", tavern, permissions=["Admin"])
+    assert "Tobin has an assistant now." in other.told("aisetup Tobin = You are Tobin.")
+
+
+def test_what_another_builder_played_is_theirs(game, builder, tavern):
+    builder.do(f"create/drop Tobin:{CLASS}")
+    tobin = builder.character.search("Tobin")
+    builder.account.puppet_object(builder.session, tobin)
+    builder.account.puppet_object(builder.session, builder.character)
+    tobin.location = tavern
+    other = game.player("Olga", tavern, permissions=["Admin"])
+    assert "Tobin belongs to a player." in other.told("aisetup Tobin = You are Tobin.")
+    assert "Tobin has an assistant now." in builder.told("aisetup Tobin = You are Tobin.")
+
+
+def test_a_players_second_character_is_theirs_before_they_ever_play_it(game, tavern, builder):
+    ann = game.player("Ann", tavern)
+    _second, errors = Character.create("Berta", ann.account, location=tavern)
+    assert not errors
+    assert "Berta belongs to a player." in builder.told("aisetup Berta = You are Berta.")
+
+
+def test_new_takes_a_typeclass_and_aliases(game, builder):
+    line = f"aisetup/new Hanna;shopwoman:{KEEPER} = You are Hanna."
+    assert "Hanna has an assistant now." in builder.told(line)
+    hanna = builder.character.search("shopwoman")
+    assert isinstance(hanna, EvAdventureShopKeeper)
+    assert hanna.key == "Hanna"
+    assert answers(game, builder, "Hanna", "say Hanna, are you there?")
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("no.such.Class", "There is no typeclass 'no.such.Class'."),
+        ("evennia.objects.objects.DefaultRoom", "is no class of characters."),
+    ],
+)
+def test_new_names_a_typeclass_that_cannot_be_used(builder, path, answer):
+    assert answer in builder.told(f"aisetup/new Hanna:{path} = You are Hanna.")
+    assert not ObjectDB.objects.filter(db_key__startswith="Hanna")
+
+
+def test_queries_by_typeclass_go_on_working(builder, keeper):
+    builder.do("aisetup Otto = You are Otto.")
+    assert isinstance(keeper, AssistantMixin)
+    assert EvAdventureShopKeeper.objects.count() == 1
+    assert list(EvAdventureShopKeeper.objects.all()) == [keeper]
+    assert list(EvAdventureTalkativeNPC.objects.all_family()) == [keeper]
+    assert list(ObjectDB.objects.typeclass_search(KEEPER)) == [keeper]
+    assert keeper.typeclass_path == keeper.path == KEEPER
+    assert keeper.is_typeclass(KEEPER, exact=True)
+    assert keeper.typename == "EvAdventureShopKeeper"
+
+
+def test_after_a_start_it_hears_and_memory_pressure_does_not_make_it_deaf(
+    game, service, builder, keeper
+):
+    from evennia.utils.idmapper.models import flush_cache
+
+    from evennia_ai.assistant_character import add_missing_mixins
+
+    builder.do("aisetup Otto = You are Otto.")
+    ObjectDB.flush_instance_cache(force=True)
+    assert not isinstance(ObjectDB.objects.get(id=keeper.id), AssistantMixin)
+    add_missing_mixins()
+    flush_cache()
+    again = ObjectDB.objects.get(id=keeper.id)
+    assert isinstance(again, AssistantMixin)
+    assert again.assistant.persona.text == "You are Otto."
+
+
+def test_another_typeclass_does_not_make_it_deaf(game, builder, keeper):
+    builder.do("aisetup Otto = You are Otto.")
+    builder.do(f"typeclass/force Otto = {CLASS}")
+    assert keeper.db_typeclass_path == CLASS
+    assert answers(game, builder, "Otto", "say Otto, are you there?")
