@@ -15,6 +15,7 @@ from evennia.utils import logger
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, names_of, number_of
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.following import followers_of, shake_off
 from evennia_ai.game.perception import find_named
 from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of
@@ -227,6 +228,8 @@ class CmdMute(PlayersCommand):
         if name:
             target = self.find_target(name)
             muted = self.caller.toggle_mute(target.dbref)
+            if muted:
+                shake_off(target, self.caller)
             self.msg(text("mute_on" if muted else "mute_off", name=shown_name(target)))
         else:
             names = ", ".join(shown_name(obj) for obj in self.muted_characters())
@@ -245,3 +248,24 @@ class CmdMute(PlayersCommand):
         if target is None:
             raise UsageError(text("mute_unknown", name=clean_output(name, 60)))
         return target
+
+
+class CmdDismiss(PlayersCommand):
+    __doc__ = TEXTS["help_dismiss"]
+
+    key = "dismiss"
+    aliases = ["aidismiss"]
+    locks = "cmd:all()"
+    help_text = "help_dismiss"
+
+    def run(self) -> None:
+        """Let one character, or all, follow the caller no longer."""
+        followers, name = followers_of(self.caller), self.args.strip()
+        if not followers:
+            raise UsageError(text("follows_nobody"))
+        named = find_named(name, followers, self.caller)
+        found = [named] if named else [] if name else followers
+        if not found:
+            raise UsageError(text("follows_not", name=clean_output(name, 60)))
+        for follower in found:
+            shake_off(follower, self.caller)

@@ -66,6 +66,9 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "mute_off": gettext_noop("You and {name} hear each other again."),
     "mute_unknown": gettext_noop("There is no character with a mind called '{name}' here."),
     "mute_unable": gettext_noop("Your character cannot mute anybody in this game."),
+    "follows_no_more": gettext_noop("{name} no longer follows you."),
+    "follows_nobody": gettext_noop("Nobody follows you."),
+    "follows_not": gettext_noop("{name} does not follow you."),
     "confirm_ask": gettext_noop(
         "{name} asks you for leave to use '{tool}': {purpose} With exactly: {arguments}. "
         "|wyes|n within {seconds} seconds allows it, |wno|n forbids it."
@@ -192,8 +195,19 @@ Usage:
   mute
 
 You no longer hear that character, and it no longer hears you.
-Muting it a second time ends that. Without a name: shows whom
-you muted."""
+It does not follow you either. Muting it a second time ends
+that. Without a name: shows whom you muted."""
+    ),
+    "help_dismiss": gettext_noop(
+        """no longer be followed by a character with a mind
+
+Usage:
+  dismiss <name>
+  dismiss
+
+That character follows you no longer, wherever it is; without a
+name: none does. You can also tell it: say Stop following me. To
+keep it from following you again: mute."""
     ),
     "help_report": gettext_noop(
         """report what a character with a mind said
