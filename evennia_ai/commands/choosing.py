@@ -39,8 +39,7 @@ def where_is(obj: Any, caller: Any) -> str:
 
 
 def told_apart(objects: Sequence[Any]) -> list[str]:
-    """Return the names of some objects; those of one name with their numbers."""
-    names = [shown_name(obj) for obj in objects]
-    counts = Counter(name.lower() for name in names)
-    pairs = zip(names, objects, strict=True)
-    return [f"{name}({obj.dbref})" if counts[name.lower()] > 1 else name for name, obj in pairs]
+    """Return the names of objects or assistants, not escaped; equal ones with their numbers."""
+    characters = [getattr(obj, "character", obj) for obj in objects]
+    counts = Counter(obj.key.lower() for obj in characters)
+    return [f"{o.key}({o.dbref})" if counts[o.key.lower()] > 1 else o.key for o in characters]

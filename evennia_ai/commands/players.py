@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -13,7 +12,14 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 
 from evennia_ai.commands.choosing import choose, told_apart
-from evennia_ai.commands.common import AICommand, Dialogue, UsageError, names_of, number_of
+from evennia_ai.commands.common import (
+    NUMBER,
+    AICommand,
+    Dialogue,
+    UsageError,
+    names_of,
+    number_of,
+)
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.following import followers_of, shake_off
@@ -25,7 +31,6 @@ from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_nam
 PAUSE_S = 0.01
 BUSY_PAUSE_S, MOST_TRIES = 0.5, 60
 PROGRESS_S = 5.0
-NUMBER = re.compile(r"#\d{1,18}")
 FOR_ADMINS = """
 For admins:
   aiforget <name or #number>
@@ -249,7 +254,7 @@ class CmdMute(PlayersCommand):
                 shake_off(target, self.caller)
             self.msg(text("mute_on" if muted else "mute_off", name=shown_name(target)))
         else:
-            names = ", ".join(told_apart(self.muted_characters()))
+            names = clean_output(", ".join(told_apart(self.muted_characters())))
             self.msg(text("mute_list", names=names) if names else text("mute_none"))
 
     def muted_characters(self) -> list[Any]:

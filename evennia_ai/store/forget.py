@@ -110,7 +110,9 @@ class Forgetting:
     def forget_shared(self) -> Iterator[int]:
         """Delete what characters told each other of them, or in their words."""
         law = ToForget(self.people, (), self.traces.words.is_in)
-        for page in pages(self.traces.rows(models.SharedEntry), "people", "source", "speakers", "text"):
+        for page in pages(
+            self.traces.rows(models.SharedEntry), "people", "source", "speakers", "text"
+        ):
             going = [
                 id_
                 for id_, people, source, speakers, text in page

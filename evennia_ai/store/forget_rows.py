@@ -51,9 +51,7 @@ class Traces:
 
     def find(self) -> Iterator[None]:
         """Find all rows; a step takes a few ms."""
-        yield from learn_words(
-            self.words, self.people, self.characters.values(), self.assistant
-        )
+        yield from learn_words(self.words, self.people, self.characters.values(), self.assistant)
         yield from self.find_own()
         yield from self.follow_answers()
         yield from self.find_calls()

@@ -45,8 +45,8 @@ def learn_words(
 ) -> Iterator[None]:
     """Learn what people said to one or all assistants, without what others say as well.
 
-    Takes a step for each page. Others are the other players, builders with their texts and names, and the characters before
-    they heard these people for the first time.
+    Takes a step for each page. Others are the other players, builders with their texts and names,
+    and the characters before they heard these people for the first time.
     """
     for rows, *fields in own_sources(people, assistant):
         for page in pages(rows, *fields):

@@ -66,7 +66,7 @@ def test_what_others_heard_of_the_talk_stays_with_them(game, ann, bob, known):
 def test_what_the_character_told_others_of_it_goes_and_what_others_told_stays(
     game, ann, known, service
 ):
-    mira, otto = known
+    _mira, otto = known
     now = service.now()
     for one in known:
         SharedEntry.objects.create(
