@@ -136,7 +136,8 @@ class AssistantHearingMixin(ScriptPart):
         if self.services.switched_off and heard.addressed:
             with suppress(StoreUnavailable):  # the event expires by its age
                 self.inbox.close([event_id], EXPIRED, self.services.switched_off)
-            self.tell("switched_off", [heard.speaker])
+            if self.services.crowd.should_tell(heard.speaker):
+                self.tell("switched_off", [heard.speaker])
             return
         refusal = self.services.crowd.judge(heard, self.character.dbref)
         if refusal:
