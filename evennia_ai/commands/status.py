@@ -137,8 +137,8 @@ def problems(
     yield from shared_problems(services, reader)
     found: dict[tuple[str, str], list[str]] = {}
     for script, name in names.items():
-        for problem in own_problems(script, errors.get(script.id), told, reader):
-            found.setdefault(problem, []).append(name)
+        for one in own_problems(script, errors.get(script.id), told, reader):
+            found.setdefault(one, []).append(name)
     for (request, problem), those in found.items():
         more = f" and {len(those) - SHOWN_NAMES} more" if len(those) > SHOWN_NAMES else ""
         yield ", ".join(those[:SHOWN_NAMES]) + more + request, problem
