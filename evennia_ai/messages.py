@@ -103,6 +103,9 @@ class Usage:
     cached_tokens: int | None = None
 
 
+NO_USAGE = Usage(0, 0)  # of the offline brain, which reads no tokens
+
+
 @dataclass(frozen=True)
 class Timings:
     """Tokens that the endpoint read anew and wrote, and its tokens a second for each."""

@@ -16,7 +16,7 @@ from evennia_ai.commands.goals import CmdAIGoals
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.memory.command import CmdAIMemory
-from evennia_ai.commands.players import CmdForgetMe, CmdMute
+from evennia_ai.commands.players import CmdDismiss, CmdForgetMe, CmdMute
 from evennia_ai.commands.purge import CmdAIPurge
 from evennia_ai.commands.reports import CmdAIReport
 from evennia_ai.commands.setup import CmdAISetup
@@ -43,6 +43,7 @@ COMMANDS = (
     CmdForgetMe,
     CmdAboutMe,
     CmdMute,
+    CmdDismiss,
     CmdAIReport,
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -21,6 +22,7 @@ from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.texts import text
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.disclosure import ERRORS, Reader
+from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import Page
@@ -28,6 +30,7 @@ from evennia_ai.store.reports import Page
 log = Logger()
 
 NAME_CHARS = 60
+NUMBER = re.compile(r"#\d{1,18}")
 ERROR_CHARS = 1_000
 
 Dialogue = Generator[Any, str, None]  # yields a question, or a pause in seconds
@@ -194,9 +197,9 @@ class AICommand(MuxCommand):
                 "Check the name, or use a number such as #12."
             )
         if len(found) > 1:
-            named = [f"{shown_name(obj)}({obj.dbref})" for obj in found]
+            matches = [f"{shown_name(obj)}({obj.dbref})" for obj in found]
             raise UsageError(
-                f"Several match: {', '.join(named)}. Use a number, such as {found[0].dbref}."
+                f"Several match: {', '.join(matches)}. Use a number, such as {found[0].dbref}."
             )
         return found[0]
 
@@ -262,8 +265,13 @@ def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
 
 def list_names(dbrefs: Sequence[str]) -> str:
     """Return the names of objects with commas; a deleted one keeps its number."""
-    names = names_of(dbrefs)
-    return ", ".join(names.get(dbref, dbref) for dbref in dbrefs) or "nobody"
+    return named(dbrefs, names_of(dbrefs))
+
+
+def in_words(line: str) -> str:
+    """Return a line in which a name stands before the number of each object that exists."""
+    names = names_of(NUMBER.findall(line))
+    return NUMBER.sub(lambda n: f"{names[n[0]]}({n[0]})" if n[0] in names else n[0], line)
 
 
 def all_assistants() -> list[GameScript]:

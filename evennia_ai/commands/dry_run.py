@@ -15,7 +15,7 @@ from evennia_ai.game.hearing import hearers_of, perceive, uncoloured
 from evennia_ai.game.perception import plain
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
-from evennia_ai.messages import Heard
+from evennia_ai.messages import NO_USAGE, Heard
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
@@ -160,7 +160,7 @@ def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     """Return the lines of one model call and its reply."""
     usage, took_ms = step.cost.usage, step.cost.duration_ms
     tokens = f"about {step.cost.estimated_tokens} tokens"
-    if usage:
+    if usage and usage != NO_USAGE:
         cached = "" if usage.cached_tokens is None else f" ({usage.cached_tokens} cached)"
         tokens = f"{usage.prompt_tokens} tokens{cached}, reply {usage.completion_tokens}"
     lines = [f"|wStep {number}|n: prompt {tokens}, {len(step.offered)} tools, {took_ms} ms"]

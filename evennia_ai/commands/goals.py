@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evennia_ai.commands.common import AICommand, Outcome, UsageError
+from evennia_ai.commands.common import AICommand, Outcome, UsageError, list_names
 from evennia_ai.commands.memory_rendering import count_shown, may_read
 from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output, shown_name
@@ -155,7 +155,7 @@ def branch_line(branch: Branch) -> str:
     by = {"builder": "a builder's", "self": "its own", "reflection": "from a reflection"}
     told = [f"weight {goal['importance']}", state, by[goal["origin"]]]
     if goal["audience"] is not None:
-        told.append(f"known to {', '.join(goal['audience'])} alone")
+        told.append(f"known to {list_names(goal['audience'])} alone")
     why = f" ({goal['why']})" if goal["why"] else ""
     content = clean_output(f"{goal['content']}{why}", LINE_CHARS)
     return f"{'  ' * branch.depth}|w{goal['id']}|n {content} |x({', '.join(told)})|n"

@@ -8,6 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.commands.common import list_names
+from evennia_ai.commands.wording import (
+    ACT_STATES,
+    COMPACTED_FOR,
+    ERROR_KINDS,
+    SUMMARISED,
+    worded,
+)
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import EXCUSE, Message, is_excuse
 from evennia_ai.policy.context.projection import PUBLIC
@@ -45,7 +52,8 @@ def compaction_line(row: dict[str, Any]) -> str:
             f"{row['facts_rescued']} of the others recalled from the log"
         )
     return (
-        f"{when} {row['reason']}, {row['rung']}: {row['compacted_count']} messages, "
+        f"{when} {worded(COMPACTED_FOR, row['reason'])}: {row['compacted_count']} messages "
+        f"{worded(SUMMARISED, row['rung'])}, "
         f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
     )
 
@@ -164,17 +172,20 @@ def event_line(event: Any, reader: Reader) -> str:
 
 def act_lines(act: Any, kind: str, reader: Reader) -> str:
     """Return a tool call with its result."""
+    state = worded(ACT_STATES, act.state)
     if not reader.may(kind):
         hidden = reader.show(kind, "", "words")
-        return f"  |c{clean_output(act.name, 40)}|n\n    |x= {act.state}: {hidden}|n"
+        return f"  |c{clean_output(act.name, 40)}|n\n    |x= {state}: {hidden}|n"
     reader.count(kind)
     result = clean_output(act.result, LINE_CHARS)
-    return f"  {call_text(act.name, act.arguments)}\n    |x= {act.state}: {result}|n"
+    return f"  {call_text(act.name, act.arguments)}\n    |x= {state}: {result}|n"
 
 
 def model_call_text(call: Any, reader: Reader) -> str:
     """Return a model call on a line: model, time, tokens and error."""
-    if call.prompt_tokens is None:
+    if call.prompt_tokens == 0:
+        tokens = "no tokens"
+    elif call.prompt_tokens is None:
         tokens = f"about {call.estimated_tokens} tokens in"
     else:
         cached = f" ({call.cached_tokens} cached)" if call.cached_tokens is not None else ""
@@ -182,6 +193,6 @@ def model_call_text(call: Any, reader: Reader) -> str:
     problem = ""
     if call.error:
         error = reader.show(ERRORS, clean_output(call.error, 300), "text")
-        problem = f", |r{call.error_kind}: {error}|n"
+        problem = f", |r{worded(ERROR_KINDS, call.error_kind)}: {error}|n"
     model = clean_output(f"{call.profile}:{call.model}", 60)
     return f"{model}, {call.duration_ms} ms, {tokens}{problem}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -12,19 +11,26 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 
-from evennia_ai.commands.common import AICommand, Dialogue, UsageError, names_of, number_of
+from evennia_ai.commands.choosing import choose, told_apart
+from evennia_ai.commands.common import (
+    NUMBER,
+    AICommand,
+    Dialogue,
+    UsageError,
+    names_of,
+    number_of,
+)
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.perception import find_named
+from evennia_ai.game.following import followers_of, shake_off
 from evennia_ai.game.texts import TEXTS, is_yes, text
-from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of
+from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
 from evennia_ai.store.forget import Forgetting, count_traces, is_known
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
 
 PAUSE_S = 0.01
 BUSY_PAUSE_S, MOST_TRIES = 0.5, 60
 PROGRESS_S = 5.0
-NUMBER = re.compile(r"#\d{1,18}")
 FOR_ADMINS = """
 For admins:
   aiforget <name or #number>
@@ -47,13 +53,24 @@ class PlayersCommand(AICommand):
 
 @dataclass(frozen=True)
 class Speaker:
-    """Whose words are to be forgotten: the caller's, if the name is empty."""
+    """Whose words are to be forgotten, and by whom.
+
+    Attributes:
+        people: the dbrefs of the speakers.
+        name: of somebody else than the caller.
+        assistant: of the only character that is to forget the caller; None for all characters.
+        character: the name of that character.
+    """
 
     people: frozenset[str]
     name: str = ""
+    assistant: int | None = None
+    character: str = ""
 
     def line(self, key: str, **values: Any) -> str:
-        """Return a line to the caller about themselves, or about the named speaker."""
+        """Return a line to the caller about themselves, the named speaker, or one character."""
+        if self.character:
+            return text(f"{key}_one", name=self.character, **values)
         return text(f"{key}_of", name=self.name, **values) if self.name else text(key, **values)
 
 
@@ -75,8 +92,8 @@ class CmdForgetMe(PlayersCommand):
     def run(self) -> Dialogue:
         """Show what will go, ask, then delete in steps, so that the server stays responsive."""
         speaker = self.find_people()
-        count = sum(map(count_traces, speaker.people))
-        if not any(map(is_known, speaker.people)):
+        count = sum(count_traces(dbref, speaker.assistant) for dbref in speaker.people)
+        if not any(is_known(dbref, speaker.assistant) for dbref in speaker.people):
             self.msg(speaker.line("forget_nothing"))
             return
         self.msg("\n".join(self.preview(speaker)))
@@ -88,12 +105,13 @@ class CmdForgetMe(PlayersCommand):
             people = ", ".join(sorted(speaker.people))
             logger.log_sec(f"aiforget: {self.caller} has {speaker.name} ({people}) forgotten")
         yield from self.forget(speaker)
-        self.msg(text("forget_done"))
+        done = text("forget_done_one", name=speaker.character)
+        self.msg(done if speaker.character else text("forget_done"))
 
     def preview(self, speaker: Speaker) -> list[str]:
         """Return what will be forgotten, by character and kind, and what stays."""
         lines, stays = [], Counter[str]()
-        for known in known_of(speaker.people):
+        for known in known_of(speaker.people, speaker.assistant):
             kinds = [
                 text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
                 for kind in KINDS
@@ -102,7 +120,8 @@ class CmdForgetMe(PlayersCommand):
             stays.update({BUILT: known.counts[BUILT]})
             lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
         lines.append(text("forget_stays", count=stays[BUILT]))
-        if not speaker.name and not self.switch and len(characters_of(self.caller.account)) > 1:
+        whole = not (speaker.name or speaker.character or self.switch)
+        if whole and len(characters_of(self.caller.account)) > 1:
             lines.append(text("forget_account"))
         return lines
 
@@ -115,7 +134,7 @@ class CmdForgetMe(PlayersCommand):
         try:
             for tries_left in reversed(range(MOST_TRIES)):
                 try:
-                    forgetting = service.begin(speaker.people)
+                    forgetting = service.begin(speaker.people, speaker.assistant)
                     yield from self.take_steps(forgetting)
                 except StoreUnavailable:
                     if not tries_left:
@@ -140,12 +159,16 @@ class CmdForgetMe(PlayersCommand):
     def find_people(self) -> Speaker:
         """Return whose words are to be forgotten; raises UsageError."""
         who = self.args.strip()
-        if who:
-            found = self.find_speaker(who)
-            return Speaker(self.with_account(found, who), found.name) if self.switch else found
-        if self.switch:
-            return Speaker(frozenset({self.caller.dbref, *characters_of(self.caller.account)}))
-        return Speaker(frozenset({self.caller.dbref}))
+        own = [self.caller.dbref, *(characters_of(self.caller.account) if self.switch else ())]
+        people = frozenset(own)
+        if not who:
+            return Speaker(people)
+        scripts = {script.db_obj: script for script in scripts_who_know(people)}
+        character = choose(who, scripts, self.caller)
+        if character is not None:
+            return Speaker(people, "", scripts[character].id, shown_name(character))
+        found = self.find_speaker(who)
+        return Speaker(self.with_account(found, who), found.name) if self.switch else found
 
     def with_account(self, speaker: Speaker, who: str) -> frozenset[str]:
         """Return a speaker with all characters of the same account."""
@@ -227,9 +250,11 @@ class CmdMute(PlayersCommand):
         if name:
             target = self.find_target(name)
             muted = self.caller.toggle_mute(target.dbref)
+            if muted:
+                shake_off(target, self.caller)
             self.msg(text("mute_on" if muted else "mute_off", name=shown_name(target)))
         else:
-            names = ", ".join(shown_name(obj) for obj in self.muted_characters())
+            names = clean_output(", ".join(told_apart(self.muted_characters())))
             self.msg(text("mute_list", names=names) if names else text("mute_none"))
 
     def muted_characters(self) -> list[Any]:
@@ -241,7 +266,28 @@ class CmdMute(PlayersCommand):
         """Return a character with an assistant, here or muted; raises UsageError."""
         here = self.caller.location.contents if self.caller.location else []
         characters = [obj for obj in here if getattr(obj, "assistant", None)]
-        target = find_named(name, [*characters, *self.muted_characters()], self.caller)
+        target = choose(name, [*characters, *self.muted_characters()], self.caller)
         if target is None:
             raise UsageError(text("mute_unknown", name=clean_output(name, 60)))
         return target
+
+
+class CmdDismiss(PlayersCommand):
+    __doc__ = TEXTS["help_dismiss"]
+
+    key = "dismiss"
+    aliases = ["aidismiss"]
+    locks = "cmd:all()"
+    help_text = "help_dismiss"
+
+    def run(self) -> None:
+        """Let one character, or all, follow the caller no longer."""
+        followers, name = followers_of(self.caller), self.args.strip()
+        if not followers:
+            raise UsageError(text("follows_nobody"))
+        named = choose(name, followers, self.caller)
+        found = [named] if named else [] if name else followers
+        if not found:
+            raise UsageError(text("follows_not", name=clean_output(name, 60)))
+        for follower in found:
+            shake_off(follower, self.caller)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evennia.utils.evtable import EvTable
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
+from evennia_ai.commands.columns import table
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome
 from evennia_ai.game.client_text import shown_name
 from evennia_ai.game.texts import is_yes
@@ -90,13 +90,12 @@ class CmdAIPurge(AICommand):
 
     def tell_plan(self, report: Report) -> None:
         """Show what a purge would delete and what would stay, with the reasons."""
-        table = EvTable(
-            "Table", "Limit", "Rows", "Would go", "In use", border="header", pad_left=0
-        )  # fmt: skip
+        rows = []
         for name, tally in report.items():
             limit, kept = str(self.retention.retention[name]), tally.kept.total()
-            table.add_row(name, limit, *(f"{n:,}" for n in (tally.rows, tally.gone, kept)))
-        self.msg("\n".join([str(table), *reasons(report), "Nothing was deleted."]))
+            rows.append([name, limit, *(f"{n:,}" for n in (tally.rows, tally.gone, kept))])
+        shown = table(("Table", "Limit", "Rows", "Would go", "In use"), rows)
+        self.msg("\n".join([shown, *reasons(report), "Nothing was deleted."]))
 
     def tell_failure(self, failure: Failure) -> None:
         """Say that the purge stopped early and which rows are deleted."""
@@ -108,7 +107,7 @@ class CmdAIPurge(AICommand):
 
 def reasons(report: Report) -> Iterator[str]:
     """Yield a line for each table in which rows over a limit stay."""
-    for table, tally in report.items():
+    for name, tally in report.items():
         if tally.kept:
             why = "; ".join(f"{count:,} {reason}" for reason, count in tally.kept.most_common())
-            yield f"In use in {table}: {why}."
+            yield f"In use in {name}: {why}."

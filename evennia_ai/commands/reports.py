@@ -6,11 +6,12 @@ from typing import Any
 
 from evennia.utils import logger
 
+from evennia_ai.commands.choosing import choose
 from evennia_ai.commands.common import UsageError, all_assistants, page_number
 from evennia_ai.commands.history_rendering import message_line
 from evennia_ai.commands.players import PlayersCommand
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.perception import display_name, find_named
+from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.sanitize import clean_heard, storable
 from evennia_ai.ports import GameScript
@@ -77,11 +78,10 @@ class CmdAIReport(PlayersCommand):
 
     def find_reported(self, name: str) -> GameScript:
         """Return the assistant of a character, here or elsewhere; raises UsageError."""
-        here = self.caller.location
-        scripts = sorted(all_assistants(), key=lambda script: script.character.location is not here)
-        characters = {script.character: script for script in scripts}
-        found = find_named(name, characters, self.caller) if name else None
-        if found is None:
+        characters = {script.character: script for script in all_assistants()}
+        here = [one for one in characters if one.location is self.caller.location]
+        found = choose(name, here, self.caller) or choose(name, characters, self.caller)
+        if not name or found is None:
             raise UsageError(text("mute_unknown", name=clean_output(name, 60)))
         return characters[found]
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 
-from evennia.utils.evtable import EvTable
-
-from evennia_ai.commands.common import AICommand, all_assistants
+from evennia_ai.commands.choosing import told_apart
+from evennia_ai.commands.columns import table
+from evennia_ai.commands.common import AICommand, all_assistants, in_words
 from evennia_ai.commands.sleep_rendering import sleep_now
+from evennia_ai.commands.wording import ERROR_KINDS
 from evennia_ai.config import usable_window, window_known
-from evennia_ai.game.client_text import clean_cell, clean_output, shown_name
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES, Reader
 from evennia_ai.ports import GameScript, GameServices
@@ -18,6 +19,8 @@ from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens
 from evennia_ai.store.usage import cached_on, use_on
 
 AWAKE = frozenset({"awake", "thinking"})
+TITLES = ("Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens")
+SHOWN_NAMES = 5
 
 
 class CmdAIStatus(AICommand):
@@ -56,22 +59,18 @@ class CmdAIStatus(AICommand):
             return
         queues, used = queue_lengths(), use_on(self.today())
         prompts, errors = last_prompt_tokens(), last_error()
-        table = EvTable(
-            "Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens",
-            border="header", pad_left=0,
-        )  # fmt: skip
-        for script in scripts:
-            table.add_row(*status_row(script, queues, used, prompts))
-        self.msg(str(table))
+        names = dict(zip(scripts, told_apart(scripts), strict=True))
+        rows = [[names[one], *status_row(one, queues, used, prompts)] for one in scripts]
+        self.msg(table(TITLES, rows))
         for script, line in [
             *sleep_lines(scripts, self.reader),
             *activity_lines(scripts, self.reader),
         ]:
-            self.msg(f"|x{shown_name(script)}:|n {line}")
+            self.msg(f"|x{clean_output(names[script], 60)}:|n {line}")
         for line in [*window_lines(scripts), *cache_lines(*cached_on(self.today()))]:
             self.msg(line)
-        for subject, problem in problems(self.services, scripts, errors, self.reader):
-            self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(problem, 300)}")
+        for subject, problem in problems(self.services, names, errors, self.reader):
+            self.msg(f"|y{clean_output(subject, 120)}:|n {clean_output(problem, 300)}")
 
     def today(self) -> date:
         """Return the current UTC day."""
@@ -125,18 +124,35 @@ def window_lines(scripts: Sequence[GameScript]) -> list[str]:
 
 def problems(
     services: GameServices,
-    scripts: Sequence[GameScript],
+    names: Mapping[GameScript, str],
     errors: Mapping[int, tuple[str, str]],
     reader: Reader,
 ) -> Iterator[tuple[str, str]]:
-    """Yield what staff must know, as (subject, problem): first what concerns all assistants."""
+    """Yield what staff must know, as (subject, problem): first what concerns all assistants.
+
+    One problem of several assistants is told once, and not at all if the model of all is paused
+    for it.
+    """
+    told = {lane.error for lane in services.gateway.health() if lane.paused_s > 0}
     yield from shared_problems(services, reader)
-    for script in scripts:
-        if script.id in errors:
-            kind, error = errors[script.id]
-            yield script.character_name, reader.show(ERRORS, error, f"a model error ({kind})")
-        yield from ((script.character_name, warning) for warning in script.warnings)
-        yield from ((f"{script.character_name}, fix this", one) for one in script.complaints)
+    found: dict[tuple[str, str], list[str]] = {}
+    for script, name in names.items():
+        for one in own_problems(script, errors.get(script.id), told, reader):
+            found.setdefault(one, []).append(name)
+    for (request, problem), those in found.items():
+        more = f" and {len(those) - SHOWN_NAMES} more" if len(those) > SHOWN_NAMES else ""
+        yield ", ".join(those[:SHOWN_NAMES]) + more + request, problem
+
+
+def own_problems(
+    script: GameScript, error: tuple[str, str] | None, told: Collection[str], reader: Reader
+) -> Iterator[tuple[str, str]]:
+    """Yield the problems of one assistant with what staff are asked to do."""
+    if error and error[1] not in told:
+        kind = ERROR_KINDS.get(error[0], "a model error")
+        yield "", reader.show(ERRORS, error[1], kind)
+    yield from (("", warning) for warning in script.warnings)
+    yield from ((", fix this", complaint) for complaint in script.complaints)
 
 
 def shared_problems(services: GameServices, reader: Reader) -> Iterator[tuple[str, str]]:
@@ -149,7 +165,7 @@ def shared_problems(services: GameServices, reader: Reader) -> Iterator[tuple[st
             problem = f"paused for {lane.paused_s:.0f} s more: {error}"
             yield f"Model {lane.profile}:{lane.model}", problem
     for name, spent, budget in services.gateway.tight_budgets():
-        yield name, f"{spent:,} of today's {budget:,} tokens are used"
+        yield in_words(name), f"{spent:,} of today's {budget:,} tokens are used"
     for complaint in services.complaints:
         yield "Settings, fix this", complaint
     if services.crowd.trouble:
@@ -166,18 +182,17 @@ def status_row(
     used: dict[int, tuple[int, int]],
     prompts: dict[int, int],
 ) -> list[str]:
-    """Return the table's cells for one assistant."""
+    """Return the table's cells for one assistant, without its name."""
     calls, tokens = used.get(script.id, (0, 0))
     window = usable_window(script.config, script.profile)
     place = script.character.location
     return [
-        clean_cell(script.character_name, 20),
-        clean_cell(place.key if place else "nowhere", 16),
+        place.key if place else "nowhere",
         mode_of(script),
-        clean_cell(f"{script.profile.name}:{script.profile.model}", 20),
+        f"{script.profile.name}:{script.profile.model}",
         f"{prompts.get(script.id, 0) / window:.0%}",
         str(queues.get(script.id, 0)),
-        str(calls),
+        f"{calls:,}",
         f"{tokens:,}",
     ]
 

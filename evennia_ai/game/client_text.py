@@ -9,7 +9,7 @@ from django.conf import settings
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
-from evennia_ai.policy.sanitize import ANY_HOST, clean_heard, inert, inert_cell
+from evennia_ai.policy.sanitize import ANY_HOST, clean_heard, inert
 
 NAME_CHARS = 60
 ADDRESS_CHARS = 200
@@ -44,11 +44,6 @@ def clean_output(text: str, limit: int = 6_000) -> str:
 def clean_address(address: str) -> str:
     """Return an address of the game's own settings, which staff may copy."""
     return as_shown(clean_heard(address, ADDRESS_CHARS), hosts=(ANY_HOST,))
-
-
-def clean_cell(text: str, limit: int) -> str:
-    """Return any text as one escaped line for a cell of an EvTable."""
-    return inert_cell(clean_heard(text, limit), link_hosts())
 
 
 def shown_name(obj: Any) -> str:

@@ -19,6 +19,7 @@ from twisted.logger import Logger
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.following import hear_request_to_stay
 from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import (
     display_name,
@@ -33,7 +34,13 @@ from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
 from evennia_ai.messages import NOTICE, PERCEIVED, Authors, Heard
 from evennia_ai.policy.authors import GAME
-from evennia_ai.policy.conversation.addressing import SPOKEN, Address, Hearing, judge_address
+from evennia_ai.policy.conversation.addressing import (
+    OTHER_NAMED,
+    SPOKEN,
+    Address,
+    Hearing,
+    judge_address,
+)
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
 from evennia_ai.ports import Character
@@ -88,6 +95,9 @@ class AssistantHearingMixin(ScriptPart):
             self.store_heard(replace(heard, item=item, authors=heard.authors | authors))
             if kind in SPOKEN:
                 hear_answer(speaker, self, words)
+                if heard.reason != OTHER_NAMED:
+                    names = names_of(self.character)
+                    hear_request_to_stay(speaker, self.character, words, names)
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
 
@@ -130,7 +140,8 @@ class AssistantHearingMixin(ScriptPart):
         if self.services.switched_off and heard.addressed:
             with suppress(StoreUnavailable):  # the event expires by its age
                 self.inbox.close([event_id], EXPIRED, self.services.switched_off)
-            self.tell("switched_off", [heard.speaker])
+            if self.services.crowd.should_tell(heard.speaker):
+                self.tell("switched_off", [heard.speaker])
             return
         refusal = self.services.crowd.judge(heard, self.character.dbref)
         if refusal:

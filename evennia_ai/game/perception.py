@@ -201,8 +201,18 @@ def look_around(character: Character) -> Situation:
         exits=tuple(describe_exit(obj, character) for obj in exits),
         things=tuple(display_name(obj, character) for obj in things),
         carrying=tuple(display_name(obj, character) for obj in character.contents),
+        notes=following_note(character, people),
         authors=authors_of_objects([location, *seen, *beyond, *character.contents]),
     )
+
+
+def following_note(character: Character, people: Iterable[Any]) -> tuple[str, ...]:
+    """Return a note on whom a character follows, none if nobody."""
+    dbref = read_attribute(character, "ai_following")
+    if not dbref:
+        return ()
+    named = (display_name(one, character) for one in people if one.dbref == dbref)
+    return (f"You follow {next(named, 'somebody who is not here')}.",)
 
 
 def describe_exit(exit_obj: Any, character: Character) -> str:

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.following import follow_leader
 from evennia_ai.game.perception import can_hear, is_assistant, listening_objects
 from evennia_ai.policy.conversation.addressing import Candidate, choose_responder
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.retrieval.relevance import score_texts
-from evennia_ai.ports import Character, GameScript
-from evennia_ai.store.attributes import read_attribute
+from evennia_ai.ports import GameScript
 from evennia_ai.store.brief_transaction import store_errors
 
 if TYPE_CHECKING:
@@ -100,16 +100,6 @@ class AssistantPresenceMixin(ScriptPart):
         if last is None or abs((self.services.now() - last).total_seconds()) > timeout:
             return 0.0
         return last.timestamp()
-
-
-def follow_leader(character: Character, leader: Any) -> None:
-    """Move a character after its leader, who has left, through an exit that it may traverse."""
-    if read_attribute(character, "ai_following") != leader.dbref or character.location is None:
-        return
-    for exit_obj in character.location.exits:
-        if exit_obj.destination is leader.location and exit_obj.access(character, "traverse"):
-            exit_obj.at_traverse(character, exit_obj.destination)
-            return
 
 
 def is_chosen(character: Any, colleagues: Sequence[Any], speaker: Any, words: str) -> bool:

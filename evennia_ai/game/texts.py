@@ -66,7 +66,11 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     ),
     "mute_off": gettext_noop("You and {name} hear each other again."),
     "mute_unknown": gettext_noop("There is no character with a mind called '{name}' here."),
+    "which_one": gettext_noop("Several are called that: {names}. Which one?"),
     "mute_unable": gettext_noop("Your character cannot mute anybody in this game."),
+    "follows_no_more": gettext_noop("{name} no longer follows you."),
+    "follows_nobody": gettext_noop("Nobody follows you."),
+    "follows_not": gettext_noop("{name} does not follow you."),
     "confirm_ask": gettext_noop(
         "{name} asks you for leave to use '{tool}': {purpose} With exactly: {arguments}. "
         "|wyes|n within {seconds} seconds allows it, |wno|n forbids it."
@@ -87,11 +91,17 @@ I hear too many questions just now. Give me a breath, then ask again?"""
         "This makes every character forget what {name} said to it and what it answered, for "
         "ever: {count} entries of their logs. Go on? yes/[no]"
     ),
+    "forget_ask_one": gettext_noop(
+        "This makes {name} forget what you said to it and what it answered, for ever: {count} "
+        "entries of its log. Go on? yes/[no]"
+    ),
     "forget_yes": gettext_noop("yes y"),
     "forget_nothing": gettext_noop("Nothing is stored of what you said."),
     "forget_nothing_of": gettext_noop("Nothing is stored of what {name} said."),
+    "forget_nothing_one": gettext_noop("{name} knows nothing of you."),
     "forget_kept": gettext_noop("Nothing was forgotten."),
     "forget_done": gettext_noop("It is forgotten, all of it."),
+    "forget_done_one": gettext_noop("{name} has forgotten you. Others have not."),
     "forget_some": gettext_noop("{kind}: {count}"),
     "forget_stays": gettext_noop(
         "It stays: what other players said themselves, what the staff wrote by hand ({count} "
@@ -122,7 +132,8 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     ),
     "about_end": gettext_noop("|wforgetme|n makes all of them forget you."),
     "forget_only_own": gettext_noop(
-        "You can have only your own words forgotten: |waiforget|n, without a name."
+        "You can have only your own words forgotten: |waiforget|n by all characters, or "
+        "|waiforget <character>|n by one that knows you."
     ),
     "report_reason": gettext_noop("Why? |waireport {name} = <reason>|n"),
     "report_nothing": gettext_noop("You have heard nothing of {name} that could be reported."),
@@ -160,12 +171,14 @@ a game."""
 
 Usage:
   forgetme
+  forgetme <character>
   forgetme/account
 
 Everything you said to them, everything they answered, and what
 they made of it is deleted for ever. You are shown what will go,
-and asked first. With /account this is done for all characters
-of your account.
+and asked first. With a name only that character forgets you, for
+a fresh start with it. With /account this is done for all
+characters of your account.
 
 What other players said stays with them, and what the staff
 wrote by hand. |waboutme|n shows what the characters know of
@@ -193,8 +206,19 @@ Usage:
   mute
 
 You no longer hear that character, and it no longer hears you.
-Muting it a second time ends that. Without a name: shows whom
-you muted."""
+It does not follow you either. Muting it a second time ends
+that. Without a name: shows whom you muted."""
+    ),
+    "help_dismiss": gettext_noop(
+        """no longer be followed by a character with a mind
+
+Usage:
+  dismiss <name>
+  dismiss
+
+That character follows you no longer, wherever it is; without a
+name: none does. You can also tell it: say Stop following me. To
+keep it from following you again: mute."""
     ),
     "help_report": gettext_noop(
         """report what a character with a mind said

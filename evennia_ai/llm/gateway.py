@@ -31,6 +31,10 @@ from evennia_ai.scheduling import Clock
 
 log = Logger()
 
+PAUSED = (
+    "evennia_ai: no calls to the model '{profile.model}' of the profile '{profile.name}' for "
+    "{pause:.0f} s, after: {error}"
+)
 FREE_CLIENT = "offline"
 FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint
 
@@ -219,7 +223,7 @@ class ModelGateway:
                 self._start_waiting()
                 return
         else:
-            call.lane.answered = True
+            call.lane.answered, call.lane.warned_of = True, ""
             call.lane.breaker = breakers.after_success(call.lane.breaker)
         self._end(call, outcome)
 
@@ -246,14 +250,9 @@ class ModelGateway:
         lane.breaker = breakers.after_failure(lane.breaker, error, now, limits, starting)
         if lane.breaker.open_until is None:
             return
-        log.warn(
-            "evennia_ai: no calls to the model '{model}' of the profile '{profile}' for "
-            "{pause:.0f} s, after: {error}",
-            model=lane.profile.model,
-            profile=lane.profile.name,
-            pause=lane.paused_s(now),
-            error=error,
-        )
+        if lane.warned_of != str(error):
+            lane.warned_of = str(error)
+            log.warn(PAUSED, profile=lane.profile, pause=lane.paused_s(now), error=error)
         for waiting in lane.waiting:
             self._end(waiting, Failure(lane.circuit_open(now)))
 

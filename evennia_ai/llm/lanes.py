@@ -63,6 +63,7 @@ class Lane:
     profile: ModelProfile
     most: int | None = None
     answered: bool = False
+    warned_of: str = ""  # the error of the last warning in the log, until a call succeeds
     breaker: Breaker = field(default_factory=Breaker)
     waiting: FairQueue[Call] = field(default_factory=FairQueue)
     in_flight: set[Call] = field(default_factory=set)

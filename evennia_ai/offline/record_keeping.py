@@ -44,7 +44,8 @@ def summarise(scene: Scene) -> LLMReply:
     room = int(min(ROOM_PART * scene.room_tokens, INPUT_PART * input_tokens))
     new = [f"- {bullet}" for bullet in as_bullets(facts_in_lines(lines, scene.name), room)]
     kept = newest_within(list(dict.fromkeys([*known, *new])), room)
-    return LLMReply("\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note.")
+    text = "\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note."
+    return LLMReply(text, model="offline")
 
 
 def journals_only(request: LLMRequest) -> bool:

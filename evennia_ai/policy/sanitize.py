@@ -153,12 +153,6 @@ def inert(text: str, hosts: Collection[str] = (), functions: bool = False) -> st
     return f"{text}{GAP}" if text.endswith("|") else text  # Evennia adds a reset behind it
 
 
-def inert_cell(text: str, hosts: Collection[str] = ()) -> str:
-    """Return a text for a cell of an EvTable, which Evennia parses once more than other text."""
-    text = break_tags(break_links(text, hosts))
-    return re.sub(r"\||\{(?=\{)", rf"\g<0>{GAP}", text)
-
-
 def break_links(text: str, hosts: Collection[str]) -> str:
     """Return a text in which no client finds a link, except to these hosts."""
     if ANY_HOST in hosts:

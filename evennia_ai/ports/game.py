@@ -113,7 +113,9 @@ class GameServices(Services, Protocol):
     @property
     def crowd(self) -> CrowdControl: ...
     @property
-    def forgetting(self) -> Any: ...  # with ``is_busy``, ``begin(people)``, ``finish(run)``
+    def forgetting(
+        self,
+    ) -> Any: ...  # with ``is_busy``, ``begin(people, assistant)``, ``finish(run)``
     def attend(self, script: Script) -> None: ...  # ticks it while players are near
     def quiesce(self) -> None: ...  # no turn starts any more; those in flight are dropped
     def switch_off(self, reason: str) -> None: ...  # stops all assistants until `switch_on`

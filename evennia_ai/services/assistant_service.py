@@ -219,12 +219,14 @@ class AssistantService(Service):
     def switch_off(self, reason: str) -> None:
         """Stop all assistants until `switch_on`, also after a restart.
 
-        Turns in flight are dropped, and those who wait for their answers are told.
+        Turns in flight are dropped, and whoever waits for an answer is told once.
         """
         self.switched_off = reason
         ServerConfig.objects.conf(SWITCH, reason)
-        for script in AssistantScript.get_all_cached_instances():
-            script.tell("switched_off", script.drop_turn(reason))
+        scripts = AssistantScript.get_all_cached_instances()
+        for script in sorted(scripts, key=lambda one: one.id or 0):
+            waiting = script.drop_turn(reason)
+            script.tell("switched_off", filter(self.crowd.should_tell, waiting))
         self.gateway.switch_off(reason)
 
     def switch_on(self) -> None:

@@ -75,20 +75,25 @@ class ForgettingService:
         """End the thread, once the server stops."""
         self._worker.stop(int)
 
-    def begin(self, people: Collection[str]) -> Forgetting:
-        """Note that some people are to be forgotten; returns the run that deletes their words."""
-        add_wishes(people)
+    def begin(self, people: Collection[str], assistant: int | None = None) -> Forgetting:
+        """Note that some people are to be forgotten; returns the run that deletes their words.
+
+        With an ``assistant`` only that one forgets them.
+        """
+        add_wishes(people, assistant)
         who_know = {id_ for dbref in people for id_ in assistants_who_know(dbref)}
-        for script in AssistantScript.objects.filter_family(id__in=who_know):
+        ids = who_know if assistant is None else [assistant]
+        for script in AssistantScript.objects.filter_family(id__in=ids):
             script.drop_turn("the speaker wants to be forgotten")
-        return Forgetting(people)
+        return Forgetting(people, assistant)
 
     def finish(self, forgetting: Forgetting) -> None:
         """Clean up after all rows and records were deleted; returns at once."""
-        drop_wishes(forgetting.people)
+        drop_wishes(forgetting.people, forgetting.assistant)
         for script in AssistantScript.get_all_cached_instances():
             for dbref in forgetting.people:
-                script.forget(dbref)
+                if forgetting.assistant in (None, script.id):
+                    script.forget(dbref)
         hiding = self._hide_in_logs(forgetting.traces.words)
         hiding.addErrback(partial(log.failure, "hiding lines in the log files failed"))
         self._plan(SOON_S, self._clean_file)
@@ -107,16 +112,16 @@ class ForgettingService:
     @inlineCallbacks
     def _forget(self) -> Steps[None]:
         """Complete what a restart interrupted, then clean up."""
-        forgetting = Forgetting(wishes())
         try:
-            for _gone in forgetting.steps():
-                yield pause(self._put)
+            for assistant, people in wishes().items():
+                forgetting = Forgetting(people, assistant)
+                for _gone in forgetting.steps():
+                    yield pause(self._put)
+                self.finish(forgetting)
         except StoreUnavailable as error:
             message = "evennia_ai: cannot forget a player now ({error}); retrying in {seconds} s"
             log.warn(message, error=error, seconds=AGAIN_AFTER_S)
             self._plan(AGAIN_AFTER_S, self._forget)
-            return
-        self.finish(forgetting)
 
     @inlineCallbacks
     def _hide_in_logs(self, words: SpokenWords) -> Steps[None]:

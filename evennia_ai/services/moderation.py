@@ -38,6 +38,7 @@ class Moderation:
         """Set up; raises ConfigError if the callable cannot be imported."""
         self.rules = rules
         self._clock, self._exchange = clock, exchange
+        self._warned_of = ""  # the error of the last warning in the log, until a check works
         self._judge = load_judge(rules.callable)
         self._profile = read_endpoint(rules.endpoint)
 
@@ -59,6 +60,7 @@ class Moderation:
                 reasons = [a or b for a, b in zip(reasons, verdicts, strict=True)]
         except Exception as error:  # noqa: BLE001  # the game's function may raise anything
             return self._without_verdict(reasons, error)
+        self._warned_of = ""
         return reasons
 
     def _in_time(self, asked: Deferred[Any]) -> Deferred[Any]:
@@ -67,11 +69,11 @@ class Moderation:
     def _without_verdict(self, reasons: Sequence[str], error: Exception) -> Sequence[str]:
         """Return the verdicts if a check failed: by the setting ``fail``."""
         closed = self.rules.fail == CLOSED
-        log.warn(
-            "evennia_ai: moderation failed ({error}); the words {fate}",
-            error=f"{type(error).__name__}: {error}",
-            fate="are refused" if closed else "pass",
-        )
+        problem, fate = f"{type(error).__name__}: {error}", "are refused" if closed else "pass"
+        if problem != self._warned_of:
+            self._warned_of = problem
+            message = "evennia_ai: moderation failed ({error}); until it works, words {fate}"
+            log.warn(message, error=problem, fate=fate)
         return [reason or (DOWN if closed else "") for reason in reasons]
 
 

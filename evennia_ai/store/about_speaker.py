@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Q, Sum
 from evennia.objects.models import ObjectDB
@@ -49,10 +50,16 @@ class KnownBy:
             self.texts.setdefault(kind, []).append(text)
 
 
-def known_of(people: Audience) -> Iterator[KnownBy]:
-    """Yield what each character knows of some people, one character at a time."""
+def scripts_who_know(people: Audience) -> Any:
+    """Return the assistants who know some people, as a queryset ordered by their characters."""
     ids = sorted({id_ for dbref in people for id_ in assistants_who_know(dbref)})
-    for script in ScriptDB.objects.filter(id__in=ids).exclude(db_obj=None).order_by("db_obj_id"):
+    return ScriptDB.objects.filter(id__in=ids).exclude(db_obj=None).order_by("db_obj_id")
+
+
+def known_of(people: Audience, assistant: int | None = None) -> Iterator[KnownBy]:
+    """Yield what one or each character knows of some people, one character at a time."""
+    scripts = scripts_who_know(people)
+    for script in scripts if assistant is None else scripts.filter(id=assistant):
         known = KnownBy(script.db_obj.key)
         add_talk(known, script.id, people)
         add_records(known, script.db_obj, people)

@@ -26,7 +26,7 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.forget_summaries import rewrite_summaries
-from evennia_ai.store.forget_words import pages
+from evennia_ai.store.forget_words import pages, rows_of
 from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import UndoSteps
@@ -44,14 +44,15 @@ REMARKS = ((models.Turn, "detail"), (models.Event, "reason"), (models.ModelCall,
 
 
 class Forgetting:
-    """One run of "forget me" for some people.
+    """One run of "forget me" for some people: by all characters, or by one ``assistant``.
 
     After a crash, a new run completes it: what the rest is found by is deleted last.
     """
 
-    def __init__(self, people: Iterable[str]) -> None:
+    def __init__(self, people: Iterable[str], assistant: int | None = None) -> None:
         self.people = frozenset(people)
-        self.traces = Traces(self.people)
+        self.assistant = assistant
+        self.traces = Traces(self.people, assistant)
 
     def steps(self) -> Iterator[int]:
         """Forget in steps of a few ms; yields after each how many rows or records went.
@@ -71,7 +72,7 @@ class Forgetting:
 
     def has_work(self) -> bool:
         """Return True if anything of these people is stored."""
-        return any(is_known(one) for one in self.people)
+        return any(is_known(one, self.assistant) for one in self.people)
 
     def rewrite_summaries(self) -> Iterator[None]:
         """Rewrite the summaries, now that the rows are known."""
@@ -96,9 +97,10 @@ class Forgetting:
         """Return the Attributes to look into, the journals first: id, key and kind."""
         found: dict[int, tuple[int, str, str]] = {}
         fields = ("id", "db_key", "db_attrtype")
-        for dbref in sorted(self.people):
+        for dbref in sorted(self.people) if self.assistant is None else ():
             found |= {row[0]: row for row in rows_about(dbref, STORES).values_list(*fields)}
-        owners = ScriptDB.objects.filter(id__in=self.traces.assistants).exclude(db_obj=None)
+        ids = self.traces.assistants if self.assistant is None else [self.assistant]
+        owners = ScriptDB.objects.filter(id__in=ids).exclude(db_obj=None)
         for character in ObjectDB.objects.filter(id__in=owners.values("db_obj_id")):
             rows = attributes_of(character, *STORES).filter(~Q(db_key__startswith="broken"))
             found |= {row[0]: row for row in rows.values_list(*fields)}
@@ -108,7 +110,9 @@ class Forgetting:
     def forget_shared(self) -> Iterator[int]:
         """Delete what characters told each other of them, or in their words."""
         law = ToForget(self.people, (), self.traces.words.is_in)
-        for page in pages(models.SharedEntry.objects, "people", "source", "speakers", "text"):
+        for page in pages(
+            self.traces.rows(models.SharedEntry), "people", "source", "speakers", "text"
+        ):
             going = [
                 id_
                 for id_, people, source, speakers, text in page
@@ -125,7 +129,7 @@ class Forgetting:
         """Empty the remarks that may quote them, and delete sleep passes with errors."""
         for model, name in REMARKS:
             turn = "id" if model is models.Turn else "turn_id"
-            for page in pages(model.objects.exclude(**{name: ""}), name, turn):
+            for page in pages(self.traces.rows(model).exclude(**{name: ""}), name, turn):
                 ids = [
                     id_
                     for id_, remark, turn_id in page
@@ -138,12 +142,15 @@ class Forgetting:
         yield from delete_all(passes.exclude(errors={}))
 
     def forget_staff_work(self) -> Iterator[int]:
-        """Delete their reports, and calls that waited for a person's yes in their words."""
-        yield from delete_all(models.Report.objects.filter(reporter__in=self.people))
-        for page in pages(models.Report.objects, "reason"):
-            yield from delete_ids(models.Report, self.ids_with_words(page))
-        acts = models.PendingAct.objects
-        for page in pages(acts, "speakers", "arguments", "result"):
+        """Delete their reports, and calls that waited for a person's yes in their words.
+
+        A report stays if only one character forgets: the staff may still read it.
+        """
+        if self.assistant is None:
+            yield from delete_all(models.Report.objects.filter(reporter__in=self.people))
+            for page in pages(models.Report.objects, "reason"):
+                yield from delete_ids(models.Report, self.ids_with_words(page))
+        for page in pages(self.traces.rows(models.PendingAct), "speakers", "arguments", "result"):
             theirs = [row[0] for row in page if not self.people.isdisjoint(row[1])]
             quoting = self.ids_with_words((row[0], *row[2:]) for row in page)
             yield from delete_ids(models.PendingAct, {*theirs, *quoting})
@@ -160,13 +167,14 @@ class Forgetting:
         yield from delete_ids(models.Event, self.traces.events)
         theirs = Q(speaker__in=self.people)
         for model in (models.Message, models.Event):  # what they said meanwhile
-            yield from delete_all(model.objects.filter(theirs))
+            yield from delete_all(self.traces.rows(model).filter(theirs))
 
     def rename_authors(self) -> Iterator[int]:
         """Replace their numbers in the authors of messages and events that stay."""
         messages = models.Message.objects.filter(id__in=self.traces.named - self.traces.messages)
         named = (Q(authors__contains=f" {dbref} ") for dbref in sorted(self.people))
-        events = models.Event.objects.filter(reduce(or_, named)).exclude(id__in=self.traces.events)
+        events = self.traces.rows(models.Event).filter(reduce(or_, named))
+        events = events.exclude(id__in=self.traces.events)
         for rows in (messages, events):
             for page in pages(rows, "authors"):
                 with brief_transaction():
@@ -225,11 +233,12 @@ def delete_newest(rows: Any) -> int:
     return len(ids)
 
 
-def count_traces(dbref: str) -> int:
-    """Return how many messages of somebody, and answers to them, the logs have."""
+def count_traces(dbref: str, assistant: int | None = None) -> int:
+    """Return how many messages of somebody, and answers to them, one or all logs have."""
     turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
     answers = Q(turn__in=turns) & ~Q(role="user")
-    return int(models.Message.objects.filter(Q(speaker=dbref) | answers).count())
+    rows = rows_of(models.Message, assistant)
+    return int(rows.filter(Q(speaker=dbref) | answers).count())
 
 
 def assistants_who_know(dbref: str) -> list[int]:
@@ -240,8 +249,10 @@ def assistants_who_know(dbref: str) -> list[int]:
     return sorted({*rows.distinct(), *assistants.values_list("id", flat=True)})
 
 
-def is_known(dbref: str) -> bool:
-    """Return True if the tables or the characters hold anything of somebody."""
+def is_known(dbref: str, assistant: int | None = None) -> bool:
+    """Return True if the tables or the characters, or one of these, hold anything of somebody."""
+    if assistant is not None:
+        return assistant in assistants_who_know(dbref)
     told = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
     reports = models.Report.objects.filter(reporter=dbref)
     return bool(

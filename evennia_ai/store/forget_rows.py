@@ -13,7 +13,7 @@ from evennia_ai import models
 from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.quotes import SpokenWords, without_json
 from evennia_ai.policy.retrieval.words import WORD
-from evennia_ai.store.forget_words import characters_by_assistant, learn_words, pages
+from evennia_ai.store.forget_words import characters_by_assistant, learn_words, pages, rows_of
 
 TURNS_AT_ONCE = 20
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
@@ -25,12 +25,15 @@ Pair = tuple[int | None, str]  # the turn and the call id of one tool call
 class Traces:
     """The rows that hold the words of some people, by id, found in the steps of `find`.
 
+    With an ``assistant`` only its rows are looked at, and only what it heard of them counts.
+
     ``turns`` are those that answer them, or that answer nothing but such an answer; ``copies`` are
     the events in which another character heard such an answer. ``named`` are messages that stay,
     but have these people among their authors.
     """
 
     people: Audience
+    assistant: int | None = None
     words: SpokenWords = field(default_factory=SpokenWords)
     characters: Mapping[int, str] = field(default_factory=characters_by_assistant)
     turns: set[int] = field(default_factory=set)
@@ -42,9 +45,13 @@ class Traces:
     assistants: set[int] = field(default_factory=set)
     pairs: set[Pair] = field(default_factory=set)
 
+    def rows(self, model: Any) -> Any:
+        """Return the rows of a table that are looked at, as a queryset."""
+        return rows_of(model, self.assistant)
+
     def find(self) -> Iterator[None]:
         """Find all rows; a step takes a few ms."""
-        yield from learn_words(self.words, self.people, self.characters.values())
+        yield from learn_words(self.words, self.people, self.characters.values(), self.assistant)
         yield from self.find_own()
         yield from self.follow_answers()
         yield from self.find_calls()
@@ -56,12 +63,12 @@ class Traces:
     def find_own(self) -> Iterator[None]:
         """Find what they said, and the turns that answer it."""
         theirs = Q(speaker__in=self.people)
-        for page in pages(models.Event.objects.filter(theirs), "assistant_id", "turn_id"):
+        for page in pages(self.rows(models.Event).filter(theirs), "assistant_id", "turn_id"):
             yield
             self.events.update(row[0] for row in page)
             self.assistants.update(row[1] for row in page)
             self.turns.update(row[2] for row in page if row[2])
-        for page in pages(models.Message.objects.filter(theirs), "assistant_id"):
+        for page in pages(self.rows(models.Message).filter(theirs), "assistant_id"):
             yield
             self.messages.update(row[0] for row in page)
             self.assistants.update(row[1] for row in page)
@@ -88,7 +95,7 @@ class Traces:
         if speaker is None:  # the character is gone
             return set()
         until = ended_at or datetime.now(UTC)
-        heard = models.Event.objects.filter(speaker=speaker, at__gte=at, at__lte=until)
+        heard = self.rows(models.Event).filter(speaker=speaker, at__gte=at, at__lte=until)
         found = list(heard.exclude(assistant_id=assistant_id).values_list("id", "text"))
         if not found:
             return set()
@@ -111,7 +118,7 @@ class Traces:
 
     def find_calls(self) -> Iterator[None]:
         """Find the tool calls of these turns, and those of others that hold their words."""
-        for page in pages(models.ToolCall.objects, "turn_id", "call_id", "arguments", "result"):
+        for page in pages(self.rows(models.ToolCall), "turn_id", "call_id", "arguments", "result"):
             yield
             for id_, turn_id, call_id, arguments, result in page:
                 if turn_id in self.turns:
@@ -122,7 +129,7 @@ class Traces:
 
     def find_messages(self) -> Iterator[None]:
         """Find the characters' lines, calls and results that hold their words."""
-        rows = models.Message.objects.filter(
+        rows = self.rows(models.Message).filter(
             ~Q(role="user") | Q(speaker__in=self.characters.values()) | Q(speaker="")
         )
         fields = (
@@ -165,7 +172,7 @@ class Traces:
     def find_events(self) -> Iterator[None]:
         """Find what characters heard from each other that holds their words."""
         self.events |= self.copies
-        rows = models.Event.objects.filter(speaker__in=self.characters.values())
+        rows = self.rows(models.Event).filter(speaker__in=self.characters.values())
         for page in pages(rows, "text", "assistant_id"):
             yield
             for id_, text, assistant_id in page:

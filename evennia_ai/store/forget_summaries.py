@@ -27,7 +27,7 @@ def rewrite_summaries(traces: Traces) -> Iterator[None]:
     An assistant's compactions are rewritten oldest first, since each continues the one before. A
     compaction that does not say whose words it holds is deleted if its assistant heard them.
     """
-    rows = models.Compaction.objects.exclude(reason=MASK).order_by("id")
+    rows = traces.rows(models.Compaction).exclude(reason=MASK).order_by("id")
     texts: dict[int, dict[str, str]] = {}
     for id_ in list(rows.values_list("id", flat=True)):
         yield

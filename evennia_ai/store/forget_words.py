@@ -45,13 +45,20 @@ def characters_by_assistant() -> dict[int, str]:
     return {id_: f"#{owner}" for id_, owner in rows.values_list("id", "db_obj_id")}
 
 
-def learn_words(words: SpokenWords, people: Audience, characters: Iterable[str]) -> Iterator[None]:
-    """Learn what people said, without what others say as well; a step for each page.
+def rows_of(model: Any, assistant: int | None) -> Any:
+    """Return the rows of one assistant in a table, of all assistants for None."""
+    return model.objects.all() if assistant is None else model.objects.filter(assistant=assistant)
 
-    Others are the other players, builders with their texts and names, and the characters before
-    they heard these people for the first time.
+
+def learn_words(
+    words: SpokenWords, people: Audience, characters: Iterable[str], assistant: int | None
+) -> Iterator[None]:
+    """Learn what people said to one or all assistants, without what others say as well.
+
+    Takes a step for each page. Others are the other players, builders with their texts and names,
+    and the characters before they heard these people for the first time.
     """
-    for rows, *fields in own_sources(people):
+    for rows, *fields in own_sources(people, assistant):
         for page in pages(rows, *fields):
             for _id, text, *name in page:
                 words.add(without_name(str(text), *name))
@@ -63,10 +70,11 @@ def learn_words(words: SpokenWords, people: Audience, characters: Iterable[str])
             yield
 
 
-def own_sources(people: Audience) -> Iterator[tuple[Any, ...]]:
+def own_sources(people: Audience, assistant: int | None) -> Iterator[tuple[Any, ...]]:
     """Yield querysets, each with the field of a text of these people, and of the speaker's name."""
-    yield models.Event.objects.filter(speaker__in=people), "text"
-    yield models.Message.objects.filter(speaker__in=people), "content", "speaker_name"
+    theirs = Q(speaker__in=people)
+    yield rows_of(models.Event, assistant).filter(theirs), "text"
+    yield rows_of(models.Message, assistant).filter(theirs), "content", "speaker_name"
     yield describing(objectdb__id__in=numbers_of(people)), "db_value"
 
 

@@ -130,11 +130,11 @@ def newest_rows(model: Any) -> Any:
 
 
 def last_prompt_tokens() -> dict[int, int]:
-    """Return the tokens of each assistant's last prompt: reported, else estimated."""
+    """Return the tokens of each assistant's last prompt: reported if any, else estimated."""
     rows = newest_rows(models.ModelCall).values_list(
         "assistant_id", "prompt_tokens", "estimated_tokens"
     )
-    return {row[0]: row[2] if row[1] is None else row[1] for row in rows}
+    return {row[0]: row[1] or row[2] for row in rows}
 
 
 def last_error() -> dict[int, tuple[str, str]]:

@@ -51,10 +51,11 @@ def end_pass(
 def cost_since(assistant_id: int, call_id: int) -> dict[str, int]:
     """Return number and tokens of an assistant's model calls after a given one.
 
-    Prompt tokens that the endpoint did not report are estimated. An assistant does one thing at a
-    time, so that all of these calls belong to the pass.
+    Prompt tokens that the endpoint did not report are estimated; the offline brain is no model. An
+    assistant does one thing at a time, so that all of these calls belong to the pass.
     """
     calls = models.ModelCall.objects.filter(assistant_id=assistant_id, id__gt=call_id)
+    calls = calls.exclude(prompt_tokens=0)
     counted = list(calls.values_list("estimated_tokens", "prompt_tokens", "completion_tokens"))
     return {
         "calls": len(counted),

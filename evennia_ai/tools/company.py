@@ -6,15 +6,16 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import NothingDone
+from evennia_ai.game.following import start_following, stop_following
 from evennia_ai.game.pauses import pause
 from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
-from evennia_ai.store.attributes import write_attribute
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import acts_unasked, has_exits
 
 LONGEST_WAIT_S = 10.0
+NOBODY = ("", "nobody", "no one", "none", "niemand", "niemandem")
 PASSED = "The moment has passed."
 SPOKEN_TO = "Somebody speaks to you: it is no time to wait."
 
@@ -33,15 +34,17 @@ class WaitArguments(BaseModel):
 
 @tool("follow", category=ONCE, safe_to_retry=True, needed=has_exits)
 def follow(context: ToolContext, arguments: FollowArguments) -> str:
-    """Follow a person from now on; without a target, stop following."""
+    """Follow a person from now on; target nobody: stop following."""
     character = context.character
-    if not arguments.target:
-        write_attribute(character, "ai_following", None)
+    if arguments.target.strip().lower() in NOBODY:
+        stop_following(character)
         return "You follow nobody any more."
     leader = find_named(arguments.target, listening_objects(character), character)
     if leader is None:
         raise NothingDone(f"There is nobody called '{plain(arguments.target, 60)}' here.")
-    write_attribute(character, "ai_following", leader.dbref)
+    if character.dbref in getattr(leader, "muted_assistants", ()):
+        raise NothingDone(f"{display_name(leader, character)} does not want you near.")
+    start_following(character, leader)
     return f"You follow {display_name(leader, character)} from now on."
 
 

@@ -9,7 +9,14 @@ from functools import partial
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
+from evennia_ai.errors import (
+    CircuitOpen,
+    OutcomeUnknown,
+    ProviderError,
+    ProviderMisconfigured,
+    StoreUnavailable,
+    TurnAborted,
+)
 from evennia_ai.messages import InboxEvent
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, next_batch, select_expired
 from evennia_ai.ports import Script, TurnRecord
@@ -201,7 +208,9 @@ def try_turn(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[
     except (TurnAborted, StoreUnavailable):
         raise
     except ProviderError as error:
-        log.warn("{name}: no answer from the model: {error}", name=name, error=error)
+        known = isinstance(error, (CircuitOpen, ProviderMisconfigured))  # the gateway warned
+        tell = log.info if known else log.warn
+        tell("{name}: no answer from the model: {error}", name=name, error=error)
         return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
     except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome
         log.failure("{name}: a turn failed", name=name)

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
-from evennia_ai.messages import LLMReply, Usage
+from evennia_ai.messages import NO_USAGE, LLMReply, Usage
 from evennia_ai.policy.limits.budgets import add_call
 from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.tokens import UsageReport
@@ -18,6 +18,7 @@ from evennia_ai.ports import TASK_SUMMARY, LLMRequest, ModelCallRecord, Script, 
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 
+OFFLINE = "offline"  # the model that `offline.brain` names in its replies
 COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
 
@@ -91,6 +92,8 @@ def ask_model(
     try:
         reply: LLMReply = yield script.services.gateway.complete(request, profile, deadline_at)
         record = with_reply(record, reply)
+        if reply.model == OFFLINE:
+            record = replace(record, usage=NO_USAGE)
         failure = hidden_failure(script, request, reply, profile)
     except ProviderError as error:
         failure = error

@@ -69,6 +69,8 @@ WEB_PLUGINS_MODULE = ""
 
 ROOT_URLCONF = "server.conf.urls"
 STATICFILES_DIRS = []
+# The home page names the game.
+TEMPLATES[0]["DIRS"].insert(0, f"{GAME_DIR}/server/conf/templates")
 
 ######################################################################
 # The world. Its common room is Evennia's Limbo, room #2, which is the start and the home of all

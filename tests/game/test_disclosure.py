@@ -124,13 +124,13 @@ def test_a_placeholder_says_who_may_read_and_figures_stay(confided, builder, typ
     assert "Ann" not in text
     text = typed(builder, "aihistory/turns Mira")
     assert "for somebody in private: answered" in text
-    assert "rejected: [text, Admins read it]" in text
+    assert "the model refused the request: [text, Admins read it]" in text
     assert "whisper\n    = done: [words, Admins read it]" in text
     text = typed(builder, "aihistory/compaction Mira = 1")
     assert "For everybody:\nThey met." in text
     assert "For somebody in private:\n[summary, Admins read it]" in text
     assert "2 more: private, only admins may read this." in typed(builder, "aihistory/journal Mira")
-    assert "[a model error (rejected), Admins read it]" in typed(builder, "aistatus")
+    assert "[the model refused the request, Admins read it]" in typed(builder, "aistatus")
 
 
 def test_a_search_does_not_tell_a_builder_whether_whispers_hold_a_word(confided, builder, typed):

@@ -249,11 +249,11 @@ def test_a_crash_in_the_middle_of_forgetting_is_made_good_at_the_next_start(plan
     forgetting = service.forgetting.begin([ann.dbref])
     for _ in zip(range(40), forgetting.steps(), strict=False):
         pass
-    assert wishes() == [ann.dbref]
+    assert wishes() == {None: [ann.dbref]}
     service.resume()
     for _ in range(300):
         planted.game.run(0.1)
-    assert wishes() == []
+    assert wishes() == {}
     assert found(planted.words, all_rows()) == []
 
 

@@ -37,13 +37,13 @@ def test_a_model_that_is_left_alone_is_told_with_its_error(game, admin, ann):
 
 
 def test_a_budget_of_which_most_is_used_is_told(game, service, admin, ann):
-    spent = {WHOLE_GAME: 900, (PLAYER, "#5"): 90, (PLAYER, "#6"): 10}
+    spent = {WHOLE_GAME: 900, (PLAYER, ann.dbref): 90, (PLAYER, "#999"): 10}
     limits = GatewayLimits(game_tokens_per_day=1_000, player_tokens_per_day=100)
     service.gateway = ModelGateway(service.clock, {}, limits, lambda day: spent)
     text = status(admin)
     assert "The game's budget: 900 of today's 1,000 tokens are used" in text
-    assert "This player's budget #5: 90 of today's 100 tokens are used" in text
-    assert "#6" not in text
+    assert f"This player's budget Ann({ann.dbref}): 90 of today's 100 tokens are used" in text
+    assert "#999" not in text
 
 
 def test_cached_tokens_of_today_are_told_if_there_are_any(game, admin, ann):

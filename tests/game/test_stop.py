@@ -85,3 +85,32 @@ def test_all_is_for_admins_and_one_for_its_builder(builder, mira):
 
 def test_players_have_no_such_command(ann):
     assert "is not available" in ann.told("aistop all")
+
+
+def test_whoever_waits_for_several_is_told_once(game, admin, ann, mira, tavern):
+    for name in ("Otto", "Pip"):
+        game.assistant(name, tavern)
+    game.model.add(*[Deferred() for _ in range(3)])
+    for name in ("Mira", "Otto", "Pip"):
+        ann.do(f"say {name}, hello")
+        game.run()
+    ann.forget()
+    admin.told("aistop all")
+    game.run()
+    told = [line for line in ann.heard() if "silent" in line]
+    assert told == ["(Mira is silent: the staff has stopped all such characters.)"]
+    assert {e.reason for e in Event.objects.all() if e.reason} >= {
+        "All assistants were stopped by Ada."
+    }
+
+
+def test_who_goes_on_talking_is_told_now_and_then(game, admin, ann, mira):
+    admin.told("aistop all")
+    for _ in range(3):
+        ann.do("say Mira, hello")
+        game.run()
+    assert sum("silent" in line for line in ann.heard()) == 1
+    game.run(30)
+    ann.do("say Mira, hello")
+    game.run()
+    assert sum("silent" in line for line in ann.heard()) == 2

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from twisted.internet.task import Clock
+from twisted.logger import LogLevel, formatEvent, globalLogPublisher
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import (
@@ -189,6 +190,27 @@ def test_those_who_wait_are_told_when_the_endpoint_is_left_alone():
     desk.fail(0)
     assert first.error is DOWN
     assert type(second.error) is CircuitOpen
+
+
+def test_one_cause_is_warned_of_once_until_the_endpoint_answered():
+    lines = []
+    globalLogPublisher.addObserver(lines.append)
+    try:
+        desk = Desk(retry=RetryLimits(max_attempts=1))
+        wrong, other = ProviderMisconfigured("no key"), ProviderMisconfigured("no address")
+        for number, error in enumerate((wrong, wrong, other, None, other)):
+            desk.clock.advance(3_600)
+            desk.ask()
+            if error:
+                desk.fail(number, error)
+            else:
+                desk.answer(number)
+    finally:
+        globalLogPublisher.removeObserver(lines.append)
+    warned = [formatEvent(line) for line in lines if line["log_level"] is LogLevel.warn]
+    assert [line.partition("after: ")[2] for line in warned] == [
+        "no key", "no address", "no address",
+    ]  # fmt: skip
 
 
 def test_another_model_is_not_touched_by_it():

@@ -38,7 +38,7 @@ def entry(**fields):
     [
         ({"source_entity": "#5", "speakers": ["#5", "#6"]}, "from Ann"),
         ({"speakers": ["#5", "#6"]}, "from Ann, Bob"),
-        ({"speakers": ["#9"]}, "from #9"),
+        ({"speakers": ["#9"]}, "from somebody deleted (#9)"),
         ({}, "unknown source"),
         ({"source_type": "builder", "speakers": ["#5"]}, "a builder's word"),
         ({"source_type": "compaction", "speakers": ["#5"]}, "a summary of old talk"),

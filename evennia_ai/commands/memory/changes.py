@@ -9,9 +9,9 @@ from typing import Any
 from evennia.utils import logger
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.common import NUMBER, AICommand, UsageError
 from evennia_ai.commands.memory_rendering import count_shown, entry_lines, may_read, names_in
-from evennia_ai.commands.players import NUMBER, name_of
+from evennia_ai.commands.players import name_of
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import is_synthesis

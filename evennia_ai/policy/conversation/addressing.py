@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from evennia_ai.messages import EMOTE, SPEECH
 
 SPOKEN = SPEECH | {EMOTE}
+OTHER_NAMED = "somebody else named"
 DIRECT = frozenset({"whisper", "give"})
 GREETING = re.compile(
     r"(hello|hi|hey|hail|greetings|good (morning|day|evening)|hallo|guten (morgen|tag|abend)|hola|"
@@ -69,7 +70,7 @@ def judge_address(hearing: Hearing) -> Address:
     if names_any(hearing.text, hearing.names):
         return Address(True, "named")
     if names_any(hearing.text, hearing.other_names):
-        return Address(False, "somebody else named")
+        return Address(False, OTHER_NAMED)
     if hearing.from_assistant:
         return Address(False, "ambient")
     for applies, reason in (

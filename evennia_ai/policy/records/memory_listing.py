@@ -8,6 +8,7 @@ from typing import Any
 
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.records.entity_profiles import familiarity_at
+from evennia_ai.policy.records.forget_me import FORGOTTEN
 from evennia_ai.policy.records.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.long_term import memory_of
 from evennia_ai.policy.records.memory_undo import BUILDER
@@ -30,8 +31,13 @@ MOST_WORDS = 6
 
 
 def named(dbrefs: Iterable[str], names: Names) -> str:
-    """Return the names for dbrefs, or the dbref itself if no name is known."""
-    return ", ".join(names.get(dbref, dbref) for dbref in dbrefs) or "nobody"
+    """Return the names for dbrefs; who has none any more is named by what became of them."""
+    return ", ".join(names.get(dbref) or absent(dbref) for dbref in dbrefs) or "nobody"
+
+
+def absent(dbref: str) -> str:
+    """Return in words who has a dbref that no object has."""
+    return "somebody forgotten" if dbref == FORGOTTEN else f"somebody deleted ({dbref})"
 
 
 def whose_word(record: Record, names: Names) -> str:

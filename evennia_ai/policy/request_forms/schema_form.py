@@ -39,7 +39,7 @@ to stay silent.
 - get: pick up a thing. target: the thing.
 - drop: put down a thing. target: the thing.
 - move: walk through an exit. target: the exit.
-- follow: walk along. target: the person.
+- follow: walk along. target: the person, or nobody.
 - emote: a gesture. target: the gesture, such as "nods slowly".
 - whisper: only one person hears "say". target: the person.
 - remember: note a fact. target: the fact.

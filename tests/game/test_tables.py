@@ -1,0 +1,131 @@
+"""Tables fit a telnet client, count what is counted, and tell those of one name apart."""
+
+import unicodedata
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+from twisted.internet.defer import succeed
+
+from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.messages import LLMReply, Usage
+from evennia_ai.models import DailyUse, Event, ModelCall, SpeakerUse
+from evennia_ai.testing.scripted import call
+from tests.game.screens import on_telnet
+
+LONG = "Berengaria von und zu Hohenschwangau-Neuenstein"
+WIDE = "酒場の女主人とその優しい妹たちと、そして古い番犬のシロ"
+ACCENTS = "Zo\u0308e\u0301 the Te\u0301me\u0301raire of Saint-E\u0301tienne-du-Gre\u0300s"
+BIG = 9_876_543_210
+
+
+def shown_columns(line):
+    """Return how many columns of a terminal a line takes, by Unicode's own tables."""
+    marks = ("Mn", "Me", "Cf")
+    seen = [char for char in line if unicodedata.category(char) not in marks]
+    return sum(1 + (unicodedata.east_asian_width(char) in "WF") for char in seen)
+
+
+def columns_of(player, command):
+    """Type a command; return the width of each line on a telnet client."""
+    player.forget()
+    player.do(command)
+    sent = "\n".join(map(on_telnet, player.session.sent))
+    return [shown_columns(line) for line in sent.splitlines()], sent
+
+
+@pytest.mark.parametrize("name", [LONG, WIDE, ACCENTS, "red|green|blue {x} |r" * 3])
+def test_the_table_of_assistants_fits_whatever_the_names_and_figures(game, admin, mira, name):
+    one = game.assistant(name, game.room(name))
+    one.assistant.db.llm_model = WIDE
+    today = game.service.now().date()
+    DailyUse.objects.create(
+        assistant=one.assistant, day=today, calls=4_000_000, prompt_tokens=BIG, completion_tokens=1
+    )
+    ModelCall.objects.create(
+        assistant=one.assistant, at=game.service.now(), profile="p", prompt_tokens=2_000_000_000
+    )
+    widths, sent = columns_of(admin, "aistatus")
+    assert max(widths[:3]) <= 78
+    assert "9,876,543,211" in sent
+    assert "4,000,000" in sent
+
+
+def test_the_table_of_a_purge_fits(game, admin, mira, service):
+    service.log_retention.retention = {WIDE: LONG, LONG: ACCENTS}
+    tally = SimpleNamespace(rows=BIG, gone=BIG, kept=Counter({"still in use": BIG}))
+    service.log_retention.preview = lambda _: succeed({WIDE: tally, LONG: tally})
+    widths, sent = columns_of(admin, "aipurge/dry")
+    assert max(widths[:4]) <= 78
+    assert sent.count("9,876,543,210") == 8
+
+
+def test_two_of_one_name_have_their_numbers(game, admin, tavern, mira):
+    guards = [game.assistant("guard", tavern) for _ in range(2)]
+    text = admin.told("aistatus")
+    for guard in guards:
+        assert f"\nguard({guard.dbref}) " in text
+    assert "Mira(#" not in text
+    assert f"Several match: guard({guards[0].dbref}), guard({guards[1].dbref})" in admin.told(
+        "aihistory guard"
+    )
+
+
+def test_one_problem_of_many_assistants_is_told_once(game, admin, tavern, settings):
+    for number in range(8):
+        game.assistant(f"Guard{number}", tavern)
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "tick_rate": "soon"}
+    text = admin.told("aistatus")
+    assert text.count("tick_rate") == 1
+    assert "Guard0, Guard1, Guard2, Guard3, Guard4 and 4 more, fix this: " in text
+
+
+def test_the_error_of_a_paused_model_is_told_once(game, admin, ann, mira):
+    game.model.add(ProviderMisconfigured("The key in X is refused (HTTP 401)."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert admin.told("aistatus").count("HTTP 401") == 1
+
+
+def test_the_offline_brain_reads_no_tokens(offline_game, tavern_talk):
+    admin, _mira = tavern_talk
+    assert ModelCall.objects.exists()
+    assert not DailyUse.objects.exists()
+    assert not SpeakerUse.objects.exists()
+    row = next(line for line in admin.told("aistatus").splitlines() if line.startswith("Mira"))
+    assert row.split()[-2:] == ["0", "0"]
+    turns = admin.told("aihistory/turns Mira")
+    assert ", no tokens" in turns
+    assert "tokens in" not in turns
+
+
+@pytest.fixture
+def tavern_talk(offline_game):
+    """Return an admin and Mira, who answered them with the offline brain."""
+    tavern = offline_game.room()
+    mira = offline_game.assistant("Mira", tavern)
+    admin = offline_game.player("Ada", tavern, permissions=["Admin"])
+    admin.do("say Mira, good evening!")
+    offline_game.run(3)
+    assert Event.objects.get().state == "answered"
+    return admin, mira
+
+
+def test_a_models_tokens_are_counted_as_reported_and_else_estimated(game, admin, ann, mira):
+    game.model.add(LLMReply("", (call("noop"),), usage=Usage(3_000, 7)))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert DailyUse.objects.get().prompt_tokens == 3_000
+    assert SpeakerUse.objects.get().tokens == 3_007
+    assert "3000 tokens in, 7 out" in admin.told("aihistory/turns Mira")
+
+
+def test_reasons_and_people_are_told_in_words(game, admin, ann, mira):
+    game.model.add(ProviderMisconfigured("Wrong."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    turns = admin.told("aihistory/turns Mira")
+    assert "a key, address or model name is wrong: Wrong." in turns
+    mira.ai_goals.add("Hide the ring.", audience=[ann.dbref, "#99999"])
+    goals = admin.told("aigoals Mira")
+    assert "known to Ann, somebody deleted (#99999) alone" in goals
