@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evennia_ai.game.perception import can_hear, is_assistant, listening_objects
-from evennia_ai.policy.conversation.addressing import Candidate, choose_responder
-from evennia_ai.policy.conversation.persona import render_persona
-from evennia_ai.policy.retrieval.relevance import score_texts
+from evennia_ai.game.perception import can_hear, listening_objects
+from evennia_ai.messages import ARRIVE
 from evennia_ai.ports import Character, GameScript
 from evennia_ai.store.attributes import read_attribute
 
@@ -53,8 +51,10 @@ class AssistantPresenceMixin(ScriptPart):
 
     def note_arrival(self, newcomer: Any) -> None:
         """Let one of the assistants present react to a player who arrived."""
-        colleagues = [obj for obj in listening_objects(self.character) if is_assistant(obj)]
-        if newcomer.has_account and is_chosen(self.character, colleagues, newcomer, ""):
+        if not newcomer.has_account or self.services is None:
+            return
+        line = self.services.lines.current(ARRIVE, "", newcomer, self.character)
+        if line.greeter == self.character.dbref:
             self.ndb.news_at = self.services.clock.seconds()
 
     def notice_presence(self) -> None:
@@ -98,16 +98,3 @@ def follow_leader(character: Character, leader: Any) -> None:
         if exit_obj.destination is leader.location and exit_obj.access(character, "traverse"):
             exit_obj.at_traverse(character, exit_obj.destination)
             return
-
-
-def is_chosen(character: Any, colleagues: Sequence[Any], speaker: Any, words: str) -> bool:
-    """True if the character, not a colleague, answers words meant for nobody."""
-    if not colleagues:
-        return True
-    everyone = [character, *colleagues]
-    near = score_texts(words, [render_persona(obj.assistant.persona) for obj in everyone])
-    candidates = [
-        Candidate(obj.dbref, obj.assistant.last_exchange_with(speaker.dbref), score)
-        for obj, score in zip(everyone, near, strict=True)
-    ]
-    return bool(choose_responder(candidates) == character.dbref)

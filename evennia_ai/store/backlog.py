@@ -38,6 +38,9 @@ class Backlog:
         self._waiting: deque[Heard] = deque()
         self._tries = 0
 
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
     def put(self, heard: Heard) -> None:
         """Store an event, after all that are waiting."""
         self._waiting.append(heard)
@@ -53,16 +56,19 @@ class Backlog:
                 self._put_off(error)
                 return
             self._tries = 0
-            heard = self._waiting.popleft()
-            try:
-                self._stored(heard, event_id)
-            except Exception:  # noqa: BLE001  # a game's hook must not stop the next event
-                log.failure(
-                    "{speaker} spoke: event {id} is stored, but waking the assistant failed; its "
-                    "next turn answers the event",
-                    speaker=heard.speaker_name,
-                    id=event_id,
-                )
+            self.note_stored(self._waiting.popleft(), event_id)
+
+    def note_stored(self, heard: Heard, event_id: int) -> None:
+        """Call ``stored`` with a stored event; an error of a game's hook is only logged."""
+        try:
+            self._stored(heard, event_id)
+        except Exception:  # noqa: BLE001  # it must not stop the next event
+            log.failure(
+                "{speaker} spoke: event {id} is stored, but waking the assistant failed; its "
+                "next turn answers the event",
+                speaker=heard.speaker_name,
+                id=event_id,
+            )
 
     def clear(self) -> None:
         """Forget the waiting events, since their assistant is gone."""

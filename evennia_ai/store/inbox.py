@@ -25,15 +25,9 @@ class TableInbox:
 
     def put(self, heard: Heard) -> int:
         """Store an event; returns its id."""
+        row = event_row(self.assistant_id, heard, self.now())
         with brief_transaction():
-            row = models.Event.objects.create(
-                assistant_id=self.assistant_id,
-                at=self.now(),
-                audience=sorted(heard.audience),
-                authors=people_field(heard.authors) if heard.authors else "",
-                state=WAITING if heard.addressed else OVERHEARD,
-                **{name: getattr(heard, name) for name in COPIED},
-            )
+            row.save(force_insert=True)
         return int(row.id)
 
     def open_events(self) -> OpenEvents:
@@ -80,3 +74,15 @@ class TableInbox:
     def _in_states(self, *states: str) -> Any:
         rows = models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
         return rows.order_by("id")
+
+
+def event_row(assistant_id: int, heard: Heard, at: datetime) -> models.Event:
+    """Return something heard as an unsaved row."""
+    return models.Event(
+        assistant_id=assistant_id,
+        at=at,
+        audience=sorted(heard.audience),
+        authors=people_field(heard.authors) if heard.authors else "",
+        state=WAITING if heard.addressed else OVERHEARD,
+        **{name: getattr(heard, name) for name in COPIED},
+    )
