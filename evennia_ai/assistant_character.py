@@ -154,15 +154,16 @@ class AssistantMixin(Mixed):
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Pass a line from Evennia to the assistant, if the character can hear it."""
         passed: bool = super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
-        if from_obj and from_obj is not self and hasattr(from_obj, "dbref") and self.assistant:
+        script = self.assistant
+        if from_obj and from_obj is not self and hasattr(from_obj, "dbref") and script:
             line, message_type = split_message(text)
             if message_type in KINDS:
                 kind = KINDS[message_type]
-                self.assistant.hear(kind, words_of(kind, line, from_obj), from_obj)
+                script.hear(kind, words_of(kind, line, from_obj), from_obj)
             elif message_type in MOVES:
-                self.assistant.notice_move(from_obj)
+                script.notice_move(from_obj)
             elif not message_type:
-                self.assistant.notice_presence()
+                script.notice_presence()
         return passed
 
     def at_talked_to(self, speech: str, character: Any) -> Any:

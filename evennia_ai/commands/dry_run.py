@@ -11,11 +11,13 @@ from evennia_ai.commands.common import AICommand, Outcome, UsageError, list_name
 from evennia_ai.commands.history_rendering import call_text
 from evennia_ai.config import ModelProfile, resolve_profile, valid_values
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
-from evennia_ai.game.hearing import hearers_of, perceive, uncoloured
+from evennia_ai.game.hearing import perceive, uncoloured
 from evennia_ai.game.perception import plain
+from evennia_ai.game.room_lines import RoomLine
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import NO_USAGE, Heard
+from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
@@ -86,9 +88,8 @@ class CmdAITest(AICommand):
             raise UsageError(f"You are {name}. Somebody else must say the line.")
         if character.location is None:
             raise UsageError(f"{name} is in no room, so nobody can speak to it.")
-        kind = self.switch or "say"
-        hearers = hearers_of(kind, self.caller, character)
-        heard = perceive(kind, words, self.caller, hearers, character)
+        line = RoomLine(Line(self.switch or "say", words), self.caller, character)
+        heard = perceive(line, words, character)
         if not heard.addressed:
             raise UsageError(
                 f"{name} would not answer: the line is not addressed to it "

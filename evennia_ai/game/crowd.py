@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from django.conf import settings
 from evennia.comms.models import ChannelDB
-from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 from twisted.logger import Logger
 
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.perception import is_assistant
+from evennia_ai.game.perception import find_object, is_assistant
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.limits.people import (
     ANSWER,
@@ -122,7 +121,7 @@ def payers_of(dbref: str) -> tuple[str, ...]:
 
     None for the game's own notices and for assistants, whose chains `max_hops` limits.
     """
-    found = ObjectDB.objects.dbref_search(dbref).first() if dbref else None
+    found = find_object(dbref)
     if found is None or is_assistant(found):
         return ()
     return (dbref, f"account {found.db_account_id}") if found.db_account_id else (dbref,)

@@ -21,26 +21,15 @@ from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.following import hear_request_to_stay
 from evennia_ai.game.pauses import end_pause
-from evennia_ai.game.perception import (
-    display_name,
-    is_assistant,
-    listening_objects,
-    plain,
-    without_article,
-)
-from evennia_ai.game.presence import ScriptPart, is_chosen
-from evennia_ai.game.rp_names import bare_words, names_known
+from evennia_ai.game.perception import display_name, is_assistant, plain
+from evennia_ai.game.presence import ScriptPart
+from evennia_ai.game.room_lines import RoomLine, named, utterance_of
+from evennia_ai.game.rp_names import bare_words
 from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
-from evennia_ai.messages import NOTICE, PERCEIVED, Authors, Heard
+from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
 from evennia_ai.policy.authors import GAME
-from evennia_ai.policy.conversation.addressing import (
-    OTHER_NAMED,
-    SPOKEN,
-    Address,
-    Hearing,
-    judge_address,
-)
+from evennia_ai.policy.conversation.addressing import NOT_NAMED, SPOKEN
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
 from evennia_ai.ports import Character
@@ -87,33 +76,46 @@ class AssistantHearingMixin(ScriptPart):
         """
         if not self.is_on or self.services is None:
             return
-        if self.character.dbref in getattr(speaker, "muted_assistants", ()):
-            return
         try:
-            hearers = hearers_of(kind, speaker, self.character)
-            heard = perceive(kind, words, speaker, hearers, self.character)
-            self.store_heard(replace(heard, item=item, authors=heard.authors | authors))
+            line = self.services.lines.hear(kind, words, speaker, self.character)
+            if self.character.dbref in line.muted:
+                return
+            heard = perceive(line, words, self.character)
+            heard = replace(heard, item=item, authors=heard.authors | authors)
+            self.store_heard(heard, line.is_crowded)
             if kind in SPOKEN:
                 hear_answer(speaker, self, words)
-                if heard.reason != OTHER_NAMED:
-                    names = names_of(self.character)
+                if heard.reason != NOT_NAMED:
+                    own = named(self.character, speaker)
+                    names = (*own.names, *own.parts)
                     hear_request_to_stay(speaker, self.character, words, names)
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
 
-    def store_heard(self, heard: Heard) -> None:
-        """Store an event as the character's hook leaves it, and note who talks with it."""
+    def store_heard(self, heard: Heard, crowded: bool) -> None:
+        """Store an event as the character's hook leaves it, and note who talks with it.
+
+        What several assistants overhear (``crowded``) is stored for all of them together.
+        """
         changed = self.pass_hook(heard)
         if changed is None:
             return
         if self.services.schema_trouble:
             self.services.slices.put(self.services.answer_unlogged, self, changed)
             return
-        self.backlog.put(changed)
+        if crowded and not changed.addressed:
+            self.services.overheard.put(self, changed)
+        else:
+            self.keep_event(changed)
         if changed.kind in SPOKEN:
             self.ndb.last_talk_at = self.services.clock.seconds()
         if changed.addressed:
             self.partners[changed.speaker] = self.services.now()
+
+    def keep_event(self, heard: Heard) -> None:
+        """Store an event at once, after all that the character heard before."""
+        self.services.overheard.flush_before(self)
+        self.backlog.put(heard)
 
     def pass_hook(self, heard: Heard) -> Heard | None:
         """Return what the hook `at_ai_hear` makes of an event, None to drop it."""
@@ -208,7 +210,7 @@ class AssistantHearingMixin(ScriptPart):
             item=dbref_of(item),
             authors=frozenset({getattr(author, "dbref", None) or str(author)}),
         )
-        self.backlog.put(heard)
+        self.keep_event(heard)
         if importance >= NOTEWORTHY and not urgent:
             self.ndb.news_at = self.services.clock.seconds()
 
@@ -249,7 +251,7 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
     if kind == "emote":
         # An assistant's emote is escaped for clients.
         return plain(line, LINE_CHARS) if is_assistant(speaker) else uncoloured(line)
-    utterance = getattr(speaker.ndb, "ai_utterance", None)
+    utterance = utterance_of(speaker)
     found = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
     said = found[1].removeprefix("|n").removesuffix("|n") if found else line
     return uncoloured(bare_words(utterance.words if utterance else said))
@@ -260,81 +262,26 @@ def uncoloured(line: str) -> str:
     return COLOURED.sub(r"\1", storable(str(line))[:LINE_CHARS])
 
 
-def hearers_of(kind: str, speaker: Any, character: Character) -> list[Any]:
-    """Return everybody who heard it except the character, the speaker first.
-
-    The other receivers of a whisper are known only if its speaker has `SpeakerMixin`. All else is
-    heard by all listeners in the room.
-    """
-    if kind == "whisper":
-        utterance = getattr(speaker.ndb, "ai_utterance", None)
-        others = utterance.receivers if utterance else ()
-    else:
-        others = listening_objects(character)
-    return [speaker, *(obj for obj in others if obj is not speaker and obj is not character)]
-
-
-def perceive(kind: str, words: str, speaker: Any, hearers: Sequence[Any], character: Any) -> Heard:
-    """Make an event of something heard and decide whether it must be answered.
-
-    ``words`` is what was said or the name of what was given; the speaker is one of the hearers.
-    """
-    from_assistant = is_assistant(speaker)
-    hops = (speaker.ndb.ai_hops or 0) if from_assistant else 0
-    config = character.assistant.config
-    address = judge(kind, words, speaker, hearers, character, hops)
+def perceive(line: RoomLine, words: str, character: Any) -> Heard:
+    """Make an event of a line that a character hears; ``words`` may name what was given."""
+    script, speaker, said = character.assistant, line.speaker, line.line
+    config, address = script.config, line.address_for(character)
+    is_whisper = said.kind == WHISPER
     return Heard(
-        kind=kind,
+        kind=said.kind,
         speaker=speaker.dbref,
         speaker_name=display_name(speaker, character),
         text=cut_text(words, config.max_heard_chars),
-        audience=frozenset(obj.dbref for obj in hearers),
-        private=kind == "whisper" or (from_assistant and bool(speaker.ndb.ai_in_confidence)),
-        repeatable=(kind == "whisper" and not from_assistant and config.discretion == "trusting"),
+        audience=line.audience_for(character),
+        private=is_whisper or (said.from_assistant and bool(speaker.ndb.ai_in_confidence)),
+        repeatable=is_whisper and not said.from_assistant and config.discretion == "trusting",
         addressed=address.addressed,
-        hops=hops,
+        hops=said.hops,
         reason=address.reason,
-        authors=authors_behind(speaker) if from_assistant else frozenset({speaker.dbref}),
+        authors=authors_behind(speaker) if said.from_assistant else frozenset({speaker.dbref}),
     )
 
 
 def authors_behind(speaker: Any) -> Authors:
     """Return the authors of an assistant's act: those of its turn, else the character itself."""
     return frozenset(speaker.ndb.ai_authors or {speaker.dbref})
-
-
-def judge(
-    kind: str, words: str, speaker: Any, hearers: Sequence[Any], character: Any, hops: int
-) -> Address:
-    """Decide whether the character must answer; see `judge_address` for the rules."""
-    script, from_assistant = character.assistant, is_assistant(speaker)
-    others = [obj for obj in hearers if obj is not speaker]
-    colleagues = [obj for obj in others if is_assistant(obj)]
-    players = len(others) - len(colleagues)
-    return judge_address(
-        Hearing(
-            kind=kind,
-            text=words,
-            names=names_of(character, speaker),
-            other_names=tuple(name for obj in others for name in names_of(obj, speaker, character)),
-            alone=not players,
-            in_conversation=script.is_in_conversation(speaker.dbref),
-            chosen=is_chosen(character, colleagues, speaker, words),
-            from_assistant=from_assistant,
-            players_listen=bool(players) or not from_assistant,
-            hops=hops,
-            max_hops=script.config.max_hops,
-        )
-    )
-
-
-def names_of(character: Any, *lookers: Any) -> tuple[str, ...]:
-    """Return a character's key with and without article, its first and last word, and aliases.
-
-    Also the names that the lookers have for it.
-    """
-    bare = without_article(character.key)
-    parts = bare.split()
-    names = [character.key, bare, *parts[:1], *parts[-1:], *character.aliases.all()]
-    names += names_known(character, lookers)
-    return tuple(name for name in dict.fromkeys(names) if len(name) > 1)

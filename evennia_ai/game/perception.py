@@ -27,6 +27,15 @@ DESCRIPTION_CHARS = 600
 ARTICLE = re.compile(r"\A(?:an?|the|some|der|die|das|ein|eine|le|la|el)\s+", re.IGNORECASE)
 
 
+def find_object(dbref: str) -> Any | None:
+    """Return the object with a dbref, None without one; ask the database only if needed."""
+    number = dbref.removeprefix("#")
+    if not number.isdecimal():
+        return None
+    known = ObjectDB.get_cached_instance(int(number))
+    return known or ObjectDB.objects.filter(id=int(number)).first()
+
+
 def is_assistant(obj: Any) -> bool:
     """True for a character whose assistant is on and whom no player controls."""
     script = getattr(obj, "assistant", None)

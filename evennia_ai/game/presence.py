@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.following import follow_leader
-from evennia_ai.game.perception import can_hear, is_assistant, listening_objects
-from evennia_ai.policy.conversation.addressing import Candidate, choose_responder
-from evennia_ai.policy.conversation.persona import render_persona
-from evennia_ai.policy.retrieval.relevance import score_texts
+from evennia_ai.game.perception import can_hear, listening_objects
+from evennia_ai.messages import ARRIVE
 from evennia_ai.ports import GameScript
 from evennia_ai.store.brief_transaction import store_errors
 
@@ -55,8 +53,10 @@ class AssistantPresenceMixin(ScriptPart):
 
     def note_arrival(self, newcomer: Any) -> None:
         """Let one of the assistants present react to a player who arrived."""
-        colleagues = [obj for obj in listening_objects(self.character) if is_assistant(obj)]
-        if newcomer.has_account and is_chosen(self.character, colleagues, newcomer, ""):
+        if not newcomer.has_account or self.services is None:
+            return
+        line = self.services.lines.current(ARRIVE, "", newcomer, self.character)
+        if line.greeter == self.character.dbref:
             self.ndb.news_at = self.services.clock.seconds()
 
     def notice_presence(self) -> None:
@@ -100,16 +100,3 @@ class AssistantPresenceMixin(ScriptPart):
         if last is None or abs((self.services.now() - last).total_seconds()) > timeout:
             return 0.0
         return last.timestamp()
-
-
-def is_chosen(character: Any, colleagues: Sequence[Any], speaker: Any, words: str) -> bool:
-    """True if the character, not a colleague, answers words meant for nobody."""
-    if not colleagues:
-        return True
-    everyone = [character, *colleagues]
-    near = score_texts(words, [render_persona(obj.assistant.persona) for obj in everyone])
-    candidates = [
-        Candidate(obj.dbref, obj.assistant.last_exchange_with(speaker.dbref), score)
-        for obj, score in zip(everyone, near, strict=True)
-    ]
-    return bool(choose_responder(candidates) == character.dbref)

@@ -15,7 +15,6 @@ from evennia_ai.game.perception import (
     display_name,
     has_short_description,
     plain,
-    without_article,
 )
 
 # What its hook at_pre_say makes of speech.
@@ -23,13 +22,11 @@ REPORTED = re.compile(r'/me\b[^"]*"(.*)"\s*', re.IGNORECASE | re.DOTALL)
 SELF_REFERENCE = re.compile(r"\A/me\s+", re.IGNORECASE)
 
 
-def names_known(obj: Any, lookers: Iterable[Any]) -> list[str]:
-    """Return what an object is called beside its key, each name also by its last word."""
+def names_known(obj: Any, looker: Any) -> list[str]:
+    """Return what somebody may call an object beside its key."""
     if not has_short_description(obj):
         return []
-    names = [plain(obj.sdesc.get()), *(display_name(obj, looker) for looker in lookers)]
-    bare = [without_article(name) for name in names]
-    return [*bare, *(name.split()[-1] for name in bare if name)]
+    return [plain(obj.sdesc.get()), display_name(obj, looker)]
 
 
 def bare_words(speech: str) -> str:

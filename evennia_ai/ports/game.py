@@ -76,6 +76,14 @@ class CrowdControl(Protocol):
     def should_tell(self, speaker: str) -> bool: ...  # False if they read a refusal lately
 
 
+class Overheard(Protocol):
+    """What assistants overheard in this stretch of the reactor (`store.overheard`)."""
+
+    def put(self, script: Script, heard: Heard) -> None: ...  # stored soon, with all others
+    def flush_before(self, script: Script) -> None: ...  # stores all now, if it has any
+    def flush(self) -> None: ...
+
+
 class GameServices(Services, Protocol):
     """What the commands and the game use beyond `Services`.
 
@@ -113,9 +121,11 @@ class GameServices(Services, Protocol):
     @property
     def crowd(self) -> CrowdControl: ...
     @property
-    def forgetting(
-        self,
-    ) -> Any: ...  # with ``is_busy``, ``begin(people, assistant)``, ``finish(run)``
+    def forgetting(self) -> Any: ...  # `services.forgetting.ForgettingService`
+    @property
+    def lines(self) -> Any: ...  # `game.room_lines.RoomLines`
+    @property
+    def overheard(self) -> Overheard: ...
     def attend(self, script: Script) -> None: ...  # ticks it while players are near
     def quiesce(self) -> None: ...  # no turn starts any more; those in flight are dropped
     def switch_off(self, reason: str) -> None: ...  # stops all assistants until `switch_on`

@@ -26,6 +26,7 @@ from evennia_ai.game.client_text import read_hosts
 from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.file_modes import advice
 from evennia_ai.game.perception import EvenniaPerception
+from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
@@ -45,6 +46,7 @@ from evennia_ai.services.turn_signals import send_compacting, send_thinking
 from evennia_ai.services.unlogged_answers import answer_unlogged
 from evennia_ai.services.warm_up import is_wanted, local_models, warm_up
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
+from evennia_ai.store.overheard import OverheardQueue
 from evennia_ai.store.schema import schema_trouble
 from evennia_ai.tools.registry import load_registry
 
@@ -72,6 +74,7 @@ class AssistantService(Service):
         self.switched_off = self.schema_trouble = ""
         self.startup = StartupRecovery(self)
         self.slices = TimeSlices(clock)
+        self.lines, self.overheard = RoomLines(clock), OverheardQueue(clock, self.now)
         settings = SettingReader()
         self.complaints = settings.complaints
         main: Any = reactor
@@ -194,6 +197,7 @@ class AssistantService(Service):
         self.quiet, self.accepting = True, False
         for timer in self.timers():
             timer.stop()
+        self.overheard.flush()
         for script in AssistantScript.get_all_cached_instances():
             if script.ndb.backlog:
                 script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))

@@ -39,6 +39,9 @@ class Backlog:
         self._retry: DelayedCall | None = None
         self._tries = 0
 
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
     def put(self, heard: Heard) -> None:
         """Store an event, after all that are waiting."""
         self._waiting.append(heard)
@@ -58,16 +61,19 @@ class Backlog:
                 self._lose(StoreUnavailable(f"It cannot be stored ({error})."))
                 continue
             self._tries = 0
-            heard = self._waiting.popleft()
-            try:
-                self._stored(heard, event_id)
-            except Exception:  # noqa: BLE001  # a game's hook must not stop the next event
-                log.failure(
-                    "{speaker} spoke: event {id} is stored, but waking the assistant failed; its "
-                    "next turn answers the event",
-                    speaker=heard.speaker_name,
-                    id=event_id,
-                )
+            self.note_stored(self._waiting.popleft(), event_id)
+
+    def note_stored(self, heard: Heard, event_id: int) -> None:
+        """Call ``stored`` with a stored event; an error of a game's hook is only logged."""
+        try:
+            self._stored(heard, event_id)
+        except Exception:  # noqa: BLE001  # it must not stop the next event
+            log.failure(
+                "{speaker} spoke: event {id} is stored, but waking the assistant failed; its "
+                "next turn answers the event",
+                speaker=heard.speaker_name,
+                id=event_id,
+            )
 
     def _lose(self, error: StoreUnavailable) -> None:
         """Report the oldest waiting event as lost."""

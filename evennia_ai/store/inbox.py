@@ -25,15 +25,9 @@ class TableInbox:
 
     def put(self, heard: Heard) -> int:
         """Store an event; returns its id."""
+        row = event_row(self.assistant_id, heard, self.now())
         with brief_transaction():
-            row = models.Event.objects.create(
-                assistant_id=self.assistant_id,
-                at=self.now(),
-                audience=sorted(heard.audience),
-                authors=people_field(heard.authors) if heard.authors else "",
-                state=WAITING if heard.addressed else OVERHEARD,
-                **{name: getattr(heard, name) for name in COPIED},
-            )
+            row.save(force_insert=True)
         return int(row.id)
 
     def open_events(self) -> OpenEvents:
@@ -84,3 +78,15 @@ class TableInbox:
 def oldest_first(rows: Iterable[models.Event]) -> list[models.Event]:
     """Return rows by id; with ORDER BY, SQLite would read all events of the assistant by id."""
     return sorted(rows, key=lambda row: row.id)
+
+
+def event_row(assistant_id: int, heard: Heard, at: datetime) -> models.Event:
+    """Return something heard as an unsaved row."""
+    return models.Event(
+        assistant_id=assistant_id,
+        at=at,
+        audience=sorted(heard.audience),
+        authors=people_field(heard.authors) if heard.authors else "",
+        state=WAITING if heard.addressed else OVERHEARD,
+        **{name: getattr(heard, name) for name in COPIED},
+    )

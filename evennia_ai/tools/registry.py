@@ -170,11 +170,12 @@ def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:
 def note_circumstances(context: ToolContext) -> None:
     """Store on the character what other assistants need when they perceive its act.
 
-    ``ai_hops`` counts assistants' answers in a row; without it two assistants could hand a thing
-    back and forth forever. ``ai_in_confidence`` marks an act of a private turn; without it another
-    assistant would take it for room talk and repeat it. ``ai_authors`` are the authors of the act.
+    ``ai_hops`` counts assistants' answers in a row, 0 for an act that answers nobody; without it
+    two assistants could hand a thing back and forth forever. ``ai_in_confidence`` marks an act of a
+    private turn; without it another assistant would take it for room talk and repeat it.
+    ``ai_authors`` are the authors of the act.
     """
-    context.character.ndb.ai_hops = context.hops + 1
+    context.character.ndb.ai_hops = context.hops + 1 if context.askers else 0
     context.character.ndb.ai_authors = context.all_authors
     context.character.ndb.ai_in_confidence = context.private
 

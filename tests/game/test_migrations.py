@@ -103,7 +103,7 @@ def test_characters_of_before_get_their_own_typeclass_back(db):
     from evennia.objects.objects import DefaultCharacter
     from evennia.utils.create import create_object
 
-    migration = import_module("evennia_ai.migrations.0010_own_typeclasses")
+    migration = import_module("evennia_ai.migrations.0011_own_typeclasses")
     path = "evennia_ai.assistant_character.Assistant__world__characters__Character"
     guard = ObjectDB.objects.filter(id=create_object(DefaultCharacter, key="Guard").id)
     guard.update(db_typeclass_path=path)

@@ -1,101 +1,182 @@
-"""The decision whether something heard calls for an answer."""
+"""The decision who answers something heard, made once for all who hear it.
+
+A line gets one answer, unless a player names several characters; an assistant's line gets at most
+one.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from evennia_ai.messages import EMOTE, SPEECH
+from evennia_ai.messages import EMOTE, SAY, SPEECH
+from evennia_ai.policy.conversation.naming import Named, Names
 
 SPOKEN = SPEECH | {EMOTE}
-OTHER_NAMED = "somebody else named"
 DIRECT = frozenset({"whisper", "give"})
 GREETING = re.compile(
     r"(hello|hi|hey|hail|greetings|good (morning|day|evening)|hallo|guten (morgen|tag|abend)|hola|"
     r"bonjour|salut|привет)\b(\W+\w+){0,2}\W*",
     re.IGNORECASE,
 )
-EVERYBODY = ("anybody", "anyone", "everybody", "everyone", "all of you", "jemand", "alle")
+EVERYBODY = re.compile(
+    r"\b(?:any(?:body|one)|every(?:body|one)|all of you|you all|jemand|alle|tout le monde|todos"
+    r"|все)\b",
+    re.IGNORECASE,
+)
+NAMED, NOT_NAMED, ANOTHER, AMBIENT = (
+    "named",
+    "somebody else named",
+    "another one answers",
+    "ambient",
+)
 
 
 @dataclass(frozen=True)
-class Hearing:
-    """The input of the decision."""
+class Line:
+    """Something heard.
+
+    Attributes:
+        from_assistant: True if the speaker is not a player.
+        hops: the number of assistants' answers that led to it.
+    """
 
     kind: str
     text: str
-    names: tuple[str, ...]  # the character's
-    other_names: tuple[str, ...] = ()  # of others present, without the speaker
-    alone: bool = False  # no player hears it but the speaker
-    in_conversation: bool = False
-    chosen: bool = True  # this assistant answers when any of several may
-    from_assistant: bool = False  # the speaker is not a player
-    players_listen: bool = True  # at least one player hears it
-    hops: int = 0  # assistants' answers in a row that led to it
+    from_assistant: bool = False
+    hops: int = 0
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Somebody present beside the speaker, by dbref.
+
+    Attributes:
+        named: their names; None leaves them unnamed.
+        is_player: True if a player controls this character now.
+        may_answer: True for an assistant that the speaker would hear; under a player's control it
+            answers afterwards.
+        last_exchange: time of the last exchange with the speaker in Unix seconds, 0 for none.
+        max_hops: the assistant's limit of answers in a row among assistants.
+    """
+
+    id: str
+    named: Named | None = None
+    is_player: bool = False
+    may_answer: bool = False
+    last_exchange: float = 0.0
     max_hops: int = 3
 
 
 @dataclass(frozen=True)
 class Address:
-    """The decision, with its reason for the log."""
+    """The decision for one listener, with its reason for the log."""
 
     addressed: bool
     reason: str
 
 
-def names_any(text: str, names: Iterable[str]) -> bool:
-    """Return True if the text has one of the names as a whole word, in any case."""
-    return any(
-        name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
-        for name in names
-    )
+@dataclass(frozen=True)
+class Verdict:
+    """The decision for all listeners: why some answer, by dbref, and why the others do not."""
+
+    answering: Mapping[str, str] = field(default_factory=dict)
+    otherwise: str = AMBIENT
+
+    def of(self, dbref: str) -> Address:
+        """Return the decision for one listener."""
+        reason = self.answering.get(dbref)
+        return Address(reason is not None, reason or self.otherwise)
+
+
+# Returns for each of some assistants: is it awake, and how near its persona is to the words.
+Standing = Callable[[Sequence[str]], Iterable[tuple[bool, float]]]
+
+
+def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing) -> Verdict:
+    """Decide who of all listeners answers a line; the first rule that fits wins.
+
+    ``standing`` is called only to choose among several.
+    """
+    able = {one.id: one for one in listeners if may_answer(one, line)}
+    if not able:
+        too_far = any(one.may_answer and line.hops > one.max_hops for one in listeners)
+        return Verdict(otherwise="hop limit" if too_far else AMBIENT)
+    if line.from_assistant and not any(one.is_player for one in listeners):
+        return Verdict(otherwise="no player listens")
+    if line.kind in DIRECT:
+        return limited(line, list(able), line.kind, AMBIENT)
+    if line.kind not in SPOKEN:
+        return Verdict()
+    named = Names(one.named for one in listeners if one.named).called(line.text, line.kind == SAY)
+    if line.from_assistant:  # "a guard" in its story is no call for one of twenty
+        named = [ids for ids in named if len(ids) == 1]
+    if named:
+        chosen = [choose_named(ids, able, standing) for ids in named]
+        return limited(line, list(dict.fromkeys(filter(None, chosen))), NAMED, NOT_NAMED)
+    if line.from_assistant:
+        return Verdict()
+    return answer_unnamed(line, listeners, free_ones(able.values()), standing)
+
+
+def may_answer(one: Listener, line: Line) -> bool:
+    """Return True if a listener may answer; under a player's control it answers players only."""
+    if line.from_assistant and (one.is_player or line.hops > one.max_hops):
+        return False
+    return one.may_answer
+
+
+def free_ones(able: Iterable[Listener]) -> list[Listener]:
+    """Return the assistants that no player controls; if there are none, all."""
+    several = list(able)
+    return [one for one in several if not one.is_player] or several
+
+
+def limited(line: Line, ids: Sequence[str], reason: str, otherwise: str) -> Verdict:
+    """Return the decision that these assistants answer; an assistant's line only the first."""
+    most = 1 if line.from_assistant else len(ids)
+    return Verdict(dict.fromkeys(ids[:most], reason), otherwise)
+
+
+def choose_named(
+    ids: frozenset[str], able: Mapping[str, Listener], standing: Standing
+) -> str | None:
+    """Return which of those whom one name fits answers, None if none of them may."""
+    named = [able[dbref] for dbref in sorted(ids) if dbref in able]
+    return choose(free_ones(named), standing) if named else None
+
+
+def answer_unnamed(
+    line: Line, listeners: Iterable[Listener], able: Sequence[Listener], standing: Standing
+) -> Verdict:
+    """Decide on words that name nobody: at most one assistant answers."""
+    in_company = any(one.is_player and one not in able for one in listeners)
+    in_talk = any(one.last_exchange for one in able)
+    for applies, reason in (
+        (line.kind == SAY and is_for_everybody(line.text), "everybody was meant"),
+        (not in_company, "alone with the speaker"),
+        (in_talk, "in conversation"),
+    ):
+        if applies:
+            return Verdict({choose(able, standing): reason}, ANOTHER)
+    return Verdict()
 
 
 def is_for_everybody(text: str) -> bool:
     """Return True for a bare greeting or words to anybody present."""
-    return bool(GREETING.fullmatch(text.strip())) or names_any(text, EVERYBODY)
+    return bool(GREETING.fullmatch(text.strip()) or EVERYBODY.search(text))
 
 
-def judge_address(hearing: Hearing) -> Address:
-    """Decide whether something heard is meant for the character; the first rule that fits wins."""
-    if hearing.hops > hearing.max_hops:
-        return Address(False, "hop limit")
-    if hearing.from_assistant and not hearing.players_listen:
-        return Address(False, "no player listens")
-    if hearing.kind in DIRECT:
-        return Address(True, hearing.kind)
-    if hearing.kind not in SPOKEN:
-        return Address(False, "ambient")
-    if names_any(hearing.text, hearing.names):
-        return Address(True, "named")
-    if names_any(hearing.text, hearing.other_names):
-        return Address(False, OTHER_NAMED)
-    if hearing.from_assistant:
-        return Address(False, "ambient")
-    for applies, reason in (
-        (hearing.kind == "say" and is_for_everybody(hearing.text), "everybody was meant"),
-        (hearing.alone, "alone with the speaker"),
-        (hearing.in_conversation, "in conversation"),
-    ):
-        if applies:
-            return Address(hearing.chosen, reason if hearing.chosen else "another one answers")
-    return Address(False, "ambient")
+def choose(candidates: Sequence[Listener], standing: Standing) -> str:
+    """Return the dbref of the one that answers.
 
-
-@dataclass(frozen=True)
-class Candidate:
-    """One of several assistants who hear the same line, by dbref."""
-
-    id: str
-    last_exchange: float = 0.0  # with the speaker, Unix seconds; 0 for never or too long ago
-    nearness: float = 0.0  # similarity of its persona to the words
-
-
-def choose_responder(candidates: Iterable[Candidate]) -> str:
-    """Return the dbref of the assistant that answers a line to nobody in particular.
-
-    Each candidate computes the same: last talked with, then the nearest persona, then the oldest.
+    The last to talk with the speaker goes first; then one that is awake, the nearest persona, and
+    the oldest character.
     """
-    best = max(candidates, key=lambda c: (c.last_exchange, c.nearness, -int(c.id.lstrip("#"))))
-    return best.id
+    latest = max(one.last_exchange for one in candidates)
+    equals = [one.id for one in candidates if one.last_exchange == latest]
+    if len(equals) == 1:
+        return equals[0]
+    scores = zip(standing(equals), equals, strict=True)
+    return max((*score, -int(dbref.lstrip("#")), dbref) for score, dbref in scores)[-1]

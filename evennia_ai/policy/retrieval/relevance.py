@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from evennia_ai.policy.retrieval.words import asked_words, find_words
 
@@ -17,7 +18,13 @@ B = 0.75
 
 def score_texts(query: str, texts: Sequence[str]) -> list[float]:
     """Return the BM25 score of each text; 0 if it shares no content word."""
-    return score_documents(query, [find_words(text) for text in texts])
+    return score_documents(query, [known_words(text) for text in texts])
+
+
+@lru_cache(maxsize=512)
+def known_words(text: str) -> tuple[str, ...]:
+    """Return the content words of a text, such as a persona, that is compared again and again."""
+    return tuple(find_words(text))
 
 
 def score_documents(query: str, documents: Sequence[Sequence[str]]) -> list[float]:

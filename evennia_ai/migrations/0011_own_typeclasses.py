@@ -17,6 +17,6 @@ def restore(apps: Any, editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evennia_ai", "0009_forgetting")]
+    dependencies = [("evennia_ai", "0010_indexes")]
 
     operations = [migrations.RunPython(restore, migrations.RunPython.noop)]

@@ -1,0 +1,225 @@
+"""A line on its way to all who hear it in a place: who they are, and which of them answer.
+
+Evennia passes a line to each listener in turn. What is the same for all of them is found once, at
+the first; with forty assistants in a room each of them would else look at forty others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from evennia.objects.objects import DefaultCharacter, DefaultObject
+
+from evennia_ai.game.perception import can_hear, is_assistant, without_article
+from evennia_ai.game.rp_names import names_known
+from evennia_ai.game.sleep_state import is_asleep
+from evennia_ai.messages import GIVE, WHISPER, Audience
+from evennia_ai.policy.conversation.addressing import (
+    DIRECT,
+    SPOKEN,
+    Address,
+    Line,
+    Listener,
+    Verdict,
+    choose,
+    decide_answers,
+)
+from evennia_ai.policy.conversation.naming import Named, name_parts
+from evennia_ai.policy.conversation.persona import render_persona
+from evennia_ai.policy.retrieval.relevance import score_texts
+from evennia_ai.scheduling import Clock
+
+
+class RoomLine:
+    """One line, or an arrival, and those who hear it; ``character`` is the first of them.
+
+    Attributes:
+        everybody: dbrefs of all who hear it and of its speaker.
+        muted: dbrefs of the assistants that the speaker does not hear.
+    """
+
+    def __init__(self, line: Line, speaker: Any, character: Any) -> None:
+        self.line, self.speaker, self.first = line, speaker, character
+        self.place = character.location
+        self.utterance = utterance_of(speaker)
+        self.hearers = hearers_of(line.kind, speaker, character)
+        self.everybody = frozenset(obj.dbref for obj in (speaker, *self.hearers))
+        self.muted = frozenset(getattr(speaker, "muted_assistants", ()))
+        expected = [character] if line.kind == GIVE else self.hearers
+        self._expected = {obj.dbref for obj in expected}
+
+    def is_same(self, kind: str, speaker: Any, character: Any) -> bool:
+        """Return True if the character may hear this very line, perhaps in other words.
+
+        A game may word it for each listener, for instance with the names that each knows.
+        """
+        same = self.line.kind == kind and self.speaker is speaker
+        is_here = self.place is character.location
+        return same and is_here and self.utterance is utterance_of(speaker)
+
+    def take(self, dbref: str) -> bool:
+        """Return True if this listener gets the line now, and has not got it before."""
+        if dbref not in self._expected:
+            return False
+        self._expected.remove(dbref)
+        return True
+
+    def audience_for(self, character: Any) -> Audience:
+        """Return the dbrefs of everybody else who heard it."""
+        return self.everybody - {character.dbref}
+
+    def address_for(self, character: Any) -> Address:
+        """Return whether a character must answer."""
+        return self.verdict.of(character.dbref)
+
+    @cached_property
+    def is_crowded(self) -> bool:
+        """Return True if several assistants hear it."""
+        return len(self._scripts) > 1
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Return who answers."""
+        if self.line.kind not in SPOKEN | DIRECT:
+            return Verdict()
+        return decide_answers(self.line, self._listeners, self._standing)
+
+    @cached_property
+    def greeter(self) -> str:
+        """Return the dbref of the assistant that may react to an arrival, "" without one."""
+        able = [one for one in self._listeners if one.may_answer and not one.is_player]
+        return choose(able, self._standing) if able else ""
+
+    @cached_property
+    def _scripts(self) -> dict[str, Any]:
+        """Return the assistants that hear it, those under a player's control among them."""
+        found = ((obj.dbref, getattr(obj, "assistant", None)) for obj in self.hearers)
+        return {dbref: script for dbref, script in found if script and script.is_on}
+
+    @cached_property
+    def _listeners(self) -> list[Listener]:
+        names = self.line.kind in SPOKEN
+        heard = [self._listener(obj, names) for obj in self.hearers]
+        others = self._others() if names else ()
+        return [*heard, *(silent(obj, self.speaker) for obj in others)]
+
+    def _listener(self, obj: Any, names: bool) -> Listener:
+        script = self._scripts.get(obj.dbref)
+        is_receiver = self.line.kind != GIVE or obj is self.first
+        return Listener(
+            id=obj.dbref,
+            named=named(obj, self.speaker) if names else None,
+            is_player=bool(obj.has_account),
+            may_answer=bool(script and is_receiver and obj.dbref not in self.muted),
+            last_exchange=script.last_exchange_with(self.speaker.dbref) if script else 0.0,
+            max_hops=script.config.max_hops if script else 0,
+        )
+
+    def _others(self) -> Iterator[Any]:
+        """Yield the speaker, and those in the place who hear nothing, such as a stopped assistant.
+
+        Their names are theirs: in "I am Guard 07", the word "guard" names nobody else.
+        """
+        if isinstance(self.speaker, DefaultObject):
+            yield self.speaker
+        for obj in self.place.contents if self.place else ():
+            if isinstance(obj, DefaultCharacter) and obj.dbref not in self.everybody:
+                yield obj
+
+    def _standing(self, ids: Sequence[str]) -> Iterator[tuple[bool, float]]:
+        """Return whether assistants are awake, and how near their personas are to the words."""
+        scripts = [self._scripts[dbref] for dbref in ids]
+        awake = [not is_asleep(script) for script in scripts]
+        if not self.line.text:
+            return zip(awake, [0.0] * len(ids), strict=True)
+        near = score_texts(self.line.text, [render_persona(script.persona) for script in scripts])
+        return zip(awake, near, strict=True)
+
+
+class RoomLines:
+    """The line that is on its way now, and how often assistants answered one another in a place."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._latest: RoomLine | None = None
+        # By place: answers among assistants since a player spoke or one acted unasked.
+        self._answers: dict[int, int] = {}
+
+    def hear(self, kind: str, words: str, speaker: Any, character: Any) -> RoomLine:
+        """Return the line that a character hears now, which may be on its way already."""
+        line = self.current(kind, words, speaker, character)
+        if not line.take(character.dbref):  # it is the next one
+            line = self._open(kind, words, speaker, character)
+            line.take(character.dbref)
+        return line
+
+    def current(self, kind: str, words: str, speaker: Any, character: Any) -> RoomLine:
+        """Return the line on its way, a new one if it is another."""
+        if self._latest and self._latest.is_same(kind, speaker, character):
+            return self._latest
+        return self._open(kind, words, speaker, character)
+
+    def _open(self, kind: str, words: str, speaker: Any, character: Any) -> RoomLine:
+        from_assistant = is_assistant(speaker)
+        place = character.location.id if character.location else 0
+        hops = self._count_hops(speaker, place) if from_assistant else 0
+        line = RoomLine(Line(kind, words, from_assistant, hops), speaker, character)
+        if kind in SPOKEN | DIRECT:
+            answered = bool(line.verdict.answering)
+            self._answers[place] = hops if answered else max(hops - 1, 0)
+        self._latest = line
+        self._clock.callLater(0, self._end, line)
+        return line
+
+    def _count_hops(self, speaker: Any, place: int) -> int:
+        """Return the number of an answer to an assistant's line, in all chains of a place.
+
+        An act that answered nobody begins a new chain.
+        """
+        chain = speaker.ndb.ai_hops or 0
+        return max(chain, self._answers.get(place, 0) + 1) if chain else 1
+
+    def _end(self, line: RoomLine) -> None:
+        """Forget a line that all have heard; the same words later are another line."""
+        if self._latest is line:
+            self._latest = None
+
+
+def utterance_of(speaker: Any) -> Any:
+    """Return the `hearing.Utterance` of a speaker with `SpeakerMixin`, None without one."""
+    return getattr(speaker.ndb, "ai_utterance", None)
+
+
+def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
+    """Return everybody who hears it beside its speaker; the character is one of them.
+
+    The other receivers of a whisper are known only if its speaker has `SpeakerMixin`. All else is
+    heard by all listeners in the room.
+    """
+    if kind == WHISPER:
+        utterance = utterance_of(speaker)
+        others = list(utterance.receivers) if utterance else []
+    else:
+        place = character.location
+        others = [obj for obj in place.contents if can_hear(obj)] if place else []
+    found = [obj for obj in others if obj is not speaker]
+    return found if character in found else [*found, character]
+
+
+def named(obj: Any, looker: Any, listens: bool = True) -> Named:
+    """Return the names of a character: key, with and without its article, aliases and parts.
+
+    With the contrib ``rpsystem``, those that the looker has for it are among them.
+    """
+    called = [without_article(name) for name in (obj.key, *names_known(obj, looker))]
+    names = (obj.key, *called, *obj.aliases.all())
+    kept = tuple(name for name in dict.fromkeys(names) if len(name) > 1 or not name.isascii())
+    parts = [part for name in called for part in name_parts(name)]
+    return Named(obj.dbref, kept, tuple(dict.fromkeys(parts)), listens)
+
+
+def silent(obj: Any, looker: Any) -> Listener:
+    """Return somebody who does not answer, so that a line that calls them is for nobody else."""
+    return Listener(obj.dbref, named(obj, looker, listens=False))
