@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from server import running
@@ -43,9 +43,9 @@ def contents_of(path: Path) -> bytes:
         return raw
 
 
-def found_in(folder: Path) -> set[tuple[str, str]]:
+def found_in(folder: Path, wanted: Iterable[str] = NAMES.split()) -> set[tuple[str, str]]:
     """Return the words in a game folder, each with the file that holds it."""
-    words = {word: tuple(forms(word)) for word in NAMES.split()}
+    words = {word: tuple(forms(word)) for word in wanted}
     places = set()
     for path in folder.rglob("*"):
         if path.is_file():
