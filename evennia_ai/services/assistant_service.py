@@ -179,7 +179,7 @@ class AssistantService(Service):
         self.startup.begin()
         self.log_retention.start()
         self.long_term_sync.start()
-        self.forgetting.start()
+        self.startup.put(self.forgetting.start)
 
     def warm_up(self) -> None:
         """Let the local models of all assistants read what all prompts share."""

@@ -19,6 +19,7 @@ from evennia_ai.game.act_answers import expect_answer
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.compactions import assistants_to_archive
 from evennia_ai.store.pending_acts import assistants_to_act, people_asked
 from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
@@ -39,29 +40,42 @@ class StartupRecovery:
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
-        service = self.service
-        turn_ids = lost_turns(service.epoch)
+        self.put(self.recover_turns)
+        self.service.clock.callLater(FIRST_WAKE_S, self.attend_present)
+
+    def put(self, work: Callable[..., None], *args: Any) -> None:
+        """Do some work soon; if the database refuses, begin again a moment later."""
+
+        def do() -> None:
+            try:
+                with store_errors():
+                    work(*args)
+            except StoreUnavailable as error:
+                line = "evennia_ai: interrupted work waits: {error}; retrying in {seconds:.0f} s"
+                log.warn(line, error=error, seconds=RECOVERY_PAUSE_S)
+                clock = self.service.clock
+                if not self._again or not self._again.active():
+                    self._again = clock.callLater(RECOVERY_PAUSE_S, self.service.resume)
+
+        self.service.slices.put(do)
+
+    def recover_turns(self) -> None:
+        """Close the turns that an earlier process left open, then resume all other work."""
+        turn_ids = lost_turns(self.service.epoch)
         if turn_ids:
             log.info("evennia_ai: {count} interrupted turns", count=len(turn_ids))
         for turn_id in turn_ids:
-            service.slices.put(self.recover, turn_id)
-        service.slices.put(self.wake_owing)
-        service.slices.put(self.resume_acts)
-        service.slices.put(lambda: self.one_by_one(assistants_to_archive(), self.archive_one))
-        service.clock.callLater(FIRST_WAKE_S, self.attend_present)
+            self.put(recover_lost_turn, turn_id, self.service.now())
+        self.put(self.wake_owing)
+        self.put(self.resume_acts)
+        self.put(lambda: self.one_by_one(assistants_to_archive(), self.archive_one))
+        self.put(self.watch_sleepers)
+
+    def watch_sleepers(self) -> None:
+        """Let the sleep timer wake the assistants that were asleep when the server stopped."""
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in slept.values_list("id", flat=True):
-            service.slices.put(call_with, script_id, self.watch_if_asleep)
-
-    def recover(self, turn_id: int) -> None:
-        """Close one turn of an earlier process; if the database is busy, retry later."""
-        try:
-            recover_lost_turn(turn_id, self.service.now())
-        except StoreUnavailable as error:
-            line = "evennia_ai: cannot recover turn {turn} ({error}); retrying in {seconds:.0f} s"
-            log.warn(line, turn=turn_id, error=error, seconds=RECOVERY_PAUSE_S)
-            if not self._again or not self._again.active():
-                self._again = self.service.clock.callLater(RECOVERY_PAUSE_S, self.service.resume)
+            self.put(call_with, script_id, self.watch_if_asleep)
 
     def wake_owing(self) -> None:
         """Wake the assistants with unanswered events."""

@@ -51,7 +51,6 @@ def speak(script: GameScript, heard: Heard, reply: LLMReply) -> Deferred[Any]:
         askers=heard.audience,
         hops=script.config.max_hops,
     )
-    spoken: Deferred[Any] = script.services.toolbox.run(
-        context, speech_call("unlogged", reply.content)
-    )
+    call = speech_call("unlogged", reply.content)
+    spoken: Deferred[Any] = script.services.toolbox.run(context, call)
     return spoken

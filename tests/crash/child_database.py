@@ -13,6 +13,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.utils import timezone
 from evennia.accounts.models import AccountDB
+from evennia.comms.models import ChannelDB
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
@@ -30,6 +31,7 @@ def make_template(path: Path) -> None:
                 AccountDB,
                 ObjectDB,
                 ScriptDB,
+                ChannelDB,
                 *apps.get_app_config("evennia_ai").get_models(),
             ):
                 editor.create_model(model)

@@ -180,6 +180,7 @@ class Life(Play):
         rng = Random(f"game {game}")
         minds, players = rng.choice((1, 2, 3)), rng.choice((1, 2, 3))
         super().__init__(Random(f"game {game} life {number}"), False, minds, players)
+        self.folder = folder
         self.journal = Chronicle(folder / "journal")
         self.trace = Chronicle(folder / "trace")
         self.executioner = Executioner(kill, self.journal)

@@ -17,6 +17,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.policy.limits.backoff import RetryLimits
+from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.store.usage import spent_on
 from evennia_ai.testing.scripted import call
 from tests.faults.process_scene import pass_time
@@ -39,6 +40,17 @@ ERRORS = [
 ]
 UNHEARD = "(Mira did not catch that. Please say it again.)"
 DAY_S = 86_400
+
+
+def next_process(game, script):
+    """Return the service of the next process, with nothing left in memory."""
+    for name in ("conversation", "inbox", "turns", "partners", "config", "ticking", "woken"):
+        setattr(script.ndb, name, None)
+    service = AssistantService(clock=game.clock, environ={})
+    service.epoch = game.service.epoch + 1
+    service.gateway, service.toolbox = game.service.gateway, game.service.toolbox
+    service.startService()
+    return service
 
 
 @contextmanager
@@ -143,3 +155,17 @@ def test_a_call_over_midnight_whose_sums_cannot_be_read_still_brings_its_answer(
         pass_time(game, 3)
     assert len(spoken_by("Mira", ann)) == 2
     assert ann.last() == 'Mira says, "Two."'
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_start_at_which_nothing_can_be_read_is_made_good(game, ann, mira, error):
+    game.model.add(Deferred(), call("say", text="Back."))
+    ann.do("say Mira, one")
+    game.run(1)
+    service = next_process(game, mira.assistant)
+    with failing(error, ("SELECT", "UPDATE"), times=4):
+        service.resume()
+        pass_time(game, 1)
+    pass_time(game, 10)
+    assert ann.last() == 'Mira says, "Back."'
+    assert ends() == {"Mira, one": "answered"}

@@ -19,6 +19,7 @@ from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.backlog import Backlog
+from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.testing.memory_records import EmptyProfiles
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
@@ -44,7 +45,7 @@ CRAMPED = {
     for form, tokens in WINDOWS.items()
 }
 KEPT = 4
-IN_MEMORY = frozenset({"is_current", "pinned"})
+IN_MEMORY = frozenset({"is_current", "lose_lease", "pinned"})
 STORE_PAUSE_S = 5.0
 PATIENCE_S = 2.0
 
@@ -135,6 +136,7 @@ class Mind:
 
     def hear(self, heard: Heard) -> None:
         """Store it first, then wake; where the database refuses, a moment later."""
+        self.process.sim.note_heard(self.dbref, heard)
         self.backlog.put(heard)
 
     def attend_to(self, heard: Heard, event_id: int) -> None:
@@ -147,6 +149,7 @@ class Mind:
 
     def lose(self, heard: Heard, error: StoreUnavailable) -> None:
         """What could not be stored for so long was never promised."""
+        self.process.sim.note_lost(self.dbref, heard)
         self.process.sim.tell(f"{self.name} cannot keep {heard.text}: {error}")
 
     # --- ticking -------------------------------------------------------------------------------
@@ -174,7 +177,8 @@ class Mind:
             return 0
         self.ticking = True
         try:
-            turns: int = yield self.take_turns()
+            with store_errors():
+                turns: int = yield self.take_turns()
         except TurnAborted as error:
             self.process.sim.tell(f"{self.name}: {error}")
             return 0
@@ -214,6 +218,11 @@ class Mind:
             self.restless = False
             yield act_autonomously(self.script)
         return turns
+
+    def lose_lease(self) -> None:
+        """As `AssistantScript.notice_unpuppet`."""
+        self.script.turns.lose_lease()
+        self.wake()
 
     def drop_turn(self) -> None:
         """As `AssistantScript.stop_thinking`."""

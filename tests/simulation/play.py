@@ -107,6 +107,12 @@ class Play(ABC):
     def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
         """Note that an utterance is promised from now on."""
 
+    def note_heard(self, assistant: str, heard: Heard) -> None:  # noqa: B027  # optional
+        """Note that an assistant heard words, stored or not."""
+
+    def note_lost(self, assistant: str, heard: Heard) -> None:  # noqa: B027  # optional
+        """Note that words cannot be stored, and that their speaker is told."""
+
     @abstractmethod
     def note_deed(self, mind: Mind, call_id: str, deed: Callable[..., Deed]) -> None:
         """Note that something happens in the world.
@@ -331,3 +337,5 @@ class Play(ABC):
         """Let an admin puppet a character or leave it."""
         mind = self.a_mind()
         mind.steered = not mind.steered
+        if not mind.steered:
+            mind.lose_lease()

@@ -19,6 +19,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, Heard, ToolCallRequest
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.ports import ToolContext
+from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.testing.stand_in_services import StandInServices
 from evennia_ai.turn.fallback import EXCUSE_STEP
 from tests.invariants import Deed
@@ -118,11 +119,12 @@ class Process:
     def start(self) -> None:
         """Close turns of an older process and wake every assistant that owes an answer."""
         try:
-            self.sim.recover(self)
+            with store_errors():
+                self.sim.recover(self)
+                owing = self.sim.owing()
         except StoreUnavailable:
             self.clock.callLater(RECOVERY_PAUSE_S, self.start)
             return
-        owing = self.sim.owing()
         for dbref, mind in self.minds.items():
             if dbref in owing:
                 mind.wake()

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.errors import BadRecord, StoreUnavailable, ToolError
+from evennia_ai.errors import NothingDone
 from evennia_ai.messages import Audience, Situation, ToolCallRequest
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, FREE, ONCE
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import persist
+from evennia_ai.turn.tool_execution import failed_call
 
 if TYPE_CHECKING:
     from tests.simulation.process import Process
@@ -122,7 +123,7 @@ class Hands:
         self, context: ToolContext, call: ToolCallRequest
     ) -> Generator[Deferred[Any], Any, ToolResult]:
         """Act at once; the result may come later or never."""
-        kind = TOOLS.get(call.name)
+        kind, in_doubt = TOOLS.get(call.name), False
         try:
             arguments = json.loads(call.arguments or "{}")
             if kind is None or not isinstance(arguments, dict):
@@ -130,13 +131,14 @@ class Hands:
             act = ACTS[call.name](self, context, arguments) if call.name in ACTS else None
             if call.name == JOURNAL:
                 yield self.write_down(context, words_of(arguments))
+            in_doubt = kind.world and not kind.safe_to_retry
             if act is not None:
                 self.process.moment("before a deed")
                 self.process.do(context, call, act)
                 self.process.moment("after a deed")
             yield self.process.tool_pause()
-        except (ToolError, BadRecord, StoreUnavailable, ValueError) as error:
-            return ToolResult("failed", str(error))
+        except Exception as error:  # noqa: BLE001  # as the game's own registry
+            return failed_call(error, in_doubt)
         if act is None:
             return ToolResult("done", VIEW if call.name == "look" else "You noted it.")
         return ToolResult("done", "Done.", act.private_to)
@@ -156,14 +158,14 @@ class Hands:
         if arguments.get("target"):
             receivers = present & {str(arguments["target"])}
         if not may_be_said(receivers, context.audience, context.private):
-            raise ToolError("What was told you in confidence is not for that person.")
+            raise NothingDone("What was told you in confidence is not for that person.")
         return self.to_some(self.spoken(context, arguments), receivers)
 
     def show(self, context: ToolContext, arguments: Mapping[str, Any]) -> Act:
         """For everybody to see."""
         present = self.those_present(context)
         if not may_be_said(present, context.audience, context.private):
-            raise ToolError("Others would see that, and this talk is private: whisper instead.")
+            raise NothingDone("Others would see that, and this talk is private: whisper instead.")
         return Act(words_of(arguments), present)
 
     def write_down(self, context: ToolContext, text: str) -> Deferred[str]:
@@ -176,7 +178,7 @@ class Hands:
         """Return everybody who would hear."""
         present = self.process.rooms.listeners(context.character)
         if context.askers and not context.askers & present:
-            raise ToolError("Those you would answer are not here any more.")
+            raise NothingDone("Those you would answer are not here any more.")
         return present
 
     def spoken(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
@@ -184,13 +186,13 @@ class Hands:
         name = context.script.character_name
         words = spoken_words(words_of(arguments), name, MOST_CHARS)
         if not words:
-            raise ToolError("You said nothing.")
+            raise NothingDone("You said nothing.")
         return words
 
     def to_some(self, text: str, receivers: Audience) -> Act:
         """A whisper, as `evennia_ai.tools.speech.deliver_whisper`."""
         if not receivers:
-            raise ToolError("Nobody who may hear this is here any more.")
+            raise NothingDone("Nobody who may hear this is here any more.")
         return Act(text, receivers, receivers)
 
 

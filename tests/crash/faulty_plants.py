@@ -1,0 +1,96 @@
+"""Bugs to plant into the engine, which show that games with faults find them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import OperationalError, transaction
+
+from evennia_ai import models
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.messages import Heard, ToolCallRequest
+from evennia_ai.ports import ToolResult
+from evennia_ai.store import conversation, inbox, turns
+from evennia_ai.store.backlog import Backlog
+from evennia_ai.store.turns import TableTurns
+from tests.simulation import world
+from tests.simulation.plants import Plant, plant
+
+real_begin = TableTurns.begin
+
+
+@contextmanager
+def only_busy() -> Iterator[None]:
+    """Take only a busy database for unavailable, and no other error."""
+    try:
+        with transaction.atomic():
+            yield
+    except OperationalError as error:
+        raise StoreUnavailable(str(error)) from error
+
+
+def store_if_first(backlog: Backlog, heard: Heard) -> None:
+    """Leave it to a retry, which may never come, to store an event after others."""
+    backlog._waiting.append(heard)
+    if len(backlog._waiting) == 1:
+        backlog._try()
+
+
+def wait_for_ever(backlog: Backlog) -> None:
+    """Let an event that cannot be stored keep all later ones waiting."""
+    while backlog._waiting:
+        event_id = backlog._store(backlog._waiting[0])
+        backlog._stored(backlog._waiting.popleft(), event_id)
+
+
+def acts_by_time(table: TableTurns, turn_id: int) -> tuple[ToolCallRequest, ...]:
+    """Look for earlier acts by the time of the first turn."""
+    rows = models.ToolCall.objects.filter(
+        assistant_id=table.assistant_id,
+        at__gte=models.Turn.objects.get(id=turn_id).at,
+        world=True,
+        state__in=("done", "unknown"),
+        turn__outcome__in=("interrupted", "unheard"),
+    )
+    return tuple(ToolCallRequest(r.call_id, r.name, r.arguments) for r in rows.order_by("id"))
+
+
+def acts_of_the_latest(table: TableTurns, events: Any, *more: Any) -> Any:
+    """Look for earlier acts from the newest retried line on, not from the oldest."""
+    real = table._acts_since
+    firsts = table._first_turns([event for event in events if event.attempts])
+    table._acts_since = lambda turn_id: real(max(firsts.values()))  # type: ignore[method-assign]
+    try:
+        return real_begin(table, events, *more)
+    finally:
+        del table._acts_since
+
+
+def failed_for_sure(error: Exception, in_doubt: bool) -> ToolResult:
+    """Take an act whose tool raised for one that did not happen."""
+    return ToolResult("failed", str(error))
+
+
+def do_nothing(*arguments: Any) -> None:
+    """Leave out what should happen."""
+
+
+PLANTS: dict[str, Plant] = {
+    "only a busy database counts as unavailable": Plant(
+        "P1",
+        tuple((module, "brief_transaction", only_busy) for module in (inbox, turns, conversation)),
+    ),
+    "an event that cannot be stored keeps the next one waiting": Plant(
+        "P1", ((Backlog, "_try", wait_for_ever), (Backlog, "put", store_if_first))
+    ),
+    "earlier acts are found by time": plant("P2", TableTurns, "_acts_since", acts_by_time),
+    "earlier acts are those of the newest line": plant(
+        "P2", TableTurns, "begin", acts_of_the_latest
+    ),
+    "an act that raised counts as not done": plant("P2", world, "failed_call", failed_for_sure),
+    "a puppet of a moment does not end the lease": plant(
+        "P2", TableTurns, "lose_lease", do_nothing
+    ),
+}
