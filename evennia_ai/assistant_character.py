@@ -108,10 +108,7 @@ class AssistantMixin(Mixed):
         return situation
 
     def at_ai_describe_self(self) -> str:
-        """Hook: return the character's own state for its prompt, such as "Health 3 of 18."
-
-        The text counts as the game's words, so quote no player in it.
-        """
+        """Hook: return the character's own state, such as "Health 3 of 18"; quote no player."""
         return ""
 
     def at_ai_say(self, text: str) -> str:
