@@ -1,4 +1,4 @@
-"""A new game with Evennia's ``rpsystem``, extended rooms and containers, in several session modes."""
+"""A new game with Evennia's ``rpsystem``, extended rooms, containers, and several sessions."""
 
 from __future__ import annotations
 
