@@ -95,7 +95,7 @@ def test_short_descriptions_recognition_and_masks_over_telnet(
     assert "a small girl whispers to you: A secret." in asked
     assert "a hooded figure [masked] says: Grumble, who am I?" in asked
     told(ann, "unmask", "You remove your mask")
-    assert not any("/Me" in person.clean for person in (admin, ann))
+    assert "/Me" not in admin.clean + ann.clean
     assert "Traceback" not in game.log()
 
 

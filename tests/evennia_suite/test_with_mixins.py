@@ -45,6 +45,8 @@ def game(tmp_path_factory):
     settings = game / "server" / "conf" / "settings.py"
     with settings.open("a") as file:
         file.write('\nINSTALLED_APPS += ["evennia_ai"]\n')
+        file.write('DATABASES["default"]["TEST"] = {"MIGRATE": False}\n')
+        file.write('PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]\n')
         file.write('TEST_RUNNER = "mixin_runner.MixinRunner"\n')
     return game
 
@@ -81,6 +83,7 @@ def run_tests(game, part, mixins):
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(2 * TIMEOUT_S)
 @pytest.mark.parametrize("part", PARTS)
 def test_what_evennia_tests_of_itself_holds_with_the_mixins(game, part):
     ran, failed, output = run_tests(game, part, mixins=True)
