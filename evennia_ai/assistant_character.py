@@ -14,6 +14,7 @@ from evennia_ai.game.ai_mark import mark_line
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.game.perception import display_name
+from evennia_ai.game.rp_names import bare_words
 from evennia_ai.game.sleep_state import sleeper_line
 from evennia_ai.game.typing_indicator import choose_filler
 from evennia_ai.messages import Heard, Situation
@@ -108,10 +109,7 @@ class AssistantMixin(Mixed):
         return situation
 
     def at_ai_describe_self(self) -> str:
-        """Hook: return the character's own state for its prompt, such as "Health 3 of 18."
-
-        The text counts as the game's words, so quote no player in it.
-        """
+        """Hook: return the character's own state, such as "Health 3 of 18"; quote no player."""
         return ""
 
     def at_ai_say(self, text: str) -> str:
@@ -121,9 +119,8 @@ class AssistantMixin(Mixed):
     def at_ai_thinking(self, seconds: float) -> str | None:
         """Hook: return what the character does while an answer takes long; None for nothing.
 
-        Called once for each slow answer, with the seconds it has taken so far. The line follows the
-        character's name, such as "rubs her chin.". This one takes the lines of the Attribute
-        ``ai_fillers`` in turn; without the Attribute built-in lines; an empty list shows nothing.
+        Called once for each slow answer, with its seconds so far. The line follows the character's
+        name, such as "rubs her chin.". By default the lines of ``ai_fillers`` are taken in turn.
         """
         number = self.ndb.ai_fillers_shown or 0
         self.ndb.ai_fillers_shown = number + 1
@@ -245,6 +242,7 @@ class SpeakerMixin(Mixed):
         if self.ndb.ai_utterance:  # the words of an assistant; `message` is escaped for clients
             super().at_say(message, *args, **kwargs)
             return
+        message = bare_words(message)
         receivers = kwargs.get("receivers") or ()
         listed = tuple(receivers) if isinstance(receivers, (list, tuple, set)) else (receivers,)
         self.ndb.ai_utterance = Utterance(message, listed, bool(kwargs.get("whisper")))

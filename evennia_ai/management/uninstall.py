@@ -100,8 +100,8 @@ def remove_traces(say: Say) -> None:
     say(f"{delete_in_chunks(attributes)} settings of assistants deleted.")
     say(f"{delete_in_chunks(our_scripts())} assistants deleted.")
     say(f"{delete_in_chunks(our_attributes())} Attributes deleted.")
-    count = our_objects().update(db_typeclass_path=settings.BASE_CHARACTER_TYPECLASS)
-    say(f"{count} characters are {settings.BASE_CHARACTER_TYPECLASS} now.")
+    if count := our_objects().update(db_typeclass_path=settings.BASE_CHARACTER_TYPECLASS):
+        say(f"{count} characters are {settings.BASE_CHARACTER_TYPECLASS} now.")
     remove_command_sets()
     if settings.STATIC_ROOT:
         shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)

@@ -2,6 +2,8 @@
 
 import pytest
 from evennia.contrib.tutorials.evadventure.npcs import (
+    EvAdventureMob,
+    EvAdventureQuestGiver,
     EvAdventureShopKeeper,
     EvAdventureTalkativeNPC,
 )
@@ -121,3 +123,18 @@ def test_another_typeclass_does_not_make_it_deaf(game, builder, keeper):
     builder.do(f"typeclass/force Otto = {CLASS}")
     assert keeper.db_typeclass_path == CLASS
     assert answers(game, builder, "Otto", "say Otto, are you there?")
+
+
+@pytest.mark.parametrize(
+    "typeclass", [EvAdventureMob, EvAdventureQuestGiver, EvAdventureShopKeeper]
+)
+def test_characters_of_evadventure_talk_and_can_be_hurt(game, builder, tavern, typeclass):
+    npc = create_object(typeclass, key="Grim", location=tavern)
+    npc.hit_dice, npc.hp = 2, 8
+    builder.do("aisetup Grim = You are Grim.")
+    assert answers(game, builder, "Grim", "say Grim, are you there?")
+    npc.at_damage(3, attacker=builder.character)
+    npc.heal(1, healer=builder.character)
+    assert npc.hp in (6, 8)  # who talks is immortal
+    assert typeclass.objects.get(db_key="Grim") is npc
+    assert typeclass.objects.filter(db_key="Grim").count() == 1

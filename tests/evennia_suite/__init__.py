@@ -1,0 +1,1 @@
+"""Evennia's own tests, with this package's mixins below every character."""
