@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evennia_ai.game.perception import can_hear, listening_objects
+from evennia_ai.game.perception import can_hear, players_in
 from evennia_ai.messages import ARRIVE
 from evennia_ai.ports import Character, GameScript
 from evennia_ai.store.attributes import read_attribute
@@ -24,9 +24,10 @@ class ScriptPart(Base):
 
     def kept(self, name: str, make: Callable[[], T]) -> T:
         """Return a value that ``ndb`` keeps; ``make()`` it at the first call."""
-        if getattr(self.ndb, name) is None:
-            setattr(self.ndb, name, make())
-        value: T = getattr(self.ndb, name)
+        value: T | None = getattr(self.ndb, name)
+        if value is None:
+            value = make()
+            setattr(self.ndb, name, value)
         return value
 
 
@@ -69,13 +70,16 @@ class AssistantPresenceMixin(ScriptPart):
 
     def players_near(self) -> bool:
         """True if a player hears the character; another assistant does not count."""
-        return any(obj.has_account for obj in listening_objects(self.character))
+        return bool(players_in(self.character.location) - {self.character})
 
     @property
     def partners(self) -> dict[str, datetime]:
         """Return the conversation partners: dbref to time of the last exchange."""
-        timeout = self.config.conversation_timeout
-        return self.kept("partners", lambda: self.inbox.recent_partners(timeout))
+
+        def make() -> dict[str, datetime]:
+            return self.inbox.recent_partners(self.config.conversation_timeout)
+
+        return self.kept("partners", make)
 
     def is_in_conversation(self, dbref: str) -> bool:
         """True if the last exchange with somebody was within ``conversation_timeout``."""
@@ -84,10 +88,10 @@ class AssistantPresenceMixin(ScriptPart):
     def last_exchange_with(self, dbref: str) -> float:
         """Return the time of the last exchange in unix seconds, 0 if it is too long ago."""
         last = self.partners.get(dbref)
-        timeout = self.config.conversation_timeout
-        if last is None or abs((self.services.now() - last).total_seconds()) > timeout:
+        if last is None:
             return 0.0
-        return last.timestamp()
+        age_s = abs((self.services.now() - last).total_seconds())
+        return 0.0 if age_s > self.config.conversation_timeout else last.timestamp()
 
 
 def follow_leader(character: Character, leader: Any) -> None:

@@ -130,6 +130,25 @@ def test_36_37_what_is_said_meanwhile_is_answered_afterwards(
     assert seems_sane(ann)
 
 
+def test_36_37_what_several_overhear_meanwhile_is_stored_afterwards(
+    game, tavern, ann, mira, trouble, logged
+):
+    crowd = [mira, *(game.assistant(name, tavern) for name in ("Otto", "Oda"))]
+    game.model.add(call("say", text="One."), call("say", text="Two."))
+    trouble.begin()
+    ann.do("say Mira, one")
+    ann.do("say Otto, two")
+    pass_time(game, 1)
+    assert not Event.objects.exists()
+    trouble.end()
+    pass_time(game, 5)
+    for character in crowd:
+        heard = Event.objects.filter(assistant_id=character.assistant.id, speaker=ann.dbref)
+        texts = heard.order_by("id").values_list("text", flat=True)
+        assert list(texts) == ["Mira, one", "Otto, two"]
+    assert not tracebacks(logged)
+
+
 def test_36_37_what_cannot_be_stored_at_all_is_told_to_its_speaker(
     game, ann, mira, trouble, stretches, logged
 ):
