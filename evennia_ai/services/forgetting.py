@@ -78,6 +78,7 @@ class ForgettingService:
     def begin(self, people: Collection[str]) -> Forgetting:
         """Note that some people are to be forgotten; returns the run that deletes their words."""
         add_wishes(people)
+        AssistantScript.shared_services.overheard.flush()  # words of this moment, too
         who_know = {id_ for dbref in people for id_ in assistants_who_know(dbref)}
         for script in AssistantScript.objects.filter_family(id__in=who_know):
             script.drop_turn("the speaker wants to be forgotten")

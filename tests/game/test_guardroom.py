@@ -199,6 +199,14 @@ def test_a_reload_in_that_moment_loses_no_word(game, ann, guardroom):
     assert Event.objects.filter(text="Guard 02, hello").count() == GUARDS
 
 
+def test_who_wants_to_be_forgotten_in_that_moment_is(game, ann, guardroom):
+    ann.do("say Guard 02, hello")
+    game.service.forgetting.begin({ann.dbref})
+    assert Event.objects.filter(text="Guard 02, hello").count() == GUARDS
+    game.run()
+    assert Event.objects.filter(text="Guard 02, hello").count() == GUARDS
+
+
 def test_a_guard_deleted_in_that_moment_takes_no_word_from_the_others(game, ann, guardroom):
     ann.do("say Guard 02, hello")
     guardroom[4].delete()
