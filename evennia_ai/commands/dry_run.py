@@ -89,7 +89,7 @@ class CmdAITest(AICommand):
         if character.location is None:
             raise UsageError(f"{name} is in no room, so nobody can speak to it.")
         line = RoomLine(Line(self.switch or "say", words), self.caller, character)
-        heard = perceive(line, words, character)
+        heard = perceive(line, words, character, script.config)
         if not heard.addressed:
             raise UsageError(
                 f"{name} would not answer: the line is not addressed to it "

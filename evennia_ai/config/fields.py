@@ -96,7 +96,8 @@ class AssistantConfig:
     )
     max_hops: int = setting(
         3,
-        "Maximum answers in a row among assistants. 0 lets them answer players only.",
+        "Maximum answers among the assistants of a place until a player speaks there. 0 lets them "
+        "answer players only.",
         Limits(0, 50),
     )
     conversation_timeout: float = setting(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from evennia.typeclasses.attributes import NAttributeProperty
 
@@ -104,10 +104,11 @@ class AssistantContextMixin(ScriptPart):
     @property
     def config(self) -> AssistantConfig:
         """Return the effective settings, resolved once a tick."""
-        if self.ndb.config is None:
+        config: AssistantConfig | None = self.ndb.config
+        if config is None:
             self.resolve_settings()
-        config: AssistantConfig = self.ndb.config
-        return config
+            config = self.ndb.config
+        return cast("AssistantConfig", config)
 
     @property
     def profile(self) -> ModelProfile:

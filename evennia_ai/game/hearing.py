@@ -16,6 +16,7 @@ from typing import Any
 from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
+from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
@@ -74,14 +75,16 @@ class AssistantHearingMixin(ScriptPart):
         ``item`` is the dbref of a thing that was given. An unknown kind counts as a claim.
         ``authors`` are those whose words it holds beside the speaker's (`policy.authors`).
         """
-        if not self.is_on or self.services is None:
+        services = self.services
+        if not self.is_on or services is None:
             return
         try:
-            line = self.services.lines.hear(kind, words, speaker, self.character)
+            line = services.lines.hear(kind, words, speaker, self.character)
             if self.character.dbref in line.muted:
                 return
-            heard = perceive(line, words, self.character)
-            heard = replace(heard, item=item, authors=heard.authors | authors)
+            heard = perceive(line, words, self.character, self.config)
+            if item or authors:
+                heard = replace(heard, item=item, authors=heard.authors | authors)
             self.store_heard(heard, line.is_crowded)
             if kind in SPOKEN:
                 hear_answer(speaker, self, words)
@@ -100,17 +103,18 @@ class AssistantHearingMixin(ScriptPart):
         changed = self.pass_hook(heard)
         if changed is None:
             return
-        if self.services.schema_trouble:
-            self.services.slices.put(self.services.answer_unlogged, self, changed)
+        services = self.services
+        if services.schema_trouble:
+            services.slices.put(services.answer_unlogged, self, changed)
             return
         if crowded and not changed.addressed:
-            self.services.overheard.put(self, changed)
+            services.overheard.put(self, changed)
         else:
             self.keep_event(changed)
         if changed.kind in SPOKEN:
-            self.ndb.last_talk_at = self.services.clock.seconds()
+            self.ndb.last_talk_at = services.clock.seconds()
         if changed.addressed:
-            self.partners[changed.speaker] = self.services.now()
+            self.partners[changed.speaker] = services.now()
 
     def keep_event(self, heard: Heard) -> None:
         """Store an event at once, after all that the character heard before."""
@@ -129,7 +133,9 @@ class AssistantHearingMixin(ScriptPart):
         if changed is None:
             return None
         # The log keeps the words as they were said; `store.rows` cleans them for a prompt.
-        return replace(changed, text=cut_text(changed.text, self.config.max_heard_chars))
+        limit = self.config.max_heard_chars
+        too_long = len(changed.text) > limit
+        return replace(changed, text=cut_text(changed.text, limit)) if too_long else changed
 
     @property
     def backlog(self) -> Backlog:
@@ -262,10 +268,9 @@ def uncoloured(line: str) -> str:
     return COLOURED.sub(r"\1", storable(str(line))[:LINE_CHARS])
 
 
-def perceive(line: RoomLine, words: str, character: Any) -> Heard:
+def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> Heard:
     """Make an event of a line that a character hears; ``words`` may name what was given."""
-    script, speaker, said = character.assistant, line.speaker, line.line
-    config, address = script.config, line.address_for(character)
+    speaker, said, address = line.speaker, line.line, line.address_for(character)
     is_whisper = said.kind == WHISPER
     return Heard(
         kind=said.kind,

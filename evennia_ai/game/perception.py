@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -47,6 +48,11 @@ def can_hear(obj: Any) -> bool:
     return bool(obj.has_account) or is_assistant(obj)
 
 
+def players_in(place: Any) -> set[Any]:
+    """Return the characters in a place that players control; place may be None."""
+    return {obj for obj in place.contents if obj.has_account} if place else set()
+
+
 def listening_objects(character: Character) -> list[Any]:
     """Return everybody who would hear the character speak aloud."""
     location = character.location
@@ -66,8 +72,14 @@ def display_name(obj: Any, looker: Any) -> str:
     It has no colons: in a prompt, what follows one would read as the words of that person. A name
     like the label of what happened is in quotes.
     """
-    name = plain(obj.get_display_name(looker=looker)).replace(":", " ").strip() or obj.key
+    name = plain_name(str(obj.get_display_name(looker=looker))) or obj.key
     return f"'{name}'" if name.lower() == HAPPENED.lower() else name
+
+
+@lru_cache(maxsize=1_024)
+def plain_name(shown: str) -> str:
+    """Return a name without markup and colons; all who hear a line ask for its speaker's."""
+    return plain(shown).replace(":", " ").strip()
 
 
 def description_of(obj: Any, looker: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.following import follow_leader
-from evennia_ai.game.perception import can_hear, listening_objects
+from evennia_ai.game.perception import can_hear, players_in
 from evennia_ai.messages import ARRIVE
 from evennia_ai.ports import GameScript
 from evennia_ai.store.brief_transaction import store_errors
@@ -26,9 +26,10 @@ class ScriptPart(Base):
 
     def kept(self, name: str, make: Callable[[], T]) -> T:
         """Return a value that ``ndb`` keeps; ``make()`` it at the first call."""
-        if getattr(self.ndb, name) is None:
-            setattr(self.ndb, name, make())
-        value: T = getattr(self.ndb, name)
+        value: T | None = getattr(self.ndb, name)
+        if value is None:
+            value = make()
+            setattr(self.ndb, name, value)
         return value
 
 
@@ -77,15 +78,18 @@ class AssistantPresenceMixin(ScriptPart):
 
     def players_near(self) -> bool:
         """True if a player hears the character; another assistant does not count."""
-        return any(obj.has_account for obj in listening_objects(self.character))
+        return bool(players_in(self.character.location) - {self.character})
 
     @property
     def partners(self) -> dict[str, datetime]:
         """Return the conversation partners: dbref to time of the last exchange."""
-        timeout = self.config.conversation_timeout
+
+        def make() -> dict[str, datetime]:
+            return self.inbox.recent_partners(self.config.conversation_timeout)
+
         try:
             with store_errors():
-                return self.kept("partners", lambda: self.inbox.recent_partners(timeout))
+                return self.kept("partners", make)
         except StoreUnavailable:
             return {}  # a line must be heard all the same
 
@@ -96,7 +100,7 @@ class AssistantPresenceMixin(ScriptPart):
     def last_exchange_with(self, dbref: str) -> float:
         """Return the time of the last exchange in unix seconds, 0 if it is too long ago."""
         last = self.partners.get(dbref)
-        timeout = self.config.conversation_timeout
-        if last is None or abs((self.services.now() - last).total_seconds()) > timeout:
+        if last is None:
             return 0.0
-        return last.timestamp()
+        age_s = abs((self.services.now() - last).total_seconds())
+        return 0.0 if age_s > self.config.conversation_timeout else last.timestamp()

@@ -7,6 +7,7 @@ the first; with forty assistants in a room each of them would else look at forty
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -41,7 +42,8 @@ class RoomLine:
     """
 
     def __init__(self, line: Line, speaker: Any, character: Any) -> None:
-        self.line, self.speaker, self.first = line, speaker, character
+        self.line = replace(line, speaker=speaker.dbref)
+        self.speaker, self.first = speaker, character
         self.place = character.location
         self.utterance = utterance_of(speaker)
         self.hearers = hearers_of(line.kind, speaker, character)
@@ -95,8 +97,12 @@ class RoomLine:
     @cached_property
     def _scripts(self) -> dict[str, Any]:
         """Return the assistants that hear it, those under a player's control among them."""
-        found = ((obj.dbref, getattr(obj, "assistant", None)) for obj in self.hearers)
-        return {dbref: script for dbref, script in found if script and script.is_on}
+        found = ((obj, getattr(obj, "assistant", None)) for obj in self.hearers)
+        return {
+            obj.dbref: script
+            for obj, script in found
+            if script and (script.is_on or obj is self.first)  # `aitest` asks stopped ones, too
+        }
 
     @cached_property
     def _listeners(self) -> list[Listener]:

@@ -81,6 +81,7 @@ class ForgettingService:
         With an ``assistant`` only that one forgets them.
         """
         add_wishes(people, assistant)
+        AssistantScript.shared_services.overheard.flush()  # words of this moment, too
         who_know = {id_ for dbref in people for id_ in assistants_who_know(dbref)}
         ids = who_know if assistant is None else [assistant]
         for script in AssistantScript.objects.filter_family(id__in=ids):

@@ -6,6 +6,7 @@ from typing import Any
 
 from twisted.internet.task import LoopingCall
 
+from evennia_ai.game.perception import players_in
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import is_time, keep_running
 
@@ -42,9 +43,13 @@ class TickTimer:
 
     def wake_due(self) -> None:
         """Wake every assistant whose tick is due, and drop those with no player near."""
-        now = self._clock.seconds()
+        now, players = self._clock.seconds(), dict[Any, set[Any]]()
         for script_id, script in list(self.scripts.items()):
-            if not script.pk or not script.obj or not script.players_near():
+            character = script.obj if script.pk else None
+            place = character.location if character else None
+            if place not in players:  # many assistants may be in one place
+                players[place] = players_in(place)
+            if not players[place] - {character}:
                 del self.scripts[script_id]
             elif is_time(script.ndb.next_tick_at, now, script.config.tick_rate):
                 script.ndb.next_tick_at = now + script.config.tick_rate

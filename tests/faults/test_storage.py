@@ -12,6 +12,7 @@ from evennia_ai.models import Event, Message, ToolCall, Turn
 from evennia_ai.store import brief_transaction
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.overheard import OverheardQueue
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.testing.scripted import call
 from tests.faults.file_database import Full, Locked, limit_pages, on_file
@@ -71,7 +72,8 @@ def stretches(monkeypatch):
 
         return write
 
-    for store, names in ((TableInbox, ["put", "close"]), (TableTurns, WRITES)):
+    stores = ((TableInbox, ["put", "close"]), (TableTurns, WRITES), (OverheardQueue, ["flush"]))
+    for store, names in stores:
         for name in names:
             monkeypatch.setattr(store, name, timed(getattr(store, name)))
     return taken
@@ -128,6 +130,25 @@ def test_36_37_what_is_said_meanwhile_is_answered_afterwards(
     assert memory_equals_rows(mira.assistant)
     assert not tracebacks(logged)
     assert seems_sane(ann)
+
+
+def test_36_37_what_several_overhear_meanwhile_is_stored_afterwards(
+    game, tavern, ann, mira, trouble, logged
+):
+    crowd = [mira, *(game.assistant(name, tavern) for name in ("Otto", "Oda"))]
+    game.model.add(call("say", text="One."), call("say", text="Two."))
+    trouble.begin()
+    ann.do("say Mira, one")
+    ann.do("say Otto, two")
+    pass_time(game, 1)
+    assert not Event.objects.exists()
+    trouble.end()
+    pass_time(game, 5)
+    for character in crowd:
+        heard = Event.objects.filter(assistant_id=character.assistant.id, speaker=ann.dbref)
+        texts = heard.order_by("id").values_list("text", flat=True)
+        assert list(texts) == ["Mira, one", "Otto, two"]
+    assert not tracebacks(logged)
 
 
 def test_36_37_what_cannot_be_stored_at_all_is_told_to_its_speaker(
@@ -252,7 +273,8 @@ def test_36_a_room_full_of_ears_waits_for_a_lock_once(game, ann, mira, tavern, l
         game.assistant(f"Npc{number}", tavern)
     lock.begin()
     ann.do("say hello, all of you")
-    assert len(stretches) == 11
+    game.run()
+    assert len(stretches) == 12  # the one who answers; all others at once, then each of them
     assert sum(stretches) < 5 * 0.03
     lock.end()
     game.model.add(call("say", text="Hello."))

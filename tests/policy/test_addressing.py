@@ -171,6 +171,19 @@ def test_a_call_to_somebody_who_hears_nothing_is_for_nobody_else_and_a_mention_i
     assert decide("Guard, hello", [*guards(1), stopped]).answering == {"#101": "named"}
 
 
+@pytest.mark.parametrize("text", ["@Ann, what now", "I am Ann", "Ann and Mira, that is us"])
+def test_the_speakers_own_name_calls_nobody(text):
+    ann = person("#2", "Ann", listens=False)
+    assert list(decide(text, [HERE, ann], speaker="#2").answering) == [MIRA]
+
+
+def test_a_guard_who_says_its_name_calls_no_other_guard():
+    seventh = guards(7)[6]
+    others = [one for one in guards(20) if one != seventh]
+    said = {"from_assistant": True, "hops": 1, "speaker": seventh.id}
+    assert not decide("I am Guard 07.", [*others, seventh, PLAYER], **said).answering
+
+
 def test_the_last_to_talk_goes_first_then_who_is_awake_then_whose_business_it_is():
     crowd = guards(4)
     standing = {"#101": (False, 9.0), "#102": (True, 1.0), "#103": (True, 2.0), "#104": (True, 2.0)}

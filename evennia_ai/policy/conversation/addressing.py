@@ -40,12 +40,14 @@ class Line:
     Attributes:
         from_assistant: True if the speaker is not a player.
         hops: the number of assistants' answers that led to it.
+        speaker: dbref of the speaker.
     """
 
     kind: str
     text: str
     from_assistant: bool = False
     hops: int = 0
+    speaker: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing
         return limited(line, list(able), line.kind, AMBIENT)
     if line.kind not in SPOKEN:
         return Verdict()
-    named = Names(one.named for one in listeners if one.named).called(line.text, line.kind == SAY)
+    names = Names((one.named for one in listeners if one.named), line.speaker)
+    named = names.called(line.text, line.kind == SAY)
     if line.from_assistant:  # "a guard" in its story is no call for one of twenty
         named = [ids for ids in named if len(ids) == 1]
     if named:

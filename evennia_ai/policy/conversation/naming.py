@@ -102,10 +102,11 @@ class Names:
     """The names of several people, to be found in texts.
 
     One pass over a text looks up the longest name at each of its words, whatever the number of
-    people.
+    people. The names of the ``speaker`` call nobody.
     """
 
-    def __init__(self, people: Iterable[Named]) -> None:
+    def __init__(self, people: Iterable[Named], speaker: str = "") -> None:
+        self._speaker = {speaker}
         self.silent: set[str] = set()
         self._full: dict[tuple[str, ...], set[str]] = {}
         self._parts: dict[tuple[str, ...], set[str]] = {}
@@ -136,7 +137,7 @@ class Names:
         at = 0
         while at < len(words):
             mention = self._mention_at(at, words, folded)
-            if mention is not None:
+            if mention is not None and mention.ids:
                 yield mention
             at = mention.end if mention else at + 1
 
@@ -165,8 +166,9 @@ class Names:
         return None
 
     def _listening(self, ids: set[str]) -> frozenset[str]:
-        """Return those of several who hear, all of them if nobody does."""
-        return frozenset(ids - self.silent or ids)
+        """Return those of several who hear, all of them if nobody does; never the speaker."""
+        others = ids - self._speaker
+        return frozenset(others - self.silent or others)
 
 
 def select_calls(
