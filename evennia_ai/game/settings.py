@@ -34,7 +34,11 @@ class SettingReader:
         self.complaints = find_complaints()
 
     def read(
-        self, name: str, make: Callable[[Any], T], default: Any, wrong: tuple[T, str] | None = None
+        self,
+        name: str,
+        make: Callable[[Any], T],
+        default: Any,
+        wrong: tuple[Any, str] | None = None,
     ) -> T:
         """Return ``make(value)`` of one entry, or ``make(default)`` if that fails.
 
@@ -50,7 +54,8 @@ class SettingReader:
             problem = f"{type(error).__name__}: {error}{meaning}"
             self.complaints.append(f"AI_ASSISTANT['{name}']: {problem}")
             log.failure("evennia_ai: {complaint}", complaint=self.complaints[-1])
-        return wrong[0] if wrong else make(default)
+        kept: T = wrong[0] if wrong else make(default)
+        return kept
 
     def complain(self, complaint: str) -> None:
         """Keep a complaint and log it."""

@@ -71,3 +71,40 @@ def test_acts_of_a_turn_whose_answer_nobody_heard_are_remembered(open_turn):
     script.turns.give_back(turn.id)
     script, again = open_turn(act=None)
     assert [act.name for act in again.done_before] == ["give"]
+
+
+def test_a_retry_of_two_lines_knows_what_was_done_for_the_older_one(game, ann, mira):
+    script, ears = mira.assistant, frozenset({ann.dbref})
+
+    def hear(text):
+        script.inbox.put(Heard("say", ann.dbref, "Ann", text, ears, addressed=True))
+
+    def begin():
+        events = script.inbox.open_events()
+        return script.turns.begin([*events.doubtful, *events.waiting], ears, False, "tick_event")
+
+    hear("a mug, please")
+    first = begin()
+    script.turns.record_outcome(
+        script.turns.intend(first.id, call("give", to="Ann"), True), "done", ""
+    )
+    script.turns.give_back(first.id)
+    game.clock.advance(10)
+    hear("and a plate")
+    second = begin()
+    script.turns.give_back(second.id)
+    assert [act.name for act in second.done_before] == ["give"]
+    game.clock.advance(10)
+    third = begin()
+    assert len(third.events) == 2
+    assert [act.name for act in third.done_before] == ["give"]
+
+
+def test_what_others_confided_unasked_is_in_no_turn_for_somebody_else(ann, bob, mira):
+    script = mira.assistant
+    for who, name, private in ((bob, "Bob", True), (bob, "Bob", False), (ann, "Ann", True)):
+        ears = frozenset({who.dbref}) if private else frozenset({ann.dbref, bob.dbref})
+        kind = "whisper" if private else "say"
+        script.inbox.put(Heard(kind, who.dbref, name, f"{name} {kind}", ears, private=private))
+    turn = script.turns.begin([], frozenset({ann.dbref}), False, "tick_event")
+    assert [event.heard.text for event in turn.overheard] == ["Bob say", "Ann whisper"]
