@@ -282,7 +282,8 @@ class AssistantConfig:
     )
     person_entries_per_day: int = setting(
         60,
-        "Maximum journal entries in 24 hours that one person's words may cause. 0 allows none.",
+        "Maximum journal entries, and as many observations, in 24 hours that one person's words "
+        "may cause. 0 allows none.",
         Limits(0, 500),
     )
     entity_tokens: int = setting(

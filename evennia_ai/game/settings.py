@@ -33,19 +33,29 @@ class SettingReader:
     def __init__(self) -> None:
         self.complaints = find_complaints()
 
-    def read(self, name: str, make: Callable[[Any], T], default: Any) -> T:
+    def read(
+        self,
+        name: str,
+        make: Callable[[Any], T],
+        default: Any,
+        wrong: tuple[Any, str] | None = None,
+    ) -> T:
         """Return ``make(value)`` of one entry, or ``make(default)`` if that fails.
 
-        A typo in a setting, or in a module that it names, must not stop all assistants.
+        A typo in a setting, or in a module that it names, must not stop all assistants. ``wrong``
+        is returned instead of the default, and what that means is told with the complaint.
         """
+        meaning = f". {wrong[1]}" if wrong else ""
         try:
             return make(game_setting(name, default))
         except (ConfigError, TypeError, ValueError, AttributeError) as error:
-            self.complain(f"AI_ASSISTANT['{name}']: {error}")
+            self.complain(f"AI_ASSISTANT['{name}']: {error}{meaning}")
         except Exception as error:  # noqa: BLE001  # a game's module may raise anything
-            self.complaints.append(f"AI_ASSISTANT['{name}']: {type(error).__name__}: {error}")
+            problem = f"{type(error).__name__}: {error}{meaning}"
+            self.complaints.append(f"AI_ASSISTANT['{name}']: {problem}")
             log.failure("evennia_ai: {complaint}", complaint=self.complaints[-1])
-        return make(default)
+        kept: T = wrong[0] if wrong else make(default)
+        return kept
 
     def complain(self, complaint: str) -> None:
         """Keep a complaint and log it."""

@@ -36,7 +36,7 @@ from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
-from evennia_ai.services.moderation import make_moderation
+from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import LogRetention
 from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
@@ -100,7 +100,8 @@ class AssistantService(Service):
         self.note_refused, self.held_back = self.crowd.note_refused, self.crowd.held_back
         self.link_hosts = settings.read("LINK_HOSTS", read_hosts, ())
         moderated = partial(make_moderation, clock, models.client.exchange)
-        self.moderation = settings.read("MODERATION", moderated, {})
+        wrong = (ClosedModeration(), NOTHING_SPOKEN)
+        self.moderation = settings.read("MODERATION", moderated, {}, wrong)
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)

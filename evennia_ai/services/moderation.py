@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from django.utils.module_loading import import_string
-from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred, succeed
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
@@ -15,6 +15,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.policy.moderation import (
     CLOSED,
     DOWN,
+    SPOKEN,
     ModerationRules,
     find_banned,
     read_rules,
@@ -27,6 +28,7 @@ log = Logger()
 MODEL = "omni-moderation-latest"
 PATH = "moderations"
 HTTP_OK = 200
+NOTHING_SPOKEN = "Until this is right, characters say nothing but their fallback line."
 Exchange = Callable[[ModelProfile, str, str, Mapping[str, Any]], Deferred[Any]]
 Judge = Callable[[str, str], Any]
 
@@ -77,6 +79,14 @@ class Moderation:
         return [reason or (DOWN if closed else "") for reason in reasons]
 
 
+class ClosedModeration:
+    """Lets nothing be spoken that a model wrote: the setting ``MODERATION`` is wrong."""
+
+    def check(self, direction: str, texts: Sequence[str]) -> Deferred[Sequence[str]]:
+        """Fire with a refusal for each text that would be spoken."""
+        return succeed([DOWN if direction == SPOKEN else ""] * len(texts))
+
+
 def read_reply(reply: Any, count: int) -> list[str]:
     """Return the endpoint's verdicts; raises ValueError if it sent none."""
     if reply.status != HTTP_OK:
@@ -107,7 +117,9 @@ def read_endpoint(fields: Mapping[str, Any]) -> ModelProfile | None:
         raise ConfigError("endpoint takes base_url, model and api_key_env only") from error
 
 
-def make_moderation(clock: Clock, exchange: Exchange, value: Any) -> Moderation | None:
+def make_moderation(
+    clock: Clock, exchange: Exchange, value: Any
+) -> Moderation | ClosedModeration | None:
     """Return the moderation of the setting ``MODERATION``, None if it is empty.
 
     Raises ConfigError.

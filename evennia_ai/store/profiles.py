@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -50,6 +50,11 @@ class EntityProfiles(RecordStore):
         same = sameness(new)
         known = next((one for one in self._of(entity, OBSERVATION) if sameness(one) == same), None)
         return self.put_or_merge(new, known, merge_observations)
+
+    def newest(self, limit: int) -> list[Record]:
+        """Return the newest loaded observations about anybody, oldest first."""
+        found = (record for record in self.held() if record["kind"] == OBSERVATION)
+        return [copy_of(record) for record in deque(found, limit)]
 
     def observations(self, entity: str, audience: Audience | None = None) -> list[Record]:
         """Return the observations that all of an audience may know, oldest first."""

@@ -6,6 +6,8 @@ from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.sleep_state import go_to_bed, sleep_state
+from evennia_ai.messages import is_perceived
+from evennia_ai.policy.authors import of_messages, people_among
 from evennia_ai.policy.conversation.react import FINAL
 from evennia_ai.policy.schedule.sleep_schedule import (
     ANYBODY,
@@ -19,6 +21,7 @@ from evennia_ai.ports import Script, ToolContext
 from evennia_ai.tools.base import EVERYBODY, tool
 from evennia_ai.tools.permission import People
 
+HEARD_ROLES = ("user", "system")  # the latter: the marker of a compaction
 # The locks behind the setting sleep_on_request.
 LOCKS = {NOBODY: "false()", STAFF: "perm(Builder)", ANYBODY: EVERYBODY}
 
@@ -40,12 +43,18 @@ class SleepArguments(BaseModel):
 
 
 def may_be_sent_to_bed(context: ToolContext) -> bool:
-    """Return True if nobody asked the character, or everybody who did may send it to sleep.
+    """Return True if everybody who may have asked for it may send the character to sleep.
 
-    Sleep harms nobody and ends when somebody speaks, so what was said before does not count.
+    Those are the speakers of the turn. In an unasked turn they are all whose words it can still
+    read, so that nobody plants a request and waits. What the game perceived asks for nothing.
     """
+    asked = context.speakers
+    if not asked:
+        view = context.script.conversation.view()
+        heard = (one for one in view if one["role"] in HEARD_ROLES and not is_perceived(one))
+        asked = people_among(of_messages(heard))
     lock = LOCKS[context.script.config.sleep_on_request]
-    return not context.speakers or People().all_may(context.speakers, lock)
+    return not asked or People().all_may(asked, lock)
 
 
 @tool("go_to_sleep", category=FINAL, safe_to_retry=True, needed=may_be_sent_to_bed)

@@ -16,7 +16,13 @@ from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import tool
-from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
+from evennia_ai.tools.memory_sources import (
+    MOST_OF_A_DAY,
+    content_of,
+    ensure_may_note,
+    sources_of,
+    store_record,
+)
 from evennia_ai.tools.world import around
 from evennia_ai.turn.tool_execution import DONE
 
@@ -42,6 +48,7 @@ def update_entity_observation(
     entity = find_entity(arguments.entity, context)
     if entity is None:
         raise NothingDone(f"You know nobody and nothing called '{plain(arguments.entity, 60)}'.")
+    ensure_may_note(context, character.ai_profiles.newest(MOST_OF_A_DAY), "at")
     observe = character.ai_profiles.observe
     yield store_record(context, partial(observe, entity.dbref, observation, **sources_of(context)))
     kept = f"You will keep that in mind about {display_name(entity, character)}."

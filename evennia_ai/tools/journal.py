@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from datetime import timedelta
 from typing import Any
 
 from pydantic import BaseModel
@@ -12,15 +11,17 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.errors import NothingDone
 from evennia_ai.policy.compaction.consulted import entry_ref
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
-from evennia_ai.policy.limits.shares import TOO_MANY_ENTRIES, is_reached, plan_pin
+from evennia_ai.policy.limits.shares import plan_pin
 from evennia_ai.policy.records.journal_entry import GIVEN
-from evennia_ai.policy.records.provenance import Record, iso_utc
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import UNGUARDED
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.tools.base import Tool, tool
 from evennia_ai.tools.memory_sources import (
+    MOST_OF_A_DAY,
     content_of,
+    ensure_may_note,
     is_named_in,
     recall_result,
     sources_of,
@@ -35,7 +36,6 @@ PIN_CHARS = 300
 BUILDER = "builder"
 FOUND = 5
 LOOKED_AT = 200
-MOST_OF_A_DAY = 500  # entries
 NOTED = "You noted it."
 OLDER_PINS = " For that, what you kept in mind the longest is in your journal only: {count}."
 NOTED_BEFORE = "You had noted that already."
@@ -60,7 +60,8 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
     content = content_of(context, arguments.content, ENTRY_CHARS)
     journal = context.character.journal
     yield journal.load(context.script.services.slices.put)
-    ensure_may_note(context)
+    newest = journal.newest(MOST_OF_A_DAY, everything=True)
+    ensure_may_note(context, newest, "timestamp")
 
     def write() -> ToolResult:
         known = journal.has(content, context.audience if context.private else None)
@@ -94,20 +95,11 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
         return len(plan.gone)
 
     yield journal.load(script.services.slices.put)
-    ensure_may_note(context)
+    newest = journal.newest(MOST_OF_A_DAY, everything=True)
+    ensure_may_note(context, newest, "timestamp")
     gone: int = yield persist(script.services.clock, write)
     # Their words may be others' secrets.
     return "You keep it in mind." + (OLDER_PINS.format(count=gone) if gone else "")
-
-
-def ensure_may_note(context: ToolContext) -> None:
-    """Raise NothingDone if those who speak caused as many entries as they may in a day."""
-    script = context.script
-    since = iso_utc(script.services.now() - timedelta(days=1))
-    newest = context.character.journal.newest(MOST_OF_A_DAY, everything=True)
-    today = [entry for entry in newest if entry["timestamp"] >= since]
-    if is_reached(today, context.speakers, script.config.person_entries_per_day):
-        raise NothingDone(TOO_MANY_ENTRIES)
 
 
 def is_own_pin(entry: Record) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from typing import Any, TypeVar
 
 from twisted.internet.defer import inlineCallbacks
@@ -11,13 +12,15 @@ from evennia_ai.errors import BadRecord, NothingDone
 from evennia_ai.messages import Message
 from evennia_ai.policy.authors import of_records
 from evennia_ai.policy.compaction.claims import takes_for_program
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.limits.shares import TOO_MANY_ENTRIES, is_reached
+from evennia_ai.policy.records.provenance import Record, iso_utc
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.tool_execution import DONE
 
 T = TypeVar("T")
+MOST_OF_A_DAY = 500  # records of a kind
 
 
 def content_of(context: ToolContext, text: str, most_chars: int) -> str:
@@ -31,6 +34,18 @@ def content_of(context: ToolContext, text: str, most_chars: int) -> str:
     if takes_for_program(content, context.script.character_name):
         raise NothingDone("That is no fact. If somebody claims it, write who.")
     return content
+
+
+def ensure_may_note(context: ToolContext, newest: Iterable[Record], at: str) -> None:
+    """Raise NothingDone if those who speak caused as many of these records as they may in a day.
+
+    ``newest`` are the latest records of one kind, and ``at`` the field with their time.
+    """
+    script = context.script
+    since = iso_utc(script.services.now() - timedelta(days=1))
+    today = [record for record in newest if record[at] >= since]
+    if is_reached(today, context.speakers, script.config.person_entries_per_day):
+        raise NothingDone(TOO_MANY_ENTRIES)
 
 
 @inlineCallbacks

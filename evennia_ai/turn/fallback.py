@@ -25,6 +25,7 @@ from evennia_ai.turn.react_loop import (
     say_aloud,
     tool_context,
 )
+from evennia_ai.turn.screening import may_be_said
 from evennia_ai.turn.tool_execution import DONE
 
 log = Logger()
@@ -79,24 +80,30 @@ def excuse(
 def choose_excuse(
     script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool
 ) -> Steps[Excuse]:
-    """Fire with the builder's line, that for a busy model, the offline brain's, or the game's."""
-    if script.config.fallback_line:
-        return Excuse(script.config.fallback_line)
-    if failed.kind == Busy.kind:
-        return Excuse(game_line(script, "busy"))
-    if not answer_lost and script.profile.client != STAND_IN.client:
+    """Fire with the builder's line, that for a busy model, the offline brain's, or the game's.
+
+    What moderation refuses is passed over.
+    """
+    own = script.config.fallback_line or ""
+    if (yield may_be_said(script, own, True)):
+        return Excuse(own)
+    key = "busy" if failed.kind == Busy.kind else "fallback"
+    if key == "fallback" and not answer_lost and script.profile.client != STAND_IN.client:
         spare: Excuse = yield ask_stand_in(script, turn)
-        if spare.words:
+        if (yield may_be_said(script, spare.words)):
             return spare
-    return Excuse(game_line(script, "fallback"))
+    for words in game_lines(script, key):
+        if (yield may_be_said(script, words, True)):
+            return Excuse(words)
+    return Excuse("")
 
 
-def game_line(script: Script, key: str) -> str:
-    """Return a variant of the game's line: the first unsaid one, else the one said longest ago."""
+def game_lines(script: Script, key: str) -> list[str]:
+    """Return the variants of the game's line: the unsaid ones, then those said longest ago."""
     said = [excuse["content"] for excuse in script.conversation.current.excuses]
     last = {words: number for number, words in enumerate(said)}
-    variants = list(filter(str.strip, script.services.text(key).splitlines())) or [""]
-    return min(variants, key=lambda words: last.get(words, -1))
+    variants = filter(str.strip, script.services.text(key).splitlines())
+    return sorted(variants, key=lambda words: last.get(words, -1))
 
 
 @inlineCallbacks

@@ -8,7 +8,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import EMOTE, SPEECH, InboxEvent, ToolCallRequest
 from evennia_ai.policy.conversation.topics import find_topic
-from evennia_ai.policy.moderation import HEARD, SPOKEN
+from evennia_ai.policy.moderation import DOWN, HEARD, SPOKEN
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.speech_check import text_of
@@ -40,6 +40,18 @@ def judge_events(
             if reason:
                 verdicts[event.id] = (REFUSED, f"moderation: {reason}")
     return verdicts
+
+
+@inlineCallbacks
+def may_be_said(script: Script, words: str, written_by_staff: bool = False) -> Steps[bool]:
+    """Fire with True if words may be spoken without a model's turn.
+
+    What the staff wrote is refused by a verdict only, not because moderation is not available.
+    """
+    if script.services.moderation is None or not words:
+        return bool(words)
+    (reason,) = yield script.services.moderation.check(SPOKEN, [words])
+    return not reason or (written_by_staff and reason == DOWN)
 
 
 @inlineCallbacks

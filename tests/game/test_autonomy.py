@@ -1,6 +1,7 @@
 """A room with several minds in it: one answers, each lives a little, none is in the way."""
 
 import pytest
+from twisted.internet.defer import Deferred
 
 from evennia_ai.messages import LLMReply
 from evennia_ai.models import Event, ModelCall, Turn
@@ -278,3 +279,18 @@ def test_a_chain_of_waits_does_not_hold_a_character_from_others(game, tavern):
     game.run(0.5)
     game.run(0.5)
     assert bob.last() == 'Mira says, "Yes, Bob?"'
+
+
+def test_who_speaks_during_an_act_of_its_own_is_answered_right_after_it(game, ann, mira):
+    late = Deferred()
+    mira.assistant.attributes.add("autonomous_calls_per_hour", 10)
+    game.service.attend(mira.assistant)
+    game.model.add(late, call("say", text="Yes, Ann?"))
+    game.run(60)
+    assert len(game.model.requests) == 1
+    ann.do("say Mira, are you there?")
+    game.run()
+    game.service.ticks.stop()  # nothing but the end of the act may lead to the answer
+    late.callback(call("noop"))
+    game.run()
+    assert ann.last() == 'Mira says, "Yes, Ann?"'

@@ -157,3 +157,25 @@ def test_three_more_tools_take_little_of_a_prompt(game):
     specs = [game.service.toolbox.tools[name].spec for name in names]
     assert all(not spec.world and spec.safe_to_retry for spec in specs)
     assert estimate_tokens(json.dumps([spec.schema for spec in specs])) < 350
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("update_entity_observation", {"entity": "Ann", "observation": "She likes {} hats."}),
+        ("add_journal_entry", {"content": "Ann has {} hats."}),
+        ("pin_fact", {"content": "Ann wants {} hats."}),
+    ],
+)
+def test_one_persons_words_cause_so_many_notes_a_day(game, mira, ann, bob, use, tool, arguments):
+    def note(number, who=ann):
+        filled = {name: text.format(number) for name, text in arguments.items()}
+        return use(tool, speakers={who.dbref}, **filled).state
+
+    mira.assistant.attributes.add("person_entries_per_day", 3)
+    mira.assistant.resolve_settings()
+    assert [note(number) for number in range(5)] == ["done"] * 3 + ["failed"] * 2
+    assert note(9, bob) == "done"
+    assert note(10, bob) == "done"
+    game.clock.advance(90_000)
+    assert note(11) == "done"

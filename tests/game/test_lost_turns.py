@@ -107,3 +107,13 @@ def test_acts_before_the_words_were_heard_do_not_bind(game, ann, open_turn):
     script, again = open_turn(act=None)
     assert [event.heard.text for event in again.events] == ["again"]
     assert again.done_before == ()
+
+
+def test_what_others_confided_unasked_is_in_no_turn_for_somebody_else(ann, bob, mira):
+    script = mira.assistant
+    for who, name, private in ((bob, "Bob", True), (bob, "Bob", False), (ann, "Ann", True)):
+        ears = frozenset({who.dbref}) if private else frozenset({ann.dbref, bob.dbref})
+        kind = "whisper" if private else "say"
+        script.inbox.put(Heard(kind, who.dbref, name, f"{name} {kind}", ears, private=private))
+    turn = script.turns.begin([], frozenset({ann.dbref}), False, "tick_event")
+    assert [event.heard.text for event in turn.overheard] == ["Bob say", "Ann whisper"]

@@ -5,11 +5,15 @@ import json
 import pytest
 from twisted.internet.defer import Deferred, succeed
 
+from evennia_ai.errors import ProviderRejected
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.openai_client import RawReply
 from evennia_ai.models import Event, Message
+from evennia_ai.policy.limits.backoff import RetryLimits
 from evennia_ai.policy.moderation import DOWN, read_rules
+from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.services.moderation import Moderation
-from evennia_ai.testing.scripted import call
+from evennia_ai.testing.scripted import ScriptedLLM, call
 
 ASKED = []
 
@@ -214,3 +218,59 @@ def test_what_is_forgotten_while_moderation_is_asked_stays_forgotten(game, ann, 
     answer.callback(RawReply(200, "application/json", b'{"results": [{"flagged": false}]}'))
     game.run()
     assert not Message.objects.exists() and not game.model.requests
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["bad"], {"word": ["bad"]}, {"fail": "ajar"}, {"callable": "no.such.path"}, {"words": 3}],
+)
+def test_a_wrong_setting_lets_a_model_say_nothing_and_admins_read_why(
+    game, ann, admin, mira, settings, wrong
+):
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "MODERATION": wrong}
+    service = AssistantService(clock=game.clock, environ={})
+    game.service.moderation, game.service.complaints = service.moderation, service.complaints
+    mira.assistant.attributes.add("fallback_line", "Hm?")
+    game.model.add(*[call("say", text="Aye, I know it."), call("emote", text="nods.")] * 3)
+    ann.do("say Mira, is it so?")
+    game.run(1)
+    assert 'Mira says, "Hm?"' in ann.heard()
+    assert not [line for line in ann.heard() if "Aye" in line or "nods" in line]
+    text = admin.told("aistatus")
+    assert "fix this: AI_ASSISTANT['MODERATION']: " in text
+    assert "characters say nothing but their fallback line." in text
+
+
+def test_a_refused_fallback_line_is_replaced_by_the_games_own(game, ann, mira, moderated):
+    moderated(words=["mustard", "wandered"])
+    mira.assistant.attributes.add("fallback_line", "Mustard!")
+    game.model.add(ProviderRejected("No."))
+    ann.do("say Mira, is it so?")
+    game.run(1)
+    assert ann.last() == 'Mira says, "Hm, I lost the thread there. What was it?"'
+
+
+def test_the_offline_brain_as_stand_in_is_moderated(game, ann, mira, moderated, service):
+    service.profiles = {"cloud": {"client": "openai", "model": "m", "base_url": "http://x/v1"}}
+    mira.assistant.db.profile = "cloud"
+    brain = ScriptedLLM()
+    limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
+    clients = {"openai": game.model, "offline": brain}
+    service.gateway = ModelGateway(game.clock, clients, limits)
+    for words, said in (((), "I sell mustard."), (["mustard"], "Forgive me, my thoughts")):
+        moderated(words=words)
+        brain.add("I sell mustard.")
+        game.model.add(ProviderRejected("No."))
+        ann.do("say Mira, is it so?")
+        game.run(1)
+        assert said in ann.last()
+    assert len(brain.requests) == 2
+
+
+def test_while_moderation_is_down_the_staffs_own_line_is_said(game, ann, mira, moderated):
+    moderated(callable=f"{__name__}.judge", heard=False)
+    mira.assistant.attributes.add("fallback_line", "My head breaks.")
+    game.model.add(*[call("say", text="It breaks.")] * 6)
+    ann.do("say Mira, is it so?")
+    game.run(1)
+    assert ann.last() == 'Mira says, "My head breaks."'

@@ -2,11 +2,19 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import Heard, InboxEvent
-from evennia_ai.policy.conversation.inbox import GAVE_UP, MANY, TOO_OLD, next_batch, select_expired
+from evennia_ai.policy.conversation.inbox import (
+    GAVE_UP,
+    MANY,
+    TOO_OLD,
+    next_batch,
+    select_expired,
+    state_after_loss,
+)
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ANN, BOB = "#5", "#6"
@@ -90,3 +98,21 @@ def test_batches_one_after_the_other_take_every_event_exactly_once(lines):
         assert len({e.heard.private for e in batch.events}) == 1
         left = [e for e in left if e.id not in taken]
     assert sorted(taken) == list(range(len(lines)))
+
+
+@pytest.mark.parametrize(
+    ("acts", "was_doubtful", "state"),
+    [
+        ([("say", "done")], False, "answered"),
+        ([("say", "intended"), ("whisper", "done")], True, "answered"),
+        ([("say", "intended")], False, "doubtful"),
+        ([("give", "done"), ("give", "intended")], False, "waiting"),
+        ([("say", "refused"), ("say", "failed")], False, "waiting"),
+        ([], False, "waiting"),
+        ([], True, "doubtful"),
+    ],
+)
+def test_after_a_crash_the_words_are_in_the_state_that_the_speech_leaves_them(
+    acts, was_doubtful, state
+):
+    assert state_after_loss(acts, was_doubtful) == state

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import dropwhile
 
 MOST_READ = 500  # characters of a line
-# Words before a request; it must begin its sentence: "he told me to stop following her" is none.
-BEFORE = (
-    r"(?:(?:hey|now|ok|okay|and|so|but|just|please|then|can|could|would|will|you|may|must|should|i"
-    r"|want|need|wish|like|to|bitte|jetzt|aber|kannst|könntest|würdest|du|mal|sofort)\b[\s,]{1,3})"
+CLAUSE_END = re.compile(r"(?<!auf),|[.;:!?–]", re.IGNORECASE)
+# Words before a request; it must begin its clause: "he told me to stop following her" is none.
+BEFORE = frozenset(
+    "hey now ok okay and so but just please then can could would will you may must should i want "
+    "need wish like to bitte jetzt aber kannst könntest würdest du mal sofort".split()
 )
 PLEASE = r"(?:bitte |jetzt |sofort |mal |endlich )"
 REQUEST = re.compile(
-    rf"(?:\A|[.,;:!?–-])\s{{0,3}}{BEFORE}{{0,8}}(?:"
-    r"(?:stop|quit) (?:following|tailing|trailing|shadowing|chasing)(?: (?:me|us))?(?: |\Z)"
+    r"\A(?:(?:stop|quit) (?:following|tailing|trailing|shadowing|chasing)(?: (?:me|us))?(?: |\Z)"
     r"|(?:do not|don'?t|no longer|never) (?:follow|tail|chase|come with|come after) (?:me|us)\b"
     r"|leave (?:me|us) (?:alone|be)\b|(?:stay|wait|remain) (?:right )?(?:here|where you are)\b"
     rf"|hör(?:e|t)? {PLEASE}{{0,2}}auf,? {PLEASE}{{0,1}}(?:mir|uns) "
@@ -31,5 +32,11 @@ def asks_to_stay(words: str, names: Sequence[str]) -> bool:
     """Return True for a request to follow no longer; ``names`` are the character's."""
     bare = words[:MOST_READ].replace("’", "'")
     for name in sorted(names, key=len, reverse=True):
-        bare = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ",", bare, flags=re.IGNORECASE)
-    return REQUEST.search(" ".join(bare.replace(" ,", ",").split()) + " ") is not None
+        bare = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ".", bare, flags=re.IGNORECASE)
+    return any(map(is_request, CLAUSE_END.split(bare)))
+
+
+def is_request(clause: str) -> bool:
+    """Return True for a clause that asks it, perhaps after words such as "please"."""
+    said = dropwhile(lambda word: word.lower() in BEFORE, clause.split())
+    return REQUEST.match(" ".join(said)) is not None

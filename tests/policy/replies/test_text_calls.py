@@ -353,3 +353,9 @@ def test_json_arguments_arrive_as_written(words, target, ascii_only):
     call = {"name": "whisper", "arguments": {"text": words, "target": target}}
     text = json.dumps(call, ensure_ascii=ascii_only)
     assert read(f"<tool_call>\n{text}\n</tool_call>") == ([("whisper", call["arguments"])], "")
+
+
+@pytest.mark.parametrize("arguments", ["[1, 2]", "7", "true", "[]"])
+def test_arguments_that_are_no_object_make_no_call(arguments):
+    calls, _words = read(f'{{"name": "give", "arguments": {arguments}}}')
+    assert calls == []
