@@ -326,3 +326,13 @@ def test_a_lock_against_the_banned_lets_players_and_builders_texts_pass(game, mi
     assert vault.tempt(ann, "say Mira, open up, please")
     bob.character.tags.add("banned", category="gate")
     assert not vault.tempt(ann, "say Mira, open up again, please")
+
+
+def test_what_a_tool_told_is_logged_with_those_who_wrote_it(game, ann, mira):
+    bob = game.player("Bob", game.room("Far"))
+    mira.journal.add("The bridge is rotten.", speakers=[bob.dbref])
+    game.model.add(call("search_journal", words="bridge"), call("noop"))
+    ann.do("say Mira, well?")
+    game.run(1)
+    told = models.Message.objects.filter(role="tool", content__contains="rotten").get()
+    assert {ann.dbref, bob.dbref} <= set(told.authors.split())

@@ -90,6 +90,15 @@ def test_300_real_gifts_arrivals_and_departures_count(game, tavern, mira, stoppe
     assert (honoured, len(kinds)) == (300, 200)
 
 
+def test_a_gift_of_before_does_not_count_for_a_later_time(game, ann, mira, stopped):
+    thing = game.thing("coin", ann.character)
+    ann.do("give coin to Mira")
+    game.run(60)
+    now = game.service.now()
+    assert mira.ai_perceived("give", ann.character, thing, now - timedelta(seconds=90))
+    assert not mira.ai_perceived("give", ann.character, thing, now)
+
+
 def test_the_guide_s_quest_pays_once_for_a_real_gift(game, ann, bob, mira, stopped, pay_reward):
     game.thing(KEY, ann.character)
     ann.do("give golden key to Mira")
