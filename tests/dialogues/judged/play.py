@@ -32,11 +32,21 @@ def line_of(head: str, text: str) -> dict[str, Any]:
     return {"speaker": speaker, "kind": kind or "say", "text": text}
 
 
+def walk_after(stage: Any, gone: set[str]) -> None:
+    """Let the players follow an assistant that left, as anybody would who goes on talking."""
+    for name, player in stage.players.items():
+        if name not in gone and player.character.location is not stage.assistant.location:
+            player.character.move_to(stage.assistant.location, quiet=True, move_hooks=False)
+
+
 def played_lines(stage: Any, dialogue: dict[str, Any]) -> list[str]:
     """Return the transcript of a dialogue."""
-    told = []
+    told: list[str] = []
+    gone: set[str] = set()
     for number, line in enumerate(dialogue["lines"], start=1):
         told.append(f"{number:2} {line['speaker']} ({line['kind']}): {line['text']}")
+        gone |= {line["speaker"]} if line["kind"] == "go" else set()
+        walk_after(stage, gone)
         came = stage.play(line)
         acts = [f"[{call.name} {call.arguments} {call.state}]" for call in came.calls
                 if call.world and call.name not in ("say", "whisper", "emote")]  # fmt: skip
