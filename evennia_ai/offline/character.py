@@ -112,9 +112,9 @@ def wanted(entry: str, name: str, language: str) -> str:
     text = own_possessives(re.sub(r"^you (?:want|wish|hope) ", "", text, flags=re.I))
     if re.match(r"(?:I|you|your)\b", text):
         return ended(to_first_person(text))
-    noun = first.lower() in NOUNS_FIRST or first.isdigit() or first.endswith("ing")
-    noun = noun or first[:1].isupper() or text.split(" ", 2)[1:2] in ([], ["of"], ["and"])
-    wish = first.lower() == "to" or noun or " " not in text.partition(",")[0]
+    thing = first.lower() in NOUNS_FIRST or first.isdigit() or first.endswith("ing")
+    thing = thing or first[:1].isupper() or text.split(" ", 2)[1:2] in ([], ["of"], ["and"])
+    wish = first.lower() == "to" or thing or " " not in text.partition(",")[0]
     return ended(to_first_person(f"I want {'' if wish else 'to '}{text}"))
 
 
