@@ -18,6 +18,8 @@ GIVE, ARRIVE, LEAVE, NOTICE = "give", "arrive", "leave", "notice"  # kinds of ev
 SPEECH = frozenset({SAY, WHISPER})
 # The nature of an event: the game itself observed it, somebody acted it out, somebody said it.
 PERCEIVED, PERFORMED, CLAIMED = "perceived", "performed", "claimed"
+# The nature of the character's own words if the offline brain chose them; they state no facts.
+OFFLINE = "offline"
 NATURES = {EMOTE: PERFORMED, **dict.fromkeys((GIVE, ARRIVE, LEAVE, NOTICE), PERCEIVED)}
 # The first character of a perceived line in a prompt. No other text in a prompt may hold it.
 MARK, SEEMING_MARK = "◆", "◇"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evennia_ai.offline.name_matching import exit_parts, match_name
-from evennia_ai.offline.requested_actions import RequestedAction
+from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.transcript import Act
 from evennia_ai.offline.words import with_article
 from evennia_ai.ports import Situation
@@ -55,10 +55,12 @@ def next_step(
         return _hand_over(turn)
     if requested.kind == "go":
         return _walk(turn)
+    if requested.kind == "unfollow":
+        return _unfollow(turn)
     if requested.kind == "gesture":
         if "emote" not in tools or done(acts, "emote"):
-            return Step(end="deed_done" if done(acts, "emote") else "deed_not")
-        return Step((("emote", {"text": requested.item + "."}),), "deed_done")
+            return Step(end="gesture_done" if done(acts, "emote") else "gesture_not")
+        return Step((("emote", {"text": requested.item + "."}),), "gesture_done")
     return _one_call(turn)
 
 
@@ -78,6 +80,13 @@ def _one_call(turn: _Turn) -> Step:
         return Step(((kind, {argument: requested.item or requested.to}),))
     failed = tried[-1].failed and kind != "look"
     return Step(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
+
+
+def _unfollow(turn: _Turn) -> Step:
+    name = next((n for n in ("unfollow", "stop_following") if n in turn.tools), "")
+    if not name or done(turn.acts, name):
+        return Step(end="unfollow_done" if name else "unfollow_not")
+    return Step(((name, {}),))
 
 
 def moves_made(turn: _Turn) -> list[Act]:
@@ -138,7 +147,11 @@ def _hand_over(turn: _Turn) -> Step:
     gave, got, tried = (done(turn.acts, name) for name in ("give", "get", "move"))
     made = moves_made(turn)
     away = len(made) % 2 == 1
-    carried = match_name(requested.item, situation.carrying)
+    carried = match_name(
+        requested.item,
+        situation.carrying,
+        loose=not match_name(requested.item, situation.things, loose=False),
+    )
     lying = match_name(requested.item, situation.things, loose=bool(tried or not requested.place))
     item, why = carried or lying or requested.item, ""
     if gave or got:

@@ -1,22 +1,24 @@
 """The offline `LLMClient`: decides from a request what to do and say."""
 
+# ruff: noqa: E501  # a pattern or a table is read best in one piece
+
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.offline.actions import Step, done, next_step
-from evennia_ai.offline.autonomous_actions import act_autonomously
-from evennia_ai.offline.heard_lines import Heard, gather, requested_action, words_for
+from evennia_ai.offline.hearing import Heard, gather, requested_action, words_for
+from evennia_ai.offline.idle import act_autonomously
 from evennia_ai.offline.outcomes import words_for_step
 from evennia_ai.offline.record_keeping import JOURNAL, journals_only, summarise, worth_noting
-from evennia_ai.offline.request_view import RequestView, read_request
-from evennia_ai.offline.requested_actions import RequestedAction
+from evennia_ai.offline.requests import RequestedAction
+from evennia_ai.offline.view import View, read_request
+from evennia_ai.offline.words import capitals, long_sentences, rotated
 from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
 
 MODEL = "offline"
@@ -53,96 +55,95 @@ def think(request: LLMRequest) -> LLMReply:
         return with_calls((("noop", {"reason": "I have said what I could"}),))
     heard = gather(view)
     for item in heard:
-        requested = requested_action(replace(view, speaker=item.speaker), item)
+        requested = requested_action(item)
         if requested:
             return act(view, heard, item, requested)
     return speak(view, heard, (), {})
 
 
-def spoke_this_turn(view: RequestView) -> bool:
+def spoke_this_turn(view: View) -> bool:
     """Return True if this turn tried to speak already; it does not try again."""
     return bool(done(view.transcript.acts, "say") or done(view.transcript.acts, "whisper"))
 
 
-def act(
-    view: RequestView, heard: Sequence[Heard], item: Heard, requested: RequestedAction
-) -> LLMReply:
+def act(view: View, heard: Sequence[Heard], item: Heard, requested: RequestedAction) -> LLMReply:
     """Return the next step of a requested action; the last step has words."""
     step = next_step(requested, view.scene.situation, view.transcript.acts, view.tools)
     if not step.end:
-        return with_calls(announced(view, step, requested))
-    words = words_for_step(replace(view, speaker=item.speaker), requested, step)
+        return with_calls(announced(item.view, step, requested))
+    words = words_for_step(item.view, requested, step)
     return speak(view, heard, step.calls, {item.speaker: words})
 
 
-def announced(view: RequestView, step: Step, requested: RequestedAction) -> Calls:
+def announced(view: View, step: Step, requested: RequestedAction) -> Calls:
     """Return the calls of a step, with an emote before a walk that others may see."""
     walks = any(name == "move" for name, _ in step.calls) and not done(view.transcript.acts, "move")
     private = all(line.private for line in view.scene.lines)
     if not walks or private or not may_emote(view):
         return step.calls
-    return (("emote", {"text": f"nods to {requested.speaker} and sets off."}), *step.calls)
+    return (("emote", {"text": view.emote("sets_off", who=requested.speaker)}), *step.calls)
 
 
-def may_emote(view: RequestView) -> bool:
+def may_emote(view: View) -> bool:
     """Return True if this turn can still make an emote."""
     return "emote" in view.tools and not done(view.transcript.acts, "emote")
 
 
-def speak(
-    view: RequestView, heard: Sequence[Heard], calls: Calls, given: dict[str, str]
-) -> LLMReply:
+def speak(view: View, heard: Sequence[Heard], calls: Calls, given: dict[str, str]) -> LLMReply:
     """Return a reply with words for every speaker, after the given calls."""
-    speeches, emotes = [], []
+    speeches, emotes = list[Speech](), list[str]()
     for item in heard:
-        own = replace(view, speaker=item.speaker)
-        emote, words = ("", given[item.speaker]) if item.speaker in given else words_for(own, item)
+        emote, words = ("", given[item.speaker]) if item.speaker in given else words_for(item)
         if emote and not item.private:
             emotes.append(emote)
-        if words and len(heard) > 1 and not names(words, own):
+        if words and len(heard) > 1 and not names(words, item):
             words = f"{item.speaker}: {words}"
         if words:
-            said = unrepeated(view, once_named(words, own.who))
+            said = unrepeated(item.view, once_named(words, item.view.who), speeches)
             speeches.append(Speech(item.speaker, said, item.private))
     if emotes and may_emote(view) and not any(name == "emote" for name, _ in calls):
         calls = (*calls, ("emote", {"text": emotes[0]}))
     return delivered(view, speeches, (*notes(view), *calls))
 
 
-def notes(view: RequestView) -> Calls:
+def notes(view: View) -> Calls:
     """Return the journal calls that come before the answer, once in a turn."""
     if JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL):
         return ()
-    noted = worth_noting(view.scene.lines, view.scene.name)
+    lines = [line for line in view.scene.lines if line.speaker not in view.scene.assistants]
+    noted = worth_noting(lines, view.scene.name)
     return tuple((JOURNAL, {"content": line}) for line in noted)
 
 
-def names(words: str, view: RequestView) -> bool:
+def names(words: str, item: Heard) -> bool:
     """Return True if the words name the speaker they are for."""
-    return view.who.lower() in words.lower() or view.speaker.lower() in words.lower()
+    lower = words.lower()
+    return item.view.who.lower() in lower or item.speaker.lower() in lower
 
 
 def once_named(words: str, who: str) -> str:
     """Return the words with the speaker addressed by name once at most."""
-    parts = re.split(rf", {re.escape(who)}(?=[.,:;?!])", words)
-    return parts[0] + (f", {who}" + "".join(parts[1:]) if len(parts) > 1 else "")
+    first, *rest = words.split(f", {who}")
+    kept = first + (f", {who}" + rest[0] if rest else "")
+    return kept + "".join(part if part[:1] in ".,:;?!" else f", {who}{part}" for part in rest[1:])
 
 
-def unrepeated(view: RequestView, words: str) -> str:
-    """Return the words, with a lead such as "Again: " if they were spoken before."""
-    lines = (*view.transcript.own, *view.scene.excuses)
-    said = {line.strip().lower() for line in lines}
-    if words.strip().lower() not in said:
+def unrepeated(view: View, words: str, before: Sequence[Speech]) -> str:
+    """Return the words, or others if all of their sentences were spoken lately.
+
+    Only a sentence that holds an asked-for fact comes back, behind a new beginning.
+    """
+    spoken = {part for speech in before for part in long_sentences(speech.words)}
+    said = {line.strip().lower() for line in (*view.transcript.own, *view.scene.excuses)}
+    if words.strip().lower() not in said and not (set(long_sentences(words)) & spoken):
         return words
-    leads = (
-        "Again: ", "As before: ", "Once more: ", "I can only repeat: ", "It is still so: ", "Hm. ",
-        "Well. ", "So. ", "Look: ",
-    )  # fmt: skip
-    tries = [lead + words for lead in leads] + [a + b + words for a in leads for b in leads]
+    fillers = [capitals(text.replace("{who}", view.who)) for text in view.language.phrases.get("filler", ("Hm.",))]  # fmt: skip
+    leads = rotated(fillers, view.seed)
+    tries = [*leads, *(f"{lead} {other}" for lead in leads for other in leads if lead != other)]
     return next((text for text in tries if text.strip().lower() not in said), words)
 
 
-def delivered(view: RequestView, speeches: Sequence[Speech], calls: Calls) -> LLMReply:
+def delivered(view: View, speeches: Sequence[Speech], calls: Calls) -> LLMReply:
     """Return the reply that speaks aloud or whispers, by tools or as plain text."""
     aloud = " ".join(speech.words for speech in speeches if not speech.private)
     whispers = [speech for speech in speeches if speech.private]

@@ -1,80 +1,69 @@
 """Words for how an action ended; they claim only what the tools' results show."""
 
-# ruff: noqa: E501  # a pattern or a phrase is read best in one piece
+# ruff: noqa: E501  # a pattern or a table is read best in one piece
 
 from __future__ import annotations
 
 import re
 
 from evennia_ai.offline.actions import Step
-from evennia_ai.offline.answers import from_knowledge
-from evennia_ai.offline.name_matching import kinds_of
-from evennia_ai.offline.request_view import RequestView
-from evennia_ai.offline.requested_actions import USE, RequestedAction
-from evennia_ai.offline.scene_answers import looked
-from evennia_ai.offline.words import an, bare, ended, listed, sentences
+from evennia_ai.offline.languages import ENGLISH
+from evennia_ai.offline.recall import thing
+from evennia_ai.offline.requests import RequestedAction
+from evennia_ai.offline.view import View
+from evennia_ai.offline.words import ended
+
+NOTHING = re.compile(r"nothing special|you see nothing|you see no |no such|not here", re.I)
+ABOUT_TOOLS = re.compile(
+    r"\byou did that already|\btool|arguments|outcome|\bcalls?\b|no way leads|there is no '|you carry no|nobody called|for everybody|not done",
+    re.I)  # fmt: skip
+ARTICLE = re.compile(
+    r"^(?:an?|the|some|one|another|any|your|my|more|of|ein\w*|de[nmrs]|die|das|dein\w*)\s+(?:of (?:your|the) )?",
+    re.I)  # fmt: skip
+LABELS = re.compile(r"(?:People|Things|Exits): [^.]*+(?:\.|\Z)")
+LONGEST = 160
 
 
-def words_for_step(view: RequestView, requested: RequestedAction, step: Step) -> str:
+def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
     """Return the words at the end of an action."""
-    slots = {**step.slots, "thing": bare(requested.item), "to": requested.to}
+    own = (
+        step.slots
+        if view.language.code == ENGLISH
+        else {k: v.removeprefix("the ") for k, v in step.slots.items()}
+    )
+    slots = {**own, "thing": bare(requested.item), "to": view.called(requested.to)}
     if step.end == "look_done":
-        return words_for_look(view, requested, slots)
+        return words_for_look(view, slots)
     if step.end == "give_done" and requested.to not in {view.speaker, view.who}:
         return view.phrase("give_other", **slots)
     if step.end in {"have_not", "fetch_not"}:
-        return words_for_lack(view, requested, step.end, slots)
-    if step.end == "go_back":
-        return view.phrase(
-            "go_back", **{**slots, "fact": seen_there(slots.get("seen", ""))}
-        ).strip()
-    if step.end.endswith("_not") and (why := reason(slots.get("why", ""))):
-        return f"{view.phrase(step.end, **slots)} {why}"
-    return view.phrase(step.end, **slots)
+        held = [thing(view, name) for name in view.scene.situation.carrying[:3]]
+        other = view.phrase("instead", things=view.listed(held)) if held else ""
+        return f"{view.phrase(step.end, **slots)} {other}".strip()
+    words = view.phrase(step.end, **slots)
+    why = reason(slots.get("why", "")) if step.end.endswith("_not") else ""
+    return f"{words} {why}".strip()
 
 
-def words_for_look(view: RequestView, requested: RequestedAction, slots: dict[str, str]) -> str:
-    """Return what the character saw, or what it knows of the thing."""
-    fact = looked(view, slots["why"], requested.text)
-    known = from_knowledge(view, requested.text, shown=False) if USE.search(requested.text) else ""
-    if known:
-        return known
-    if re.search(r"you see (?:nothing|no )|nothing special", fact, re.I):
-        fact = from_knowledge(view, requested.text)
-        return fact or view.phrase("look_not", **slots)
-    return view.phrase("look_done", **{**slots, "fact": fact})
+def words_for_look(view: View, slots: dict[str, str]) -> str:
+    """Return what a look that was asked for showed."""
+    seen = LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
+    known = [f.passage.text for f in view.rank(slots["item"], ("lore", "self"), 0.9)]
+    if not seen or NOTHING.search(seen):
+        fresh = next((text for text in known if not view.repeats(text)), "")
+        return fresh or view.phrase("look_not", **slots)
+    said = view.phrase("look_done", **{**slots, "fact": ended(seen)})
+    return view.phrase("again", fact=ended(seen)) if view.repeats(said) else said
 
 
-def words_for_lack(
-    view: RequestView, requested: RequestedAction, key: str, slots: dict[str, str]
-) -> str:
-    """Return that it has none, with what it knows of the thing or has instead."""
-    line = view.phrase(key, **slots)
-    known = from_knowledge(view, requested.item)
-    if known and not view.was_said(known) and len(known) < 170:
-        treat = kinds_of(requested.item) & {"drink", "food"}
-        own = view.phrase("lack_known", fact=known)
-        return own if treat and key == "have_not" else f"{line} {known}"
-    held = view.scene.situation.carrying
-    if not held:
-        return line
-    return f"{line} {view.phrase('instead', things=listed([an(name) for name in held[:3]]))}"
+def bare(item: str) -> str:
+    """Return a thing's name without article or count."""
+    return ARTICLE.sub("", item.strip())
 
 
 def reason(result: str) -> str:
     """Return a refusal's words if they read like speech; "" for a tool's message."""
     text = result.strip()
-    about_tools = re.compile(
-        r"\byou did that already|\btool|arguments|outcome|\bcalls?\b|no way leads|there is no '|you carry no|nobody called|for everybody|not done",
-        re.I,
-    )
-    if not text or about_tools.search(text) or len(text) > 160:
+    if not text or ABOUT_TOOLS.search(text) or len(text) > LONGEST:
         return ""
     return "" if re.match(r"you\b", text, re.I) else ended(text)
-
-
-def seen_there(result: str) -> str:
-    """Return one sentence of what a walk showed."""
-    text = result.partition(": ")[2]
-    found = [part for part in sentences(text) if 15 < len(part) < 160]
-    return ended(found[0]) if found else ""

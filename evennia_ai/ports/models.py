@@ -40,6 +40,7 @@ class Scene:
         material: the task's input; for a summary the previous one, then a line for each message.
         room_tokens: the most tokens for the task's result.
         excuses: lines that the character said lately in place of an answer; no message has them.
+        assistants: names of the other assistants among the speakers.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Scene:
     material: tuple[str, ...] = ()
     room_tokens: int = 0
     excuses: tuple[str, ...] = ()
+    assistants: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config.profiles import request_form
-from evennia_ai.messages import LLMReply, WireMessage
+from evennia_ai.messages import OFFLINE, LLMReply, WireMessage
 from evennia_ai.policy.compaction.summary import CUT_OFF
 from evennia_ai.policy.model_text import complete_lines
 from evennia_ai.ports import Scene, Script
@@ -28,6 +28,11 @@ class BackgroundReply:
 def has_model(script: Script) -> bool:
     """Return False if the offline brain answers, which cannot handle such requests."""
     return script.profile.client != "offline"
+
+
+def own_nature(script: Script) -> str:
+    """Return the nature of what the character says: `OFFLINE` if the offline brain chooses it."""
+    return "" if has_model(script) else OFFLINE
 
 
 def calls_tools(script: Script) -> bool:

@@ -71,6 +71,7 @@ def build_scene(script: Script, turn: TurnRecord, prompt: Prompt, step: int) -> 
         tuple(lore_text(entry) for entry in prompt.lore),
         step,
         excuses=tuple(excuse["content"] for excuse in select_visible(excuses, turn.audience)),
+        assistants=frozenset(e.heard.speaker_name for e in turn.events if e.heard.hops),
     )
 
 

@@ -33,7 +33,7 @@ from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.background_call import has_model
+from evennia_ai.turn.background_call import has_model, own_nature
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import (
@@ -328,7 +328,13 @@ def say_aloud(
         if result.state != DONE:
             return []
         return [
-            make_message("assistant", words, **audience_metadata(turn, tools, result), **metadata)
+            make_message(
+                "assistant",
+                words,
+                nature=own_nature(script),
+                **audience_metadata(turn, tools, result),
+                **metadata,
+            )
         ]
 
     call = speech_call(call_id, words)

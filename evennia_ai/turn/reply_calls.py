@@ -20,6 +20,7 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
+from evennia_ai.turn.background_call import own_nature
 from evennia_ai.turn.screening import judge_speech
 from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, call_messages, perform, refuse
@@ -147,7 +148,7 @@ class ReplyCalls:
     @inlineCallbacks
     def _perform(self, call: ToolCallRequest, refusal: str) -> Steps[None]:
         script, turn, context = self._script, self._turn, self.context
-        as_logged = partial(call_messages, turn, context, call)
+        as_logged = partial(call_messages, turn, context, call, nature=own_nature(script))
         world = call.name not in self.specs or self.specs[call.name].world
         if refusal:
             result = yield refuse(script, turn, call, refusal, as_logged)

@@ -144,16 +144,21 @@ def refuse(
 
 
 def call_messages(
-    turn: TurnRecord, context: ToolContext, call: ToolCallRequest, result: ToolResult
+    turn: TurnRecord,
+    context: ToolContext,
+    call: ToolCallRequest,
+    result: ToolResult,
+    *,
+    nature: str = "",
 ) -> list[Message]:
-    """Return the messages of a call and its result, with the audience it reached."""
+    """Return the messages of a call, with its ``nature``, and its result, for those it reached."""
     metadata = audience_metadata(turn, context, result)
     asked = wire_call(call.id, call.name, wire_arguments(call))
     text = result.text if result.quotes_log else unmarked(result.text)
     told = make_message("tool", text, tool_call_id=call.id, nature=PERCEIVED, **metadata)
     if result.read or result.changed:
         told["metadata"]["consulted"] = {READ: list(result.read), CHANGED: list(result.changed)}
-    return [make_message("assistant", "", tool_calls=[asked], **metadata), told]
+    return [make_message("assistant", "", tool_calls=[asked], nature=nature, **metadata), told]
 
 
 def audience_metadata(turn: TurnRecord, context: ToolContext, result: ToolResult) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from tests.dialogues.scoring import (
 
 DATA = Path(__file__).parent / "data"
 LATER = Path(__file__).parent / "later"
+JUDGED = Path(__file__).parent / "judged"
 WAIT_S = 5
 TYPES = {"say": SAY, "whisper": WHISPER, "pose": EMOTE}
 COMMANDS = {
@@ -43,7 +44,7 @@ def load_dialogues(prefix: str = "", folder: Path = DATA) -> list[dict[str, Any]
 
 def load_cast(name: str) -> dict[str, Any]:
     """Return a persona with its rooms, things and lore."""
-    files = [folder / "cast" / f"{name}.json" for folder in (DATA, LATER)]
+    files = [folder / "cast" / f"{name}.json" for folder in (DATA, LATER, JUDGED)]
     found = next(file for file in files if file.exists())
     cast: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
     return cast

@@ -18,6 +18,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from evennia_ai.offline.languages import CODES, read
+from evennia_ai.offline.transcript import READ_CHARS
 from tests.layout import PACKAGE, modules
 
 METHODS = frozenset("search match fullmatch sub subn findall finditer split".split())
@@ -42,7 +44,8 @@ class Expression:
     @property
     def most_chars(self) -> int:
         """The longest text that the expression reads."""
-        return BOUNDED.get(self.place, WHOLE_CHARS)
+        longest = READ_CHARS if self.place.startswith("offline.data.") else WHOLE_CHARS
+        return BOUNDED.get(self.place, longest)
 
 
 def expressions() -> list[Expression]:
@@ -60,7 +63,21 @@ def expressions() -> list[Expression]:
             before = found.get(key)
             methods = one.methods | before.methods if before else one.methods
             found[key] = Expression(before.place if before else one.place, one.pattern, methods)
-    return list(found.values())
+    return [*found.values(), *_of_languages()]
+
+
+def _of_languages() -> Iterator[Expression]:
+    """Yield the offline brain's expressions, which stand in data files."""
+    for code in CODES:
+        language = read(code)
+        named = [(intent.key, intent.match) for intent in language.intents]
+        named += [
+            (f"{table}.{key}", language.pattern(table, key))
+            for table in ("facts", "requests", "aspects")
+            for key in language.data.get(table, ())
+        ]
+        for key, pattern in named:
+            yield Expression(f"offline.data.{code}.{key}", pattern, frozenset({"search"}))
 
 
 def _methods_on(variable: str, value: Any, trees: Mapping[str, ast.AST]) -> frozenset[str]:

@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.messages import Situation
 from evennia_ai.offline.actions import next_step
 from evennia_ai.offline.name_matching import match_exit, match_name
-from evennia_ai.offline.requested_actions import RequestedAction
+from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.transcript import Act
 
 TOOLS = frozenset("say look move get give drop emote".split())

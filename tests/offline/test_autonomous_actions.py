@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.idle_emotes import habits_in, owner_in, work_of
-from evennia_ai.offline.languages import GERMAN
+from evennia_ai.offline.idle import habits_in, owner_in, work_of
+from evennia_ai.offline.languages import GERMAN, read
 from evennia_ai.policy.conversation.persona import Persona
 from tests.offline.stage import Talk
 
@@ -130,7 +130,7 @@ def test_a_german_persona_acts_in_german():
     assert "wenig" not in greeting
     done = {text for name, text in deeds(talk, 20) if name == "emote"}
     assert "wischt Krüge." in done
-    assert done <= {"wischt Krüge.", *GERMAN.lines["idle"]}
+    assert done <= {"wischt Krüge.", *read(GERMAN).phrases["idle"]}
 
 
 def test_among_people_who_speak_french_an_english_persona_acts_in_french(runa):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.idle_emotes import occupation_deeds
+from evennia_ai.offline.idle import occupation_deeds
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.turn.prompt_contexts import situation_prompt
 from tests.offline.stage import Talk

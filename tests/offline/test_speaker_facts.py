@@ -2,14 +2,20 @@
 
 import pytest
 
-from evennia_ai.offline.speaker_facts import read_speaker_facts
+from evennia_ai.offline.told import latest, read_told
 from evennia_ai.offline.transcript import Said, read_transcript
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
 
 
-def told(*lines, speaker="Ann"):
-    return read_speaker_facts([Said("say", speaker, line) for line in lines])
+def fact(heard, key):
+    """What Ann told last of a kind of fact."""
+    found = latest(read_told(heard, "en"), "Ann", key)
+    return found.facts[key] if found else ""
+
+
+def told(line, key):
+    return fact([Said("say", "Ann", line)], key)
 
 
 @pytest.mark.parametrize(
@@ -30,43 +36,19 @@ def told(*lines, speaker="Ann"):
     ],
 )
 def test_a_fact_is_read_out_of_a_line(line, slot, value):
-    assert told(line).of("Ann")[slot] == value
+    assert told(line, slot).startswith(value)
 
 
 @pytest.mark.parametrize(
     "line", ["I am tired.", "I'm Sorry", "I am a bit lost", "What is my name?", "I am from here"]
 )
 def test_what_is_no_fact_is_none(line):
-    assert not {"name", "trade", "home"} & told(line).of("Ann").keys()
+    assert not [told(line, key) for key in ("name", "trade", "home") if told(line, key)]
 
 
-def test_the_latest_word_counts():
-    assert told("My name is Bran.", "my name is Bram, not Bran").of("Ann")["name"] == "Bram"
-
-
-@pytest.mark.parametrize(
-    "correction",
-    ["Sorry, I meant four.", "no, four, not three", "make it four, not three", "sorry, four."],
-)
-def test_a_correction_mends_what_was_told(correction):
-    memory = told("I have three daughters.", correction)
-    assert [item.text for item in memory.told_by("Ann")] == ["I have four daughters."]
-
-
-def test_questions_and_orders_are_kept_apart_from_what_was_told():
-    memory = told("Where is the mill?", "Give me an ale.", "The mill burnt down.")
-    assert [item.text for item in memory.told_by("Ann")] == ["The mill burnt down."]
-    assert len(memory.told_by("Ann", "asked")) == 2
-
-
-def test_a_bare_answer_to_its_own_question_is_a_fact():
-    heard = [Said("say", "Ann", "Karlholm.", after="Welcome, Ann. Where do you come from?")]
-    assert read_speaker_facts(heard).of("Ann")["home"] == "Karlholm"
-
-
-def test_a_sentence_that_leans_on_another_knows_what_it_is_about():
-    memory = told("My horse died.", "Juniper was her name.")
-    assert "horse" in memory.told_by("Ann")[1].context
+def test_questions_are_kept_apart_from_what_was_told():
+    lines = [Said("say", "Ann", line) for line in ("Where is the mill?", "The mill burnt down.")]
+    assert [item.text for item in read_told(lines, "en")] == ["The mill burnt down."]
 
 
 def past_of(*messages, step=1):
@@ -149,13 +131,13 @@ def remembered(*rows):
 )
 def test_what_comes_to_mind_is_what_was_told_before(row):
     past = remembered(row)
-    assert read_speaker_facts(past.heard).of("Ann")["home"] == "Visby"
+    assert fact(past.heard, "home") == "Visby"
     assert past.since == [Said("say", "Ann", "hello")]
 
 
 def test_recalled_lines_are_read_from_a_list_as_well():
     past = remembered("You remember:", "- Ben: Hello.", "- Ann: I come from Visby.", "Time: noon")
-    assert read_speaker_facts(past.heard).of("Ann")["home"] == "Visby"
+    assert fact(past.heard, "home") == "Visby"
     assert [said.speaker for said in past.heard] == ["Ben", "Ann", "Ann"]
 
 
@@ -186,7 +168,6 @@ def test_its_own_recalled_line_is_only_what_the_next_one_answers(day):
     )
     assert [said.speaker for said in past.heard] == ["Ann", "Ann"]
     assert past.own == []
-    assert read_speaker_facts(past.heard).of("Ann")["home"] == "Visby"
 
 
 def test_a_recalled_line_that_is_still_in_view_is_heard_once():
@@ -203,4 +184,4 @@ def test_a_summary_is_read_to_its_end():
     rows = [f"- Bob: I own {number} geese and a cart." for number in range(2, 60)]
     marker = "\n".join(["[CONTEXT SUMMARY]", "Facts:", *rows, "- Ann: I come from Visby."])
     request = LLMRequest([{"role": "user", "content": marker}], Scene("Mira", Persona(), ()))
-    assert read_speaker_facts(read_transcript(request).heard).of("Ann")["home"] == "Visby"
+    assert fact(read_transcript(request).heard, "home") == "Visby"

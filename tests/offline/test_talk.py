@@ -80,14 +80,3 @@ def test_a_gesture_is_answered_with_one(talk):
 def test_at_a_first_greeting_it_shows_its_manner(talk):
     assert "coils a rope while he listens." in talk.hear("good evening")
     assert "coils" not in talk.hear("good evening")
-
-
-def test_a_bare_answer_to_its_question_is_understood(talk):
-    talk.hear("I like plums")
-    for _ in range(4):
-        question = talk.hear("I see a heron over there")
-        if "come from" in question or "home" in question:
-            talk.hear("Karlholm")
-            assert "Karlholm" in talk.hear("where am I from?")
-            return
-    pytest.fail("it never asked where the speaker comes from")

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evennia_ai.messages import Message, ToolCallRequest, WireMessage, prompt_text, unmarked
+from evennia_ai.messages import (
+    OFFLINE,
+    Message,
+    ToolCallRequest,
+    WireMessage,
+    prompt_text,
+    unmarked,
+)
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.model_text import fenced, request
 from evennia_ai.policy.replies.assistant_voice import opens_with_refusal
@@ -68,13 +75,18 @@ def shorten_result(text: str, most: int = RESULT_CHARS) -> str:
 def transcript_lines(
     messages: Iterable[Message], name: str, with_results: bool = True
 ) -> list[str]:
-    """Return messages as lines: players' words in full, tool results shortened or left out."""
+    """Return messages as lines: players' words in full, tool results shortened or left out.
+
+    What the offline brain said is left out, since nobody should take it for facts.
+    """
     lines: list[str] = []
     for message in messages:
         content = prompt_text(message)
         if message["role"] == "tool":
             if with_results:
                 lines.append(f"    = {shorten_result(content)}")
+            continue
+        if message["metadata"].get("nature") == OFFLINE:
             continue
         if content:
             said = message["role"] == "assistant"

@@ -1,0 +1,133 @@
+"""Exchanges that embarrassed us once, and the rules that the offline brain keeps."""
+
+import json
+import re
+
+import pytest
+
+from evennia_ai.messages import Situation
+from evennia_ai.offline.brain import think
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from tests.offline.stage import TOOLS, Talk
+
+DESCRIPTION = "A low room with a wide hearth. A slate by the bar lists prices and debts."
+MIRA = Persona(
+    "You are Mira, the keeper of the Gilded Gull, a harbour tavern. You are a widow, and your "
+    "brother Piet went to sea and never came back. Secretly you water the ale on feast days. "
+    "Your goal is to learn what became of Piet.",
+    manner="wipes mugs while she listens",
+    knows=("a mug of ale costs two coppers", "Brannoc, the smith, owes you for eleven suppers"),
+)
+LORE = (
+    "The drowned bell: On still nights the bell of the drowned church rings under the harbour.",
+)
+GULL = Situation(
+    "The Gilded Gull",
+    DESCRIPTION,
+    ("Ann", "Bob"),
+    ("quay (to Saltmarket Quay)",),
+    ("slate", "pewter mug"),
+    ("dishcloth",),
+)
+
+
+@pytest.fixture
+def mira():
+    return Talk("Mira", MIRA, GULL, LORE, (*TOOLS, "follow", "drop"))
+
+
+def calls(talk, text, speaker="Ann"):
+    talk.happens("say", speaker, text)
+    return talk.think(HeardLine("say", speaker, text, False))
+
+
+def reads_the_room(words):
+    return any(part in words for part in DESCRIPTION.split(". "))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Tell me about yourself", "keeper of the Gilded Gull"),
+        ("Can I confess a sin?", "Speak|listening|What is it|Say what"),
+        ("Do you love Mira?", "."),
+        ("What is your name?", "Mira"),
+        ("What can I get to drink here?", "ale costs two coppers"),
+        ("Where is Mira?", "I am Mira"),
+        ("Wie heiße ich?", "Ann"),
+        ("Tell me a tale", "drowned church"),
+    ],
+)
+def test_a_plain_question_gets_a_plain_answer(mira, text, said):
+    words = mira.hear(text)
+    assert re.search(said, words), words
+    assert not reads_the_room(words)
+    assert "goal" not in words and "Ask Can" not in words and "secret" not in words.lower()
+
+
+def test_the_weather_is_no_description_and_no_secret(mira):
+    words = mira.hear("What is the weather like?")
+    assert words and not reads_the_room(words) and "feast" not in words
+
+
+def test_an_invitation_to_come_along_is_followed(mira):
+    assert calls(mira, "Can you come with me to the quay?") == [("follow", {"target": "Ann"})]
+
+
+def test_slang_for_give_me_is_a_request(mira):
+    assert calls(mira, "gimme the slate") == [("get", {"item": "slate"})]
+
+
+def test_hello_everybody_gets_one_line_without_hearsay(mira):
+    mira.hear("Brannoc owes me three barrels.", speaker="Bob")
+    words = mira.hear("Hello everybody")
+    assert len(words) < 120 and "barrels" not in words
+
+
+# --- the rules -----------------------------------------------------------------------------------
+
+
+def from_assistant(text, messages=(), tools=(*TOOLS, "add_journal_entry")):
+    """The calls in answer to a line of the assistant Brannoc."""
+    line = HeardLine("say", "Brannoc", text, False)
+    scene = Scene("Mira", MIRA, (line,), GULL, assistants=frozenset({"Brannoc"}))
+    talk = [*messages, {"role": "user", "content": f"Brannoc says: {text}"}]
+    reply = think(LLMRequest(talk, scene, [{"function": {"name": name}} for name in tools]))
+    return [(call.name, json.loads(call.arguments).get("text", "")) for call in reply.tool_calls]
+
+
+def test_another_assistant_gets_one_polite_line_and_no_more():
+    ((name, words),) = from_assistant("I owe you eleven suppers, Mira.")
+    assert name == "say" and "Brannoc" in words and "supper" not in words
+    said = {"role": "assistant", "content": words}
+    assert [name for name, _ in from_assistant("What do you want most?", [said])] == ["noop"]
+
+
+def test_another_assistants_request_is_not_carried_out():
+    assert [name for name, _ in from_assistant("Give me the pewter mug.")] == ["say"]
+
+
+def test_a_whisper_is_told_to_its_speaker_in_a_whisper_only(mira):
+    mira.hear("I stole the silver spoon.", kind="whisper")
+    for question in (
+        "what did I steal?",
+        "what do you know about me?",
+        "what did I tell you first?",
+    ):
+        assert "spoon" not in mira.hear(question), question
+    assert "spoon" in mira.hear("what did I steal?", kind="whisper")
+
+
+def test_nothing_is_repeated_within_ten_lines(mira):
+    texts = ["nice weather", "who is the king?", "hm", "what do you want?", "is it far?"] * 6
+    said = [mira.hear(text) for text in texts]
+    for index, words in enumerate(said):
+        assert words not in said[max(0, index - 10) : index], words
+
+
+@pytest.mark.parametrize(
+    "text", ["do you like Bob?", "is love blind?", "are you happy?", "who rules?"]
+)
+def test_a_description_is_never_an_answer(mira, text):
+    assert not reads_the_room(mira.hear(text))
