@@ -29,6 +29,6 @@ def tracebacks(lines):
 
 
 def ends():
-    """Return the state of each line that needs an answer, by its text."""
-    spoken = Event.objects.exclude(kind__in=("arrive", "leave"))
-    return dict(spoken.values_list("text", "state"))
+    """Return the state of each line by its text, for whom it was said to if several heard it."""
+    spoken = Event.objects.exclude(kind__in=("arrive", "leave")).values_list("text", "state")
+    return dict(sorted(spoken, key=lambda line: line[1] not in ("overheard", "noted")))
