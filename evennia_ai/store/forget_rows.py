@@ -15,7 +15,7 @@ from evennia_ai.policy.facts.quotes import SpokenWords, without_json
 from evennia_ai.policy.retrieval.words import WORD
 from evennia_ai.store.forget_words import characters_by_assistant, learn_words, pages, rows_of
 
-TURNS_AT_ONCE = 20
+TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
 
 Pair = tuple[int | None, str]  # the turn and the call id of one tool call

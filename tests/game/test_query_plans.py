@@ -17,6 +17,7 @@ from django.db import connection
 
 from evennia_ai.store.about_speaker import tokens_used
 from evennia_ai.store.forget import assistants_who_know, count_traces, is_known
+from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import assistants_with_work, lost_turns
 from evennia_ai.store.usage import cached_on, spent_on
@@ -77,6 +78,15 @@ def test_no_query_on_the_way_of_a_line_scans_a_table(name: str, db: None) -> Non
     for sql, params, _took in statements.run:
         steps = plan(sql, params)
         assert not [step for step in steps if WHOLE_TABLE.match(step)], (steps, sql)
+
+
+def test_who_else_heard_an_answer_is_found_by_speaker_and_time(db: None) -> None:
+    statements = Statements()
+    traces = Traces(frozenset({RARE}), characters={3: "#21"})
+    with connection.execute_wrapper(statements):
+        traces.copies_of(1, 3, NOW, NOW)
+    sql, params, _took = statements.run[0]
+    assert "ai_event_speaker (speaker=? AND at>? AND at<?)" in plan(sql, params)[0]
 
 
 def test_the_inbox_is_read_by_its_states(db: None) -> None:
