@@ -48,11 +48,11 @@ def shake_off(character: Any, leader: Any) -> bool:
 
 
 def hear_request_to_stay(speaker: Any, character: Any, words: str, names: Sequence[str]) -> None:
-    """Follow no longer if the leader asks for it; ``names`` are the character's.
+    """Follow a leader no longer who asks for it; ``names`` are the character's.
 
     This needs no model, so that nobody is followed against their will.
     """
-    if leader_id(character) == speaker.dbref and asks_to_stay(words, names):
+    if asks_to_stay(words, names):
         shake_off(character, speaker)
 
 

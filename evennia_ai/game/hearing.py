@@ -20,7 +20,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.following import hear_request_to_stay
+from evennia_ai.game.following import hear_request_to_stay, leader_id
 from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import display_name, is_assistant, plain
 from evennia_ai.game.presence import ScriptPart
@@ -88,10 +88,9 @@ class AssistantHearingMixin(ScriptPart):
             self.store_heard(heard, line.is_crowded)
             if kind in SPOKEN:
                 hear_answer(speaker, self, words)
-                if heard.reason != NOT_NAMED:
+                if leader_id(self.character) == speaker.dbref and heard.reason != NOT_NAMED:
                     own = named(self.character, speaker)
-                    names = (*own.names, *own.parts)
-                    hear_request_to_stay(speaker, self.character, words, names)
+                    hear_request_to_stay(speaker, self.character, words, (*own.names, *own.parts))
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
 
