@@ -294,9 +294,9 @@ class Situation:
     exits: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
     carrying: tuple[str, ...] = ()
-    state: str = ""  # of the character itself, in the words of its hook at_ai_describe_self
     notes: tuple[str, ...] = ()  # from the game: weather, hunger, what the character is doing
     authors: Authors = frozenset()  # of all names and descriptions; none: unknown
+    state: str = ""  # of the character itself, in the words of its hook at_ai_describe_self
 
 
 def nature_of(kind: str) -> str:

@@ -82,7 +82,7 @@ def ask_model(
         profile=profile.name,
         model=profile.model,
         purpose=purpose.name,
-        estimated_tokens=0 if profile.client == OFFLINE else request.tokens,
+        estimated_tokens=request.tokens,
         usage=None,
         duration_ms=0,
         speakers=request.caller.speakers,
@@ -92,7 +92,7 @@ def ask_model(
         reply: LLMReply = yield script.services.gateway.complete(request, profile, deadline_at)
         record = with_reply(record, reply)
         if reply.model == OFFLINE:
-            record = replace(record, usage=NO_USAGE)
+            record = replace(record, usage=NO_USAGE, estimated_tokens=0)
         failure = hidden_failure(script, request, reply, profile)
     except ProviderError as error:
         failure = error

@@ -244,7 +244,7 @@ PLANTS = {
         ),
     ),
     "the log is rewritten": plant("P3", MemoryConversation, "append", rewrite_the_log),
-    "acts are not logged": plant("P3", reply_calls, "call_messages", lambda *about: []),
+    "acts are not logged": plant("P3", reply_calls, "call_messages", lambda *about, **more: []),
     "a compaction empties what it sums up": plant(
         "P3", MemoryConversation, "compact", compact_and_empty
     ),
