@@ -10,6 +10,7 @@ from django.db.models import F, Sum
 
 from evennia_ai import models
 from evennia_ai.errors import DeadlineExceeded
+from evennia_ai.messages import OFFLINE
 from evennia_ai.policy.limits.budgets import ASSISTANT, PLAYER, WHOLE_GAME, Account
 from evennia_ai.ports import ModelCallRecord
 
@@ -17,10 +18,11 @@ from evennia_ai.ports import ModelCallRecord
 def add_use(assistant_id: int, day: date, call: ModelCallRecord) -> None:
     """Add one model call to the daily sums.
 
-    Tokens that the endpoint did not report are estimated, and cached tokens count in full. A failed
-    call is free, unless it ended at its deadline: then the provider may have billed it.
+    Tokens that the endpoint did not report are estimated, and cached tokens count in full. The
+    offline brain uses none. A failed call is free, unless it ended at its deadline: then the
+    provider may have billed it.
     """
-    billed = call.error_kind in ("", DeadlineExceeded.kind)
+    billed = call.error_kind in ("", DeadlineExceeded.kind) and call.model != OFFLINE
     prompt = call.usage.prompt_tokens if call.usage else call.estimated_tokens * billed
     completion = call.usage.completion_tokens if call.usage else 0
     cached = call.usage.cached_tokens or 0 if call.usage else 0

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
-from evennia_ai.messages import OFFLINE, LLMReply, Usage
+from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.budgets import add_call
 from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.tokens import UsageReport
@@ -82,7 +82,7 @@ def ask_model(
         profile=profile.name,
         model=profile.model,
         purpose=purpose.name,
-        estimated_tokens=0 if profile.client == OFFLINE else request.tokens,
+        estimated_tokens=request.tokens,
         usage=None,
         duration_ms=0,
         speakers=request.caller.speakers,
