@@ -164,6 +164,11 @@ def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
+def is_offline(message: Message) -> bool:
+    """Return True for words of the character that the offline brain chose; they state no facts."""
+    return message["metadata"].get("nature") == OFFLINE
+
+
 def is_excuse(message: Message) -> bool:
     """Return True for a line that replaced a model's answer; no prompt or summary holds it."""
     return message["metadata"].get("type") == EXCUSE

@@ -4,8 +4,6 @@ The brain keeps no state. A turn's own calls and results show what was done, and
 where things are. Nothing is claimed that no tool did.
 """
 
-# a pattern is read best in one piece
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -83,10 +81,9 @@ def _one_call(turn: _Turn) -> Step:
 
 
 def _unfollow(turn: _Turn) -> Step:
-    name = next((n for n in ("unfollow", "stop_following") if n in turn.tools), "")
-    if not name or done(turn.acts, name):
-        return Step(end="unfollow_done" if name else "unfollow_not")
-    return Step(((name, {}),))
+    if "follow" not in turn.tools or done(turn.acts, "follow"):
+        return Step(end="unfollow_done")
+    return Step((("follow", {"target": ""}),))
 
 
 def moves_made(turn: _Turn) -> list[Act]:

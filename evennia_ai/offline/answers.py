@@ -1,7 +1,5 @@
 """One answer to one sentence: an intent's, else retrieval, else a deflection."""
 
-# a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re

@@ -1,7 +1,5 @@
 """The offline `LLMClient`: decides from a request what to do and say."""
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import json

@@ -1,7 +1,5 @@
 """A persona in parts, in the first person: facts, wants, what it never does, habits."""
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re

@@ -4,8 +4,6 @@ Each takes the view, the sentence and the intent's match, and returns "" to leav
 retrieval or to the intent's phrases.
 """
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re
@@ -111,7 +109,8 @@ def opinion(view: View, text: str, match: Match) -> str:
 
 def seen(view: View, text: str, match: Match) -> str:
     """Answer what was seen on a walk."""
-    found = [p for p in view.passages if p.source == "saw"]
+    here = (*view.scene.situation.things, *view.scene.situation.carrying)
+    found = [p for p in view.passages if p.source == "saw" and p.title not in here]
     if not found:
         return knowledge(view, text, ("self", "lore")) if is_question(text) else ""
     fresh = [p for p in found if not view.repeats(p.text)]
@@ -166,8 +165,8 @@ KNOWN_FIRST = (
 HANDLERS |= dict.fromkeys(KNOWN_FIRST.split(), known_first)
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")
 RECALLED: dict[str, Callable[[View, str], str]] = {
-    "recall_name": recall.name, "recall_all": recall.everything, "recall_first": recall.first_line,
-    "recall_last": recall.last_line, "recall_gift": recall.gifts, "own_words": recall.own_words,
+    "recall_name": recall.name, "recall_all": recall.everything, "recall_first": lambda view, _: recall.line(view, 0),
+    "recall_last": lambda view, _: recall.line(view, -1), "recall_gift": recall.gifts, "own_words": recall.own_words,
     "who_came": recall.arrivals, "talked_to": recall.talked_to,
 }  # fmt: skip
 

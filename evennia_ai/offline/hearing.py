@@ -1,7 +1,5 @@
 """A turn's new lines by speaker: requested actions, and answers."""
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re
@@ -21,7 +19,7 @@ from evennia_ai.ports import HeardLine, Situation
 
 SPOKEN = frozenset({"say", "whisper"})
 # Intents that no request is read from, and those that stand aside for something weightier.
-NO_WISH = frozenset("nature inject crime threat insult authority story secret_of joke invite keep_it recall_all said_by propose offer_thing".split())  # fmt: skip
+NO_WISH = frozenset("nature inject crime threat insult authority story secret_of joke invite keep_it recall_all said_by propose offer_thing farewell".split())  # fmt: skip
 HOSTILE = frozenset({"inject", "authority", "crime", "threat"})
 COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
 NEVER_WORDS = frozenset({"never", "nie"})
@@ -126,11 +124,10 @@ def never_clause(view: View, text: str) -> str:
     """Return the thing it never does that a line asks for; "" if none."""
     code = view.language.code
     meant = set(find_words(text, (), code))
-    acts = meant | {near for stem in meant for near in view.language.near(stem)}
     parting = set(find_words(PARTING, (), code))
     for clause in view.character.nevers:
         verb, *objects = [s for s in find_words(clause, (), code) if s not in NEVER_WORDS] or [""]
-        same = verb in acts or (verb in parting and meant & parting)
+        same = verb in meant or (verb in parting and meant & parting)
         if same and (meant & set(objects) or not objects):
             return clause
     return ""

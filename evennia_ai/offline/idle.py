@@ -4,8 +4,6 @@ It keeps no state and uses no randomness: the conversation shows what it did bef
 repeat its last act, and does nothing if its own emote was the last thing that happened.
 """
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re
@@ -17,7 +15,6 @@ from typing import Any
 
 from evennia_ai.offline.languages import DATA, ENGLISH, language_of
 from evennia_ai.offline.view import View
-from evennia_ai.offline.voice import base_form
 from evennia_ai.offline.words import ended, rotated, seed_of, with_article
 from evennia_ai.ports import Situation
 
@@ -31,11 +28,6 @@ LONGEST_REMARK = 160
 SECRETIVE = re.compile(r"\b(?:secret\w*|hid(?:e|es|den)|murder\w*|kill\w*|stole|steal\w*|guilt\w*|ashamed|afraid|fears?|confid\w+|spy|poison\w*|betray\w*|pretend\w*|never|nobody|geheim\w*|niemand)\b", re.I)  # fmt: skip
 MEANWHILE = re.compile(r"(?<!\s)\s*+\b(?:while|when|whenever|as|if|before|and (?:you|she|he|they)|während|wenn)\b.*$", re.I)  # fmt: skip
 PLANNED = re.compile(r"(?P<what>.+?)(?P<elsewhere>, at [^,]+)?, until \d\d:\d\d")
-VERB = re.compile(r"[a-z]{2,}")
-OWNERS = {
-    "her": r"\b(?:woman|girl|lady|mother|sister|widow|mistress|wife|queen|barmaid|witch|landlady|priestess)\b",
-    "his": r"\b(?:man|boy|lord|father|brother|widower|master|king|landlord|monk|priest)\b",
-}
 
 
 @cache
@@ -110,7 +102,6 @@ def pastime(view: View) -> str:
     if view.character.language == view.language.code:
         kinds["habit"] = own
     if view.language.code == ENGLISH:
-        kinds["habit"] = [*own, *habits_in(persona.text)]
         kinds["work"] = work_of(f"{persona.text} {' '.join(persona.knows)}", view.scene.situation)
         kinds["thing"] = deeds_with(view.scene.situation)
     return planned(view) or next_of(view, kinds)
@@ -173,34 +164,6 @@ def to_muse_on(view: View) -> list[str]:
     return [text for text in fit if not view.was_said(text)]
 
 
-def habits_in(text: str) -> list[str]:
-    """Return the habits in a text: "you wipe mugs as you talk" gives "wipes mugs."."""
-    habit = re.compile(
-        rf"\b(?:you|she|he|they)(?: (?:often|always|usually|sometimes|like to|likes to|tend to))? "
-        rf"(?P<verb>{tables()['shown']})(?P<s>e?s)?(?P<rest> ?[^.;:,]*)",
-        re.I,
-    )
-    found = []
-    for match in habit.finditer(text):
-        verb, _, particle = match["verb"].strip().lower().partition(" ")
-        rest = MEANWHILE.sub("", f"{' ' + particle if particle else ''}{match['rest']}")
-        rest = re.sub(r"\byour\b", owner_in(text), " ".join(rest.split()), flags=re.I)
-        found.append(f"{third_form(base_form(verb))} {rest}".strip() + ".")
-    return found
-
-
-def third_form(verb: str) -> str:
-    """Return an English verb's third person: carry gives carries."""
-    if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
-        return verb + "es"
-    return verb[:-1] + "ies" if verb.endswith("y") and verb[-2:-1] not in "aeiou" else verb + "s"
-
-
-def owner_in(text: str) -> str:
-    """Return "her", "his" or "their" for the persona's "your"."""
-    return next((word for word, kin in OWNERS.items() if re.search(kin, text, re.I)), "their")
-
-
 def work_of(text: str, situation: Situation) -> Sequence[str]:
     """Return emotes of the persona's first trade, if this is the place for it."""
     found = ((re.search(rf"\b(?:{row['trade']})\b", text, re.I), row) for row in tables()["work"])
@@ -237,20 +200,19 @@ def emotes_of(table: str, text: str) -> Sequence[str]:
 
 
 def occupation_deeds(about: str) -> Sequence[str]:
-    """Return emotes for a day plan's entry, as the prompt words it.
-
-    Return none if the entry is for another place. An entry without a leading verb gives only emotes
-    of its kind.
-    """
+    """Return emotes for a day plan's entry, as the prompt words it; none if it is for elsewhere."""
     planned = PLANNED.fullmatch(about)
     if planned is None or planned["elsewhere"]:
         return ()
-    what = planned["what"]
-    verb, _, rest = what.partition(" ")
-    plain = VERB.fullmatch(verb) and ":" not in what and not verb.endswith("ing")
-    own = [ended(f"{third_form(base_form(verb))} {rest}".strip())] if plain else []
-    rows = tables()["plans"]
-    return [
-        *own,
-        *(e for row in rows if re.search(row["match"], what, re.I) for e in row["emotes"]),
-    ]
+    verb, _, rest = planned["what"].partition(" ")
+    plain = re.fullmatch(r"[a-z]{2,}(?<!ing)", verb) and ":" not in rest
+    kind = (r for r in tables()["plans"] if re.search(r["match"], planned["what"], re.I))
+    own = [ended(f"{third_form(verb)} {rest}".strip())] if plain else []
+    return [*own, *(emote for row in kind for emote in row["emotes"])]
+
+
+def third_form(verb: str) -> str:
+    """Return an English verb's third person: carry gives carries."""
+    if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
+        return verb + "es"
+    return verb[:-1] + "ies" if verb.endswith("y") and verb[-2:-1] not in "aeiou" else verb + "s"

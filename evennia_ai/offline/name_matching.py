@@ -1,7 +1,5 @@
 """Which thing, exit or person a phrase means."""
 
-# ruff: noqa: E501  # a pattern is read best in one piece
-
 from __future__ import annotations
 
 import re

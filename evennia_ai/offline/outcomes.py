@@ -1,7 +1,5 @@
 """Words for how an action ended; they claim only what the tools' results show."""
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re

@@ -4,8 +4,6 @@ The score is the BM25 of `policy.retrieval`, the one that ranks the journal. A p
 covers enough of the line's words: silence is better than a random fact.
 """
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re

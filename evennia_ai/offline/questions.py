@@ -18,20 +18,23 @@ ABOUT_YOU = re.compile(
 YES_OR_NO = re.compile(
     r"(?:and |so |but )?(?:is|are|was|were|does|will|has|can|ist|sind|hat|war)\b", re.I
 )
+WHOLE = 0.99  # cover of a line that names nothing else
+LEAST = 4  # words of a question that points back at earlier lines
 KNOWN = ("self", "want", "lore", "seen", "saw", "note")
 
 
 def to_question(view: View, text: str) -> str:
     """Answer a question from what was told, else from what is known, else by a deflection."""
     told = recall.about_me(view, text) or recall.about_other(view, text)
-    if not told and not view.language.content(text):
+    if not told and len(words(text)) >= LEAST and not view.language.content(text):
         told = recall.pointed_at(view, text)
     known = told or knowledge(view, text, stale=False) or recall.about_anybody(view, text)
     known = known or looked_at(view, text) or knowledge(view, text)
     if known:
         return known
     key = "unknown_self" if ABOUT_YOU.search(text) else "unknown"
-    return view.phrase("unknown_yesno" if YES_OR_NO.match(text) and key == "unknown" else key)
+    unsure = YES_OR_NO.match(text) and key == "unknown" and not recall.named_other(view, text)
+    return view.phrase("unknown_yesno" if unsure else key)
 
 
 def knowledge(view: View, text: str, sources: Sequence[str] = (), *, stale: bool = True) -> str:
@@ -51,7 +54,7 @@ def knowledge(view: View, text: str, sources: Sequence[str] = (), *, stale: bool
         return told_fact(view, fresh.passage.text, fresh.passage.source)
     if not stale:
         return ""
-    if asked_before(view, text) or holds(text, view.language):
+    if asked_before(view, text) or holds(text, view.language) or found[0].cover >= WHOLE:
         return view.phrase("again", fact=joined(found[0].passage.text))
     return view.phrase("no_more")
 

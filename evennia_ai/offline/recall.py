@@ -1,7 +1,5 @@
 """Answers from what was told and done in the conversation, quoted word for word."""
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re
@@ -20,8 +18,6 @@ MINE = re.compile(r"\b(?:i|my|me|mine|i'm|i've|we|our|us|ich|mein\w*|mir|mich|wi
 REMEMBER = re.compile(
     r"\b(?:remember|recall|forgot\w*|remind|did i|have i|do i|am i|was i|i (?:told|said|mentioned)|(?:name|say|which|how|what|where|who|when|is|are|was|were|whose) (?:\w+ ){0,3}(?:my|i|we|our)\b|my \w+(?:'s)? \w*\??$|"
     r"what about my|^(?:and )?my \w+\W*$|you know my|weißt du noch|erinner\w*|hab(?:e)? ich|mag ich|bin ich|war ich|mein\w*)", re.I)  # fmt: skip
-OF_PEOPLE = re.compile(r"\b(?:which|who|whom|wer|wem|welche[rs]?)\b.*\b(?:of us|one|us two|me|of us two|von uns|here)?\b", re.I)  # fmt: skip
-LEAD_OUT = re.compile(r"^(?:no|stop|oh dear|oh no|well|hi|hello|hey|ah)\b[ ,]+(?=.{12})", re.I)
 
 
 def quote(view: View, told: Told) -> str:
@@ -127,17 +123,8 @@ def everything(view: View, _: str = "") -> str:
     return view.phrase("told", fact=text)
 
 
-def first_line(view: View, _: str = "") -> str:
-    """Answer what the speaker said first."""
-    return _line(view, 0)
-
-
-def last_line(view: View, _: str = "") -> str:
-    """Answer what the speaker said last, before the question."""
-    return _line(view, -1)
-
-
-def _line(view: View, index: int) -> str:
+def line(view: View, index: int) -> str:
+    """Answer what the speaker said first (0) or last (-1), before the question."""
     asked = {line.text for line in view.scene.lines}
     said = [
         s.text

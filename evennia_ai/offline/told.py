@@ -1,7 +1,5 @@
 """What speakers told: their lines without questions, and facts such as names in them."""
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re

@@ -1,7 +1,5 @@
 """One request: all that an answer can use, and the choice of phrases."""
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re
@@ -157,7 +155,9 @@ def read_request(request: LLMRequest) -> View:
     persona = scene.persona if isinstance(scene.persona, Persona) else Persona(str(scene.persona))
     transcript = read_transcript(request)
     character = read_character(persona, scene.name)
-    people = [said for said in transcript.heard if said.speaker not in scene.assistants]
+    now = {(line.speaker, line.text) for line in scene.lines}
+    before = [s for s in transcript.heard if (s.speaker, s.text) not in now or s.kind == "give"]
+    people = [said for said in before if said.speaker not in scene.assistants]
     return View(
         scene=scene,
         character=character,

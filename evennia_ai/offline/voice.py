@@ -3,8 +3,6 @@
 A sentence that the rules do not fit is left as it is, or quoted as what others say.
 """
 
-# ruff: noqa: E501  # a pattern or a table is read best in one piece
-
 from __future__ import annotations
 
 import re

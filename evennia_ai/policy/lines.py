@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evennia_ai.messages import PERCEIVED, Message, heard_line, prompt_text
+from evennia_ai.messages import PERCEIVED, Message, heard_line, is_offline, prompt_text
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.authors import of_message
 from evennia_ai.policy.facts.sources import spoken
@@ -42,10 +42,10 @@ def read_line(message: Message, own_name: str) -> Record | None:
     """Return a message as a record that can be recalled, None if it is no line.
 
     Heard lines, the character's own speech and the results of its own acts are lines; excuses,
-    markers and other tool results are not.
+    markers, what the offline brain said, and other tool results are not.
     """
     meta = message["metadata"]
-    if "type" in meta or message["content"] in EMPTY_RESULTS:
+    if "type" in meta or message["content"] in EMPTY_RESULTS or is_offline(message):
         return None
     said = spoken(message, own_name)
     words = " ".join(text for _source, text in said).strip()

@@ -9,7 +9,7 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import Audience, LLMReply, Message, WireMessage
+from evennia_ai.messages import Audience, LLMReply, Message, WireMessage, is_offline
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.compaction.claims import without_claims
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
@@ -168,7 +168,8 @@ def generate_context_summary(
     `ProviderError`, and with TurnAborted if the server stops.
     """
     config, name, room = script.config, script.character_name, text_room(terms.room)
-    lines = transcript_lines(messages_to_compact, name, with_results)
+    stated = [m for m in messages_to_compact if not is_offline(m)]
+    lines = transcript_lines(stated, name, with_results)
     most = words_for(terms.room, tokens_a_word(messages_to_compact))
     wire = summary_request(name, lines, previous, focus, config.compact_prompt, most)
     material = (previous, *lines)

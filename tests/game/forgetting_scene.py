@@ -6,7 +6,7 @@ import json
 from itertools import count, product
 
 from evennia_ai import models
-from evennia_ai.messages import make_message, wire_call
+from evennia_ai.messages import LLMReply, Usage, make_message, wire_call
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.records.day_plan import Planned
 from evennia_ai.store.journal import Journal
@@ -92,7 +92,8 @@ class Planted:
         arguments = {"text": json.loads(reply.arguments)["text"].format(phrase)}
         if reply.name == "whisper":
             arguments["target"] = "Ann"
-        self.reply(call(reply.name, **arguments))
+        made = call(reply.name, **arguments)
+        self.reply(LLMReply("", (made,), "tool_calls", usage=Usage(120, 5)))
         self.ann.do(f"{verb} {phrase}")
         self.game.run(1)
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.idle import habits_in, owner_in, work_of
+from evennia_ai.offline.idle import work_of
 from evennia_ai.offline.languages import GERMAN, read
 from evennia_ai.policy.conversation.persona import Persona
 from tests.offline.stage import Talk
@@ -22,10 +22,6 @@ FIELDS = Persona(
     manner="polishes spoons while she listens, speaks softly",
     knows=("the ferry stops at dusk in winter", "nobody must know of the cellar's second door"),
     examples=("Mind the step.",),
-)
-FREE = Persona(
-    "You are Holm, an old man who keeps the inn by the ford. "
-    "Your habits: you stroke your beard when you think, and you often hum to yourself."
 )
 
 
@@ -68,12 +64,6 @@ def test_its_habits_its_work_and_the_things_around_show(runa):
     assert "wipes down the counter." in done
     assert "copper kettle" in done
     assert "while she listens" not in done and "softly" not in done
-
-
-def test_free_text_is_enough():
-    talk = Talk("Holm", FREE, INN)
-    done = " ".join(text for name, text in deeds(talk, 30) if name == "emote")
-    assert "strokes his beard." in done and "hums to" in done
 
 
 def test_who_has_just_come_is_welcomed_and_not_twice(runa):
@@ -139,28 +129,6 @@ def test_among_people_who_speak_french_an_english_persona_acts_in_french(runa):
         "jette un regard alentour.", "fredonne à mi-voix.", "reste un instant en silence.",
         "s'étire un peu.", "lève les yeux et tend l'oreille.",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "habits"),
-    [
-        ("You wipe mugs while you listen, and you ask strangers much.", ["wipes mugs."]),
-        ("She often taps her foot.", ["taps her foot."]),
-        ("You are a widow. You twist your ring.", ["twists her ring."]),
-        ("You look out to sea when you think.", ["looks out to sea."]),
-        ("You look tired and never carry a knife.", []),
-    ],
-)
-def test_habits_are_found_in_free_text(text, habits):
-    assert habits_in(text) == habits
-
-
-@pytest.mark.parametrize(
-    ("text", "owner"),
-    [("You are a widow.", "her"), ("You are an old man.", "his"), ("You are a ghost.", "their")],
-)
-def test_whose_beard_it_is_is_told_by_the_persona(text, owner):
-    assert owner_in(text) == owner
 
 
 def test_it_works_only_where_its_work_is():

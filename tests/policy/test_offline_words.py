@@ -1,7 +1,6 @@
-"""What the offline brain said is kept, and is no fact, no memory and no part of a summary."""
+"""What the offline brain said is kept, and is no fact and no memory."""
 
 from evennia_ai.messages import OFFLINE, make_message
-from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.facts.check import extract_facts
 from evennia_ai.policy.lines import read_line
 
@@ -19,10 +18,8 @@ def spoken(nature=""):
 def test_what_a_model_promised_is_a_fact_and_a_memory():
     assert extract_facts([spoken()], "Mira")
     assert read_line(spoken(), "Mira")
-    assert "grey mare" in " ".join(transcript_lines([spoken()], "Mira"))
 
 
 def test_what_the_offline_brain_said_is_none():
     assert extract_facts([spoken(OFFLINE)], "Mira") == ()
     assert read_line(spoken(OFFLINE), "Mira") is None
-    assert transcript_lines([spoken(OFFLINE)], "Mira") == []

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import (
-    OFFLINE,
     Message,
     ToolCallRequest,
     WireMessage,
@@ -75,18 +74,13 @@ def shorten_result(text: str, most: int = RESULT_CHARS) -> str:
 def transcript_lines(
     messages: Iterable[Message], name: str, with_results: bool = True
 ) -> list[str]:
-    """Return messages as lines: players' words in full, tool results shortened or left out.
-
-    What the offline brain said is left out, since nobody should take it for facts.
-    """
+    """Return messages as lines: players' words in full, tool results shortened or left out."""
     lines: list[str] = []
     for message in messages:
         content = prompt_text(message)
         if message["role"] == "tool":
             if with_results:
                 lines.append(f"    = {shorten_result(content)}")
-            continue
-        if message["metadata"].get("nature") == OFFLINE:
             continue
         if content:
             said = message["role"] == "assistant"

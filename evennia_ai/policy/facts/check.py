@@ -10,7 +10,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from evennia_ai.messages import ACTS_OUT, CLAIMED, PERCEIVED, PERFORMED, Audience, Message
+from evennia_ai.messages import (
+    ACTS_OUT,
+    CLAIMED,
+    PERCEIVED,
+    PERFORMED,
+    Audience,
+    Message,
+    is_offline,
+)
 from evennia_ai.policy.facts.cues import (
     DEBT,
     IDENTITY,
@@ -82,7 +90,9 @@ def extract_facts(messages: Iterable[Message], own_name: str = "") -> tuple[Fact
 
 
 def facts_in(message: Message, own_name: str = "") -> list[Fact]:
-    """Return the facts in one message."""
+    """Return the facts in one message; none in what the offline brain said."""
+    if is_offline(message):
+        return []
     found = (
         _fact_of(sentence, source, own_name)
         for source, text in spoken(message, own_name)

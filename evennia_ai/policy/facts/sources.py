@@ -10,7 +10,6 @@ from evennia_ai.messages import (
     ACTS_OUT,
     CLAIMED,
     MARK,
-    OFFLINE,
     PERCEIVED,
     PERFORMED,
     SAYS,
@@ -49,7 +48,7 @@ class Source:
 
 
 def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
-    """Return the texts in a message with their sources; none of what the offline brain said."""
+    """Return the texts in a message with their sources."""
     meta, content = message["metadata"], message["content"]
     seq, audience = int(meta.get("seq") or 0), audience_of(message)
     match message["role"]:
@@ -59,7 +58,7 @@ def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
             dbref = str(meta.get("speaker") or "")
             own = not dbref and bool(own_name) and speaker == own_name
             return [(Source(speaker, seq, audience, dbref, own, nature), words)]
-        case "assistant" if meta.get("nature") != OFFLINE:
+        case "assistant":
             mine = Source(own_name, seq, audience, own=True)
             return [(mine, text) for text in [content, *words_of_calls(message)] if text]
         case "tool" if OWN_ACT.match(content) and len(content) <= MOST_RESULT_CHARS:
