@@ -62,13 +62,14 @@ def what_is_seen(script):
     again = [event for event in (*owed.waiting, *owed.doubtful) if event.attempts]
     turns = script.turns
     first_turns = turns._first_turns(again)
+    earlier = list(filter(None, first_turns.values()))
     return {
         "views": [seqs(script.conversation, undos) for undos in range(3)],
         "owed": owed,
         "overheard": script.inbox.overheard(),
         "first turns": first_turns,
         "taken in": turns._overheard_in(set(first_turns.values())),
-        "acts": turns._acts_since(min(e.at for e in again)) if again else (),
+        "acts": turns._acts_since(min(earlier)) if earlier else (),
         "open turns": list(Turn.objects.filter(ended_at=None).order_by("id").values()),
         "open acts": list(ToolCall.objects.filter(ended_at=None).order_by("id").values()),
         "last call": ModelCall.objects.order_by("id").values().last(),

@@ -233,7 +233,7 @@ PLANTS = {
         "P2", memory_stores, "state_after_loss", count_as("waiting", "doubtful")
     ),
     "a retried turn knows nothing of earlier acts": plant(
-        "P2", MemoryTurns, "_acts_since", lambda turns, since: ()
+        "P2", MemoryTurns, "_acts_since", lambda turns, turn_id: ()
     ),
     "the lease is never lost": plant("P2", MemoryTurns, "is_current", lambda turns, turn_id: True),
     "late replies are acted upon": Plant(
