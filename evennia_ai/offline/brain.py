@@ -17,10 +17,13 @@ from evennia_ai.offline.record_keeping import JOURNAL, journals_only, summarise,
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.view import View, read_request
 from evennia_ai.offline.words import capitals, long_sentences, rotated
+from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
 
 MODEL = "offline"
 Calls = tuple[tuple[str, dict[str, str]], ...]
+
+PUNCTUATION = ".,;:!?"
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def speak(view: View, heard: Sequence[Heard], calls: Calls, given: dict[str, str
         if emote and not item.private:
             emotes.append(emote)
         if words and len(heard) > 1 and not names(words, item):
-            words = f"{item.speaker}: {words}"
+            words = addressed(words, item.speaker)
         if words:
             said = unrepeated(item.view, once_named(words, item.view.who), speeches)
             speeches.append(Speech(item.speaker, said, item.private))
@@ -117,6 +120,13 @@ def names(words: str, item: Heard) -> bool:
     """Return True if the words name the speaker they are for."""
     lower = words.lower()
     return item.view.who.lower() in lower or item.speaker.lower() in lower
+
+
+def addressed(words: str, name: str) -> str:
+    """Return words behind the name of whom they are for, as one sentence."""
+    first = words.split(maxsplit=1)[0].strip(PUNCTUATION)
+    small = len(first) > 1 and any(first.lower() in known for known in STOP_WORDS.values())
+    return f"{name}, {words[0].lower() + words[1:] if small else words}"
 
 
 def once_named(words: str, who: str) -> str:

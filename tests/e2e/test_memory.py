@@ -27,7 +27,7 @@ def whisper(player: TelnetPlayer, words: str) -> str:
     """Whisper to Mira; return the whispered answer."""
     player.mark()
     player.send(f"whisper Mira = {words}")
-    answer = player.expect('Mira whispers: "([^"]+)"')
+    answer = player.expect('Mira whispers: "([^\\n]+)"')
     return str(answer[1])
 
 

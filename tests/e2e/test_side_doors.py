@@ -194,7 +194,7 @@ def test_a_providers_error_tells_staff_and_the_log_no_whisper(doors: SideDoors) 
     with doors.visit("Felix", doors.ann):
         doors.ask(doors.ann, f"whisper Felix = {whisper}", "Felix")
     builders, admins = (doors.read(who, "aistatus") for who in (doors.bea, doors.ada))
-    assert "a model error (rejected)" in builders and "refused" not in builders
+    assert "the model refused the request" in builders and "refused: " not in builders
     assert "refused" in admins or "rejected" in admins
     for shown in (builders, admins, doors.game.log()):
         assert "astrolabe" not in shown and "Marguerite" not in shown

@@ -211,6 +211,6 @@ def test_a_bad_key_or_address_is_told_to_the_admin_and_not_to_the_player(
         ann.send(f"say hello {name}")
         ann.expect(f'{name} says, "')
         admin.send("aistatus")
-        admin.expect(f"{name}: .*{TROUBLES[name]}")
+        admin.expect(f"(?i){name}:.*{TROUBLES[name]}")
         assert "Traceback" not in ann.clean + admin.clean + troubled_game.log()
         assert WRONG_KEY[-4:] not in ann.clean + admin.clean + troubled_game.log()

@@ -42,15 +42,19 @@ UNHEARD = "(Mira did not catch that. Please say it again.)"
 DAY_S = 86_400
 
 
+@contextmanager
 def next_process(game, script):
-    """Return the service of the next process, with nothing left in memory."""
+    """The service of the next process, with nothing left in memory."""
     for name in ("conversation", "inbox", "turns", "partners", "config", "ticking", "woken"):
         setattr(script.ndb, name, None)
     service = AssistantService(clock=game.clock, environ={})
     service.epoch = game.service.epoch + 1
     service.gateway, service.toolbox = game.service.gateway, game.service.toolbox
     service.startService()
-    return service
+    try:
+        yield service
+    finally:
+        service.stopService()
 
 
 @contextmanager
@@ -162,10 +166,10 @@ def test_a_start_at_which_nothing_can_be_read_is_made_good(game, ann, mira, erro
     game.model.add(Deferred(), call("say", text="Back."))
     ann.do("say Mira, one")
     game.run(1)
-    service = next_process(game, mira.assistant)
-    with failing(error, ("SELECT", "UPDATE"), times=4):
-        service.resume()
-        pass_time(game, 1)
-    pass_time(game, 10)
-    assert ann.last() == 'Mira says, "Back."'
-    assert ends() == {"Mira, one": "answered"}
+    with next_process(game, mira.assistant) as service:
+        with failing(error, ("SELECT", "UPDATE"), times=4):
+            service.resume()
+            pass_time(game, 1)
+        pass_time(game, 10)
+        assert ann.last() == 'Mira says, "Back."'
+        assert ends() == {"Mira, one": "answered"}

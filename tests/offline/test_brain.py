@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Situation
 from evennia_ai.offline import OfflineBrain
+from evennia_ai.offline.brain import addressed
 from evennia_ai.offline.languages import read
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
@@ -76,6 +77,15 @@ def test_it_says_plainly_what_it_is():
 def test_several_speakers_are_each_answered_by_name():
     words = spoken(ask(request(("say", "Ann", "who are you?"), ("say", "Ben", "hello"))))
     assert "Ann" in words and "Ben" in words
+
+
+def test_no_answer_to_several_speakers_reads_like_a_transcript():
+    lines = [("say", name, "where is the wizard?") for name in ("Ann", "Ben", "Cid")]
+    words = spoken(ask(request(*lines)))
+    assert not re.search(r"(Ann|Ben|Cid)\W*:", words), words
+    assert addressed("No mug just now.", "Ann") == "Ann, no mug just now."
+    assert addressed("I saw Ben.", "Ann") == "Ann, I saw Ben."
+    assert addressed("Ben has it.", "Ann") == "Ann, Ben has it."
 
 
 def test_it_speaks_once_and_does_not_try_for_ever():
