@@ -16,7 +16,7 @@ from tests.provider import FaultyProvider
 pytestmark = pytest.mark.alone
 
 SLOW_S = 10.0
-UNASKED = "Nobody asked you anything."  # she may greet who comes
+UNASKED = "stay silent and do nothing."  # she may greet who comes
 TICKER = """
 import time
 from evennia.scripts.scripts import DefaultScript
@@ -71,8 +71,12 @@ def tick_gaps(game: GameServer, since: float) -> list[float]:
 
 def asked_by_mira(stub: FaultyProvider) -> list[float]:
     """Return when Mira's model was called to answer somebody, in unix seconds."""
-    prompts = [(one["at"], str(one["body"]["messages"])) for one in stub.requests()]
-    return [at for at, text in prompts if "You are Mira" in text and UNASKED not in text]
+    asked = [(one["at"], one["body"]["messages"]) for one in stub.requests()]
+    return [
+        at
+        for at, messages in asked
+        if "You are Mira" in str(messages) and not messages[-1]["content"].endswith(UNASKED)
+    ]
 
 
 def test_a_call_of_ten_seconds_is_one_turn_and_holds_up_nobody(
