@@ -34,8 +34,13 @@ CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
 FURTHER = "e2e and not quick and not alone and not campaign"
+GAME = "game and not bench and not campaign"
 # Two halves of about the same time, to run side by side.
 HALVES = {"a to p": "--ignore-glob=*/test_[q-z]*.py", "q to z": "--ignore-glob=*/test_[a-p]*.py"}
+GAME_HALVES = {
+    "a to l": "--ignore-glob=*/test_[m-z]*.py",
+    "m to z": "--ignore-glob=*/test_[a-l]*.py",
+}
 # What passes on the interpreters before and after one passes there, too, but for an installation.
 A_THIRD = "--ignore-glob=*/test_[g-z]*.py"
 MEASUREMENTS = {
@@ -148,7 +153,7 @@ def steps_of_test(version: str) -> list[Step]:
     """List the steps of `make test`, the longest first."""
     return [
         pytest_step("short end-to-end tests", version, "e2e and quick"),
-        pytest_step("game tests", version, "game and not campaign"),
+        *game_steps(version),
         pytest_step("pure tests", version, "not game and not e2e and not bench and not campaign"),
         Step("types", version, ("-m", "mypy")),
         Step("lint", version, ("-m", "ruff", "check", ".")),
@@ -173,14 +178,21 @@ def steps_of_other(version: str, whole: bool) -> list[Step]:
 
     The pure tests use no package that has two versions; a third of them shows the interpreter.
     """
-    game = "game and not bench and not campaign"
     pure = "not game and not e2e and not bench and not campaign"
     if not whole:
-        return [pytest_step("some game tests", version, game, A_THIRD)]
+        return [pytest_step("some game tests", version, GAME, A_THIRD)]
     return [
-        pytest_step("game tests", version, game),
+        *game_steps(version),
         pytest_step("some pure tests", version, pure, A_THIRD),
         Step(f"types on {version}", version, ("-m", "mypy")),
+    ]
+
+
+def game_steps(version: str) -> list[Step]:
+    """List the steps that run all game tests of a version."""
+    return [
+        pytest_step(f"game tests, {name}", version, GAME, half)
+        for name, half in GAME_HALVES.items()
     ]
 
 
