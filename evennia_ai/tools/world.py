@@ -143,7 +143,7 @@ def put(context: ToolContext, arguments: PutArguments) -> str:
         raise NothingDone(f"You can't put things in {where}.")
     if not item.at_pre_drop(character) or not container.at_pre_put_in(character, item):
         raise NothingDone(f"{name} can't be put in {where}.")
-    if not item.move_to(container, quiet=True, move_type="drop"):
+    if not moved(item, container, "drop"):
         raise NothingDone(f"{name} can't be put in {where}.")
     item.at_drop(character)
     show(character, "puts", item=item, container=container)

@@ -89,6 +89,19 @@ def test_a_container_decides_what_goes_in_and_out(game, ann, mira, tavern, chest
     assert "In it" not in run(game, ann, call("look", target="chest"))
 
 
+class Trap(ContribContainer):
+    """A container whose hook fails after a thing has gone in."""
+
+    def at_object_receive(self, *args, **kwargs):
+        raise RuntimeError("the lid snaps")
+
+
+def test_what_went_in_is_in_although_a_hook_of_the_container_failed(game, ann, mira, tavern):
+    trap, ring = create_object(Trap, key="trap", location=tavern), game.thing("ring", mira)
+    assert "You put ring in trap." in run(game, ann, call("put", item="ring", into="trap"))
+    assert ring.location is trap
+
+
 def test_without_a_container_nothing_is_put_anywhere(game, ann, mira):
     game.thing("ring", mira)
     run(game, ann)
