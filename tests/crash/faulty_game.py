@@ -14,16 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import connection
-from django.db.utils import (
-    DataError,
-    Error,
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-)
+from django.db.utils import Error, OperationalError
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard, ToolCallRequest
@@ -31,6 +22,7 @@ from evennia_ai.models import Event
 from evennia_ai.ports import ToolContext
 from tests.crash import child_rows
 from tests.crash.child_life import BEGINNING, SCRIPT_IDS, STEPS, Life
+from tests.faults.django_errors import ERRORS
 from tests.invariants import Evidence, Violation, violations
 from tests.simulation.mind import Mind
 from tests.simulation.play import Play
@@ -38,15 +30,6 @@ from tests.simulation.process import Process
 from tests.simulation.schedule import quiet_logs
 from tests.simulation.world import Act
 
-ERRORS = (
-    DataError,
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-)
 JUMPS_S = tuple(sign * size for size in (2, 60, 3_600, 86_400) for sign in (-1, 1))
 REFUSED_SHARE, JUMP_SHARE, RAISES_SHARE, BREAKS_IN_SHARE = 0.01, 0.3, 0.1, 0.1
 OUTAGES_S = (0.3, 5.0, 40.0)

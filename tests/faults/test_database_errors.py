@@ -4,22 +4,13 @@ from contextlib import contextmanager
 
 import pytest
 from django.db import connection
-from django.db.utils import (
-    DataError,
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-)
 from twisted.internet.defer import Deferred
 
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.policy.limits.backoff import RetryLimits
-from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.store.usage import spent_on
 from evennia_ai.testing.scripted import call
+from tests.faults.django_errors import ERRORS
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
@@ -29,32 +20,8 @@ pytestmark = pytest.mark.game
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann = scene.mira, scene.ann
 
-ERRORS = [
-    DataError,
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-]
 UNHEARD = "(Mira did not catch that. Please say it again.)"
 DAY_S = 86_400
-
-
-@contextmanager
-def next_process(game, script):
-    """The service of the next process, with nothing left in memory."""
-    for name in ("conversation", "inbox", "turns", "partners", "config", "ticking", "woken"):
-        setattr(script.ndb, name, None)
-    service = AssistantService(clock=game.clock, environ={})
-    service.epoch = game.service.epoch + 1
-    service.gateway, service.toolbox = game.service.gateway, game.service.toolbox
-    service.startService()
-    try:
-        yield service
-    finally:
-        service.stopService()
 
 
 @contextmanager
@@ -166,10 +133,13 @@ def test_a_start_at_which_nothing_can_be_read_is_made_good(game, ann, mira, erro
     game.model.add(Deferred(), call("say", text="Back."))
     ann.do("say Mira, one")
     game.run(1)
-    with next_process(game, mira.assistant) as service:
+    service = game.next_process(mira.assistant)
+    try:
         with failing(error, ("SELECT", "UPDATE"), times=4):
             service.resume()
             pass_time(game, 1)
         pass_time(game, 10)
         assert ann.last() == 'Mira says, "Back."'
         assert ends() == {"Mira, one": "answered"}
+    finally:
+        service.stopService()

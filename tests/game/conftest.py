@@ -126,6 +126,18 @@ class Game:
         session.sent.clear()
         return Player(character, account, session)
 
+    def next_process(self, script):
+        """Start and return the service of the next process, with nothing left in memory."""
+        from evennia_ai.services.assistant_service import AssistantService
+
+        for name in ("conversation", "inbox", "turns", "partners", "config", "ticking", "woken"):
+            setattr(script.ndb, name, None)
+        service = AssistantService(clock=self.clock, environ={})
+        service.epoch = self.service.epoch + 1
+        service.gateway, service.toolbox = self.service.gateway, self.service.toolbox
+        service.startService()
+        return service
+
     def tail(self, number=-1):
         """Return a request's situation and all that follows it, as one text."""
         texts = [str(message["content"]) for message in self.model.requests[number].messages]

@@ -20,12 +20,7 @@ def states():
 
 def crash(game, script):
     """A new process in all but name: nothing left in memory."""
-    for name in ("conversation", "inbox", "turns", "partners", "config", "ticking", "woken"):
-        setattr(script.ndb, name, None)
-    service = AssistantService(clock=game.clock, environ={})
-    service.epoch = game.service.epoch + 1
-    service.gateway, service.toolbox = game.service.gateway, game.service.toolbox
-    service.startService()
+    service = game.next_process(script)
     service.resume()
     game.run(1)
     return service
