@@ -216,9 +216,9 @@ Usage:
   dismiss <name>
   dismiss
 
-That character follows you no longer, wherever it is; without a
-name: none does. You can also tell it: say Stop following me. To
-keep it from following you again: mute."""
+The character stops following you, wherever it is. Without a name,
+all who follow you stop. You can also tell it: say Stop following
+me. To keep it from following you again: mute."""
     ),
     "help_report": gettext_noop(
         """report what a character with a mind said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from evennia_ai.offline import recall
 from evennia_ai.offline.name_matching import exit_parts, kinds_of, match_exit, match_name
@@ -41,22 +42,18 @@ def who_here(view: View, text: str, match: Match) -> str:
 
 def what_here(view: View, text: str, match: Match) -> str:
     """Answer what lies here."""
-    things = [thing(view, name) for name in view.scene.situation.things[:5]]
-    return (
-        view.phrase("things_here", things=view.listed(things))
-        if things
-        else view.phrase("things_none")
-    )
+    return list_things(view, view.scene.situation.things, "things_here", "things_none")
 
 
 def carry(view: View, text: str, match: Match) -> str:
     """Answer what the character carries."""
-    things = [thing(view, name) for name in view.scene.situation.carrying[:5]]
-    return (
-        view.phrase("carrying", things=view.listed(things))
-        if things
-        else view.phrase("carrying_none")
-    )
+    return list_things(view, view.scene.situation.carrying, "carrying", "carrying_none")
+
+
+def list_things(view: View, names: Sequence[str], some: str, none: str) -> str:
+    """Return the phrase ``some`` with the first things, or the phrase ``none`` without any."""
+    things = [thing(view, name) for name in names[:5]]
+    return view.phrase(some, things=view.listed(things)) if things else view.phrase(none)
 
 
 def have(view: View, text: str, match: Match) -> str:

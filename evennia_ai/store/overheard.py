@@ -12,6 +12,7 @@ from twisted.logger import Logger
 
 from evennia_ai import models
 from evennia_ai.messages import Heard
+from evennia_ai.ports import Script
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import event_row
@@ -30,13 +31,13 @@ class OverheardQueue:
         self._now = now
         self._waiting: list[tuple[Any, Heard]] = []
 
-    def put(self, script: Any, heard: Heard) -> None:
+    def put(self, script: Script, heard: Heard) -> None:
         """Store an event of an assistant at the end of this stretch."""
         if not self._waiting:
             self._clock.callLater(0, self.flush)
         self._waiting.append((script, heard))
 
-    def flush_before(self, script: Any) -> None:
+    def flush_before(self, script: Script) -> None:
         """Store all events now, if this assistant has any: its next one comes after them."""
         if any(owner is script for owner, _heard in self._waiting):
             self.flush()
