@@ -43,9 +43,9 @@ def alternatives(schema: Schema) -> Sequence[Schema]:
 def write_object(schema: Schema, calls: Sequence[Mapping[str, Any]]) -> str:
     """Return tool calls as the one JSON object that a schema allows: an act, and the words."""
     acts = [call for call in calls if call["name"] not in SPOKEN]
-    told = [dict(call.get("arguments", {})) for call in calls if call["name"] in SPOKEN]
+    told = [arguments_of(call) for call in calls if call["name"] in SPOKEN]
     ours = (acts or list(calls) or [{"name": "noop"}])[0]
-    wishes = wishes_of(ours["name"], dict(ours.get("arguments", {})))
+    wishes = wishes_of(ours["name"], arguments_of(ours))
     wishes["say"] = " ".join(str(words.get("text", "")) for words in told)
     for act in (wishes["act"], *QUIET, None):
         try:
@@ -53,6 +53,12 @@ def write_object(schema: Schema, calls: Sequence[Mapping[str, Any]]) -> str:
         except NoFit:
             continue
     raise NoFit(f"No reply fits the schema {schema!r}.")
+
+
+def arguments_of(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call's arguments, which are a mapping or the JSON of one."""
+    given = call.get("arguments", {})
+    return dict(json.loads(given) if isinstance(given, str) else given)
 
 
 def wishes_of(name: str, arguments: dict[str, Any]) -> dict[str, Any]:

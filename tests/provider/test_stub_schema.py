@@ -142,3 +142,8 @@ def test_a_wish_outside_the_allowed_values_does_not_fit(wish):
     else:
         with pytest.raises(NoFit):
             fit(allowed, wish)
+
+
+def test_arguments_may_be_the_json_of_an_object():
+    spoken = {"name": "say", "arguments": '{"text": "A rope."}'}
+    assert answered(body_of("Ann says: hello"), {"tool_calls": [spoken]})["say"] == "A rope."

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.policy.conversation.react import own_call_id
+from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.turn.fallback import EXCUSE_STEP
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.e2e.crash.crash_game import CrashGame
@@ -28,10 +29,13 @@ from tests.invariants import (
     TurnRow,
     Violation,
 )
+from tests.invariants.words import NO_WORDS
 
 MARK = re.compile(r"\b[km]\d+\b")
 ECHO = re.compile(r"^You (?:say|whisper)\b.*?\b(k\d+)\b", re.M)
-ACT = re.compile(r"^Mira (?:says, |whispers: |waves ).*$", re.M)
+ACT = re.compile(r'^Mira (?:says, |whispers: |waves )"?(?P<shown>.*?)"?$', re.M)
+SPEAKER = "Mira"
+CHARS = 8_000
 EXCUSE_END = own_call_id(0, EXCUSE_STEP, 0)[-4:]
 WHISPER = "whisper"
 MASK = "mask"
@@ -154,7 +158,7 @@ def deed(record: Record, calls: dict[str, Record], named: dict[int, list[int]]) 
         call_id=record["call_id"],
         turn_id=turn_id,
         events=tuple(named.get(turn_id, ())),
-        text=json.loads(record["arguments"] or "{}").get("text", ""),
+        text=spoken_words(json.loads(record["arguments"] or "{}").get("text", ""), SPEAKER, CHARS),
         heard_by=frozenset(record["heard_by"]),
         excuse=record["call_id"].endswith(EXCUSE_END),
         safe_to_retry=record["safe_to_retry"],
@@ -178,7 +182,10 @@ def compaction_row(row: Record) -> CompactionRow:
 
 
 def check_screens(players: Iterable[TelnetPlayer], evidence: Evidence) -> list[Violation]:
-    """Check the screens: each line a player said is in the inbox, and no marked act shows twice."""
+    """Check the screens: each line a player said is in the inbox, no marked act shows twice.
+
+    Nothing is shown that is no words.
+    """
     found = []
     inbox = {mark for row in evidence.events for mark in MARK.findall(row.text)}
     for player in players:
@@ -187,7 +194,13 @@ def check_screens(players: Iterable[TelnetPlayer], evidence: Evidence) -> list[V
             if mark not in inbox:
                 words = f"{player.name} saw himself say {mark}, which is not in the inbox"
                 found.append(Violation("P1", "", words))
-        acts = [(line.split()[1], mark) for line in ACT.findall(screen) for mark in marks(line)]
+        shown = list(ACT.finditer(screen))
+        found += [
+            Violation("P13", "", f"{player.name} saw {line[0]!r}")
+            for line in shown
+            if NO_WORDS.search(line["shown"])
+        ]
+        acts = [(line[0].split()[1], mark) for line in shown for mark in marks(line[0])]
         for (verb, mark), times in Counter(acts).items():
             if times > 1:
                 words = f"{player.name} saw {times} times how she {verb} {mark}"

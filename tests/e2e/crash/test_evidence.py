@@ -48,3 +48,9 @@ def test_an_act_seen_twice_was_done_twice() -> None:
 
 def test_one_answer_that_names_a_mark_twice_is_one_answer() -> None:
     assert not judge('Mira says, "I heard k1, k1"')
+
+
+def test_what_is_no_words_must_not_be_shown() -> None:
+    assert judge('Mira says, "<think>Ann spoke.</think>A rope, k1"')
+    assert judge('Mira whispers: "Assistant: a rope"')
+    assert not judge('Mira says, "Ann spoke of a rope, k1"')
