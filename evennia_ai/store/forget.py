@@ -35,7 +35,7 @@ from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.shared_entries import delete_entries
 
-CHUNK = 500
+CHUNK = 100  # rows a transaction: about 35 ms at a million
 # The journal comes before what is made of it.
 KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals, DayPlan)
 STORES = {store.kind: store for store in KNOWLEDGE}
@@ -207,7 +207,7 @@ def told_record(source: str, speakers: list[str], text: str) -> dict[str, Any]:
 
 
 def delete_ids(model: Any, ids: Collection[int]) -> Iterator[int]:
-    """Delete rows by id, up to 500 a step, newest first; yields how many."""
+    """Delete rows by id, up to `CHUNK` a step, newest first; yields how many."""
     left = sorted(ids, reverse=True)
     for start in range(0, len(left), CHUNK):
         with brief_transaction():
@@ -222,7 +222,7 @@ def delete_all(rows: Any) -> Iterator[int]:
 
 
 def delete_newest(rows: Any) -> int:
-    """Delete the newest 500 of some rows; returns how many."""
+    """Delete the newest `CHUNK` of some rows; returns how many."""
     # Newest first, since a compaction refers to the one before it.
     ids = list(rows.order_by("-id").values_list("id", flat=True)[:CHUNK])
     with brief_transaction():
@@ -255,8 +255,13 @@ def is_known(dbref: str, assistant: int | None = None) -> bool:
         return assistant in assistants_who_know(dbref)
     told = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
     reports = models.Report.objects.filter(reporter=dbref)
+    heard = models.Event.objects.filter(speaker=dbref)
     return bool(
-        assistants_who_know(dbref) or count_traces(dbref) or told.exists() or reports.exists()
+        heard.exists()
+        or assistants_who_know(dbref)
+        or count_traces(dbref)
+        or told.exists()
+        or reports.exists()
     )
 
 
