@@ -8,7 +8,7 @@ from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderMisconfigured
-from evennia_ai.llm.connection_errors import connection_trouble
+from evennia_ai.llm.http_client import connection_trouble
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
 from evennia_ai.llm.openai_wire import Body, parse_reply
 from evennia_ai.llm.quirks import WindowPage

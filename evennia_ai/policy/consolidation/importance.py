@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.model_text import fenced, request
-from evennia_ai.policy.records.importance_rule import HIGHEST, LOWEST
-from evennia_ai.policy.records.journal_entry import BY_RULE
+from evennia_ai.policy.records.journal_entry import BY_RULE, HIGHEST, LOWEST
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard, strip_reasoning
 
