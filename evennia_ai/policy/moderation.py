@@ -53,24 +53,15 @@ OUTSIDE = (
 
 @dataclass(frozen=True)
 class ModerationRules:
-    """The setting ``MODERATION``.
+    """The setting ``MODERATION``."""
 
-    Attributes:
-        words: words and phrases that are refused, as `plain` returns them.
-        callable: the path of a function of the game, "" for none.
-        endpoint: a model profile's fields, empty for none.
-        fail: what happens if the function or the endpoint fails: "open" lets words pass.
-        timeout: seconds for the function and for the endpoint.
-        heard, spoken: whether such words are checked.
-    """
-
-    words: Collection[str] = frozenset()
-    callable: str = ""
-    endpoint: Mapping[str, Any] = field(default_factory=dict)
-    fail: str = CLOSED
-    timeout: float = 3.0
-    heard: bool = True
-    spoken: bool = True
+    words: Collection[str] = frozenset()  # words and phrases that are refused, as `plain` has them
+    callable: str = ""  # the path of a function of the game, "" for none
+    endpoint: Mapping[str, Any] = field(default_factory=dict)  # a model profile's fields, or empty
+    fail: str = CLOSED  # if the function or the endpoint fails: "open" lets words pass
+    timeout: float = 3.0  # seconds for the function and for the endpoint
+    heard: bool = True  # True if heard words are checked
+    spoken: bool = True  # True if spoken words are checked
 
     def applies_to(self, direction: str) -> bool:
         """Return True if words of this direction are checked."""

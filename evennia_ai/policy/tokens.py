@@ -101,12 +101,7 @@ def calibrate(reports: Iterable[UsageReport]) -> Calibration:
 
     Ignores counts below 60 % of our estimate (silent truncation) or above three times it.
     """
-    usable = [report for report in reports if is_plausible(report)]
+    usable = [report for report in reports if LOWEST_RATIO <= report.ratio <= HIGHEST_RATIO]
     if not usable:
         return Calibration()
     return Calibration(median(report.ratio for report in usable[-REPORTS_USED:]), usable[-1])
-
-
-def is_plausible(report: UsageReport) -> bool:
-    """Return True if an endpoint's count can be that of the request we sent."""
-    return LOWEST_RATIO <= report.ratio <= HIGHEST_RATIO

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from functools import partial
 from itertools import chain
 from operator import attrgetter
@@ -83,7 +83,11 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
         return []
     candidates = find(script, talk, wanted)
     chosen = list(choose(script, candidates, related(script, candidates, wanted), wanted))
-    pieces = joined(chosen)[::-1] if wanted.brief else sorted(joined(chosen), key=began)
+    pieces = (
+        joined(chosen)[::-1]
+        if wanted.brief
+        else sorted(joined(chosen), key=lambda one: time_of(one[0]))
+    )
     return list(known_lines(script, chain.from_iterable(pieces)))
 
 
@@ -213,11 +217,6 @@ def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
             piece |= other
         pieces.insert(place, piece)
     return [sorted(piece.values(), key=time_of) for piece in pieces]
-
-
-def began(piece: Sequence[Record]) -> datetime:
-    """Return when the first memory of a piece was made."""
-    return time_of(piece[0])
 
 
 def cost_of(script: Script, record: Record, days: Collection[date]) -> int:

@@ -31,18 +31,12 @@ def make_digest(
 
     The newest of the previous and the new facts stay, as many as the room has left.
     """
-    before, old = split_facts(previous)
+    before, _, old = previous.partition(f"\n{FACTS}\n")
     lines = [line for line in before.splitlines() if not line.startswith(COUNTED)]
     text = "\n".join(filter(None, (count_line(messages), "\n".join(lines).strip())))
-    bullets = list(dict.fromkeys([*old, *(f"- {fact}" for fact in facts)]))
+    bullets = list(dict.fromkeys([*old.splitlines(), *(f"- {fact}" for fact in facts)]))
     kept = newest_within(bullets, room_tokens - estimate_tokens(text))
     return "\n".join([text, FACTS, *kept]) if kept else text
-
-
-def split_facts(text: str) -> tuple[str, list[str]]:
-    """Split a digest into its text and the lines of the facts below it."""
-    before, _, below = text.partition(f"\n{FACTS}\n")
-    return before, below.splitlines()
 
 
 def newest_within(lines: Sequence[str], tokens: int) -> list[str]:

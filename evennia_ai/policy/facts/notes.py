@@ -6,24 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from evennia_ai.policy.facts import cues
 from evennia_ai.policy.facts.check import Fact, missing_facts, source_label
-from evennia_ai.policy.facts.cues import (
-    DEBT,
-    IDENTITY,
-    ITEM,
-    PREFERENCE,
-    PROMISE,
-    RELATION,
-    SECRET,
-    TASK,
-    WISH,
-)
 from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME, normal_words
 
-ALWAYS = frozenset({DEBT, PROMISE, SECRET, RELATION})
-OF_ONESELF = frozenset({IDENTITY, PREFERENCE, TASK, WISH, ITEM, NAME, NUMBER, TIME})
-ABOUT_ONESELF = frozenset({IDENTITY, PREFERENCE, RELATION})
+ALWAYS = frozenset({cues.DEBT, cues.PROMISE, cues.SECRET, cues.RELATION})
 EXACT = frozenset({NAME, NUMBER, TIME})
+OF_ONESELF = EXACT | {cues.IDENTITY, cues.PREFERENCE, cues.TASK, cues.WISH, cues.ITEM}
+ABOUT_ONESELF = frozenset({cues.IDENTITY, cues.PREFERENCE, cues.RELATION})
 LONGEST = 200  # characters
 
 ONESELF = re.compile(
@@ -103,7 +93,7 @@ def is_worth_noting(fact: Fact) -> bool:
         return False
     if ONESELF.search(words):
         return not kinds.isdisjoint(OF_ONESELF)
-    return len(kinds & EXACT) > 1 or kinds >= {NAME, IDENTITY}
+    return len(kinds & EXACT) > 1 or kinds >= {NAME, cues.IDENTITY}
 
 
 def plain(fact: Fact) -> str:

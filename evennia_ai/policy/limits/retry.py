@@ -48,13 +48,8 @@ def parse_retry_after(value: str, now: datetime) -> float | None:
     text = value.strip()
     if SECONDS.fullmatch(text):
         return min(float(text), LONGEST_WAIT_S)
-    try:
-        date = parsedate_to_datetime(text)
-        aware = date if date.tzinfo else date.replace(tzinfo=UTC)
-        left_s = (aware - now).total_seconds()
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return min(max(left_s, 0.0), LONGEST_WAIT_S)
+    date = read_date(text)
+    return None if date is None else min(max((date - now).total_seconds(), 0.0), LONGEST_WAIT_S)
 
 
 def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -62,16 +57,17 @@ def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
     milliseconds = headers.get("retry-after-ms", "").strip()
     if SECONDS.fullmatch(milliseconds):
         return min(float(milliseconds) / 1_000, LONGEST_WAIT_S)
-    return parse_retry_after(headers.get("retry-after", ""), server_time(headers, now))
+    server_now = read_date(headers.get("date", ""))  # by its own clock, which may differ from ours
+    return parse_retry_after(headers.get("retry-after", ""), server_now or now)
 
 
-def server_time(headers: Mapping[str, str], now: datetime) -> datetime:
-    """Return the time of the server's clock if the response has it, else ours."""
+def read_date(text: str) -> datetime | None:
+    """Return the time in an HTTP date, None if it is none."""
     try:
-        told = parsedate_to_datetime(headers.get("date", ""))
+        date = parsedate_to_datetime(text)
     except (TypeError, ValueError, OverflowError):
-        return now
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def is_loading(status: int | None, words: str) -> bool:
@@ -119,13 +115,12 @@ def retry_delay(
     streamed reply had begun is not retried, because words may have been spoken. A server that is
     loading its model gets any number of attempts.
     """
+    is_transient = isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
     if error.code == LOADING_CODE:
         delay = LOADING_PAUSE_S + jitter * limits.base_s
-        return delay if delay + limits.least_time_s <= left_s else None
-    is_transient = isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
-    if attempt >= limits.max_attempts or not is_transient or error.begun:
+    elif attempt >= limits.max_attempts or not is_transient or error.begun:
         return None
-    if error.retry_after_s is None:
+    elif error.retry_after_s is None:
         delay = jitter * backoff_bound(attempt, limits)
     else:
         delay = max(0.0, error.retry_after_s) + jitter * limits.base_s

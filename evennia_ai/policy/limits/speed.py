@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evennia_ai.messages import LLMReply, Timings
+from evennia_ai.messages import LLMReply
 
 LEAST_READ, LEAST_WRITTEN = 32, 8  # tokens; below, overhead hides the speed
 READ_PER_WRITTEN = 4.0  # a model on a CPU reads about four tokens while it writes one (measured)
@@ -47,21 +47,17 @@ def measure_speed(reply: LLMReply, took_s: float) -> Speed:
     The estimate divides the call's time between prompt and reply by `READ_PER_WRITTEN`. It is too
     high if the endpoint had the prompt in its cache and does not say so.
     """
-    if reply.timings is not None:
-        return reported_speed(reply.timings)
+    told = reply.timings
+    if told is not None:  # figures from too few tokens do not count
+        return Speed(
+            told.read_per_s if told.read >= LEAST_READ else None,
+            told.written_per_s if told.written >= LEAST_WRITTEN else None,
+        )
     usage = reply.usage
     if usage is None or took_s <= 0 or usage.completion_tokens < LEAST_WRITTEN:
         return UNKNOWN
     written = (usage.prompt_tokens / READ_PER_WRITTEN + usage.completion_tokens) / took_s
     return Speed(written * READ_PER_WRITTEN, written)
-
-
-def reported_speed(timings: Timings) -> Speed:
-    """Return the speed that an endpoint reports, without figures from too few tokens."""
-    return Speed(
-        timings.read_per_s if timings.read >= LEAST_READ else None,
-        timings.written_per_s if timings.written >= LEAST_WRITTEN else None,
-    )
 
 
 def smooth_speed(old: Speed, new: Speed) -> Speed:
@@ -86,11 +82,8 @@ def has_changed(old: Speed, new: Speed) -> bool:
 def local_deadline(speed: Speed, answered: bool, prompt_tokens: int, reply_tokens: int) -> float:
     """Return the turn deadline for a local model, `LOCAL_DEADLINE_S` to `LONGEST_DEADLINE_S`.
 
-    Args:
-        speed: the endpoint's measured speed.
-        answered: True if the endpoint has answered since the server start.
-        prompt_tokens: estimated size of the whole prompt; none of it may be in a cache.
-        reply_tokens: the most tokens of a reply.
+    ``answered`` is True if the endpoint has answered since the server start. ``prompt_tokens`` is
+    the whole prompt, since none of it may be in a cache; ``reply_tokens`` is the reply's limit.
     """
     needed_s = LOAD * speed.seconds_for(prompt_tokens, REPLY_SHARE * reply_tokens)
     least_s = LOCAL_DEADLINE_S if answered else FIRST_DEADLINE_S

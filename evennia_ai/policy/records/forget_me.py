@@ -38,16 +38,14 @@ class ToForget:
         ``gone`` has the ids of the character's records that were removed before.
         """
         if is_builders(record):
-            return None if self.is_only_for_them(record) else self.without_them(record, ())
+            confidants = record["audience"]  # None, or those who alone may ever know it
+            is_theirs = bool(confidants) and self.people.issuperset(confidants)
+            return None if is_theirs else self.without_them(record, ())
         if self.is_theirs(record) or self.comes_from(record, gone):
             return None
         if self.holds_words(words_in(record)):
             return None
         return self.without_them(record, (FORGOTTEN,))
-
-    def is_only_for_them(self, record: Record) -> bool:
-        """Return True for a record that nobody but these people may ever know."""
-        return bool(record["audience"]) and self.people.issuperset(record["audience"])
 
     def is_theirs(self, record: Record) -> bool:
         """Return True if a record is about them, private to them, or theirs as far as is known.

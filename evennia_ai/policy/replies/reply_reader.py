@@ -14,7 +14,7 @@ from typing import Any
 from evennia_ai.messages import SAY, WHISPER, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.partial_json import FieldEvent, ObjectReader
 from evennia_ai.policy.replies.speech import WORDS, SentenceSplitter, Speech, joined, spoken
-from evennia_ai.policy.replies.text_calls import ACT, Call, beginnings, read_text_calls
+from evennia_ai.policy.replies.text_calls import ACT, beginnings, read_text_calls
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall, tool_name
 from evennia_ai.policy.request_forms.schema_form import (
     SAY_CHARS,
@@ -101,7 +101,8 @@ class SchemaReader(ReplyReader):
     def _heed(self, event: FieldEvent) -> Calls:
         if event.kind == "finished":
             self._values[event.name] = event.value
-        if event.name != SAY or event.kind == "started" or not self._knows_act():
+        act_is_known = act_fields(self._values, self._asked) <= set(self._values)
+        if event.name != SAY or event.kind == "started" or not act_is_known:
             return []
         acts: Calls = []
         if event.kind == "text" and self._speech is None:
@@ -113,9 +114,6 @@ class SchemaReader(ReplyReader):
         if event.kind == "text":
             return acts + self._speech.add(event.value)
         return self._speech.end(unfinished=len(event.value) >= SAY_CHARS)
-
-    def _knows_act(self) -> bool:
-        return act_fields(self._values, self._asked) <= set(self._values)
 
 
 class NativeReader(ReplyReader):
@@ -225,15 +223,12 @@ def with_written_calls(reply: LLMReply, asked: Asked, acts: bool = False) -> LLM
     found = read_text_calls(reply.content, parameters(asked), acts)
     if not found.calls:
         return reply
-    calls = [one for call in found.calls for one in named_calls(call, asked, acts)]
+    calls: list[NamedCall] = []
+    for name, arguments in found.calls:
+        is_act = acts and name == ACT
+        calls += calls_of(json.loads(arguments), asked) if is_act else [NamedCall(name, arguments)]
     changed = replace(reply, content=found.words, tool_calls=tuple(numbered(calls)), tied=acts)
     return replace(changed, finish_reason="stop")  # a call that was cut off was not found
-
-
-def named_calls(call: Call, asked: Asked, acts: bool) -> list[NamedCall]:
-    """Return the calls that one written call stands for."""
-    name, arguments = call
-    return calls_of(json.loads(arguments), asked) if acts and name == ACT else [NamedCall(*call)]
 
 
 def parameters(asked: Asked) -> dict[str, dict[str, object]]:
