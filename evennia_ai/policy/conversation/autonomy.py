@@ -34,7 +34,8 @@ def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
     News (an arrival, a message of the game) gets a reaction after a short silence. Without news,
     the acts are spread evenly over the hour.
     """
-    acts = [at for at in state.acts if state.now - at < HOUR_S]
+    # The acts may come from the log, by a machine's time that was set back since.
+    acts = [at for at in state.acts if 0 <= state.now - at < HOUR_S]
     if not state.players_near or len(acts) >= limits.calls_per_hour:
         return False
     last_act = acts[-1] if acts else -math.inf
