@@ -18,6 +18,7 @@ from evennia_ai.errors import (
 )
 from evennia_ai.policy.limits.retry import LOADING_CODE
 
+BEYOND_ANY_PAUSE_S = 3_600.0
 SLOW_STARTS = 3  # overdue calls of an endpoint that is starting count a third
 
 
@@ -47,8 +48,13 @@ class Breaker:
 
 
 def admits(breaker: Breaker, now: float) -> bool:
-    """Return True if a call may start: any while closed, else a single probe after the pause."""
-    return breaker.open_until is None or (not breaker.probing and breaker.open_until <= now)
+    """Return True if a call may start: any while closed, else a single probe after the pause.
+
+    A pause of more than an hour means that the clock was set back; then a probe is also admitted.
+    """
+    if breaker.open_until is None:
+        return True
+    return not breaker.probing and not 0 < breaker.open_until - now <= BEYOND_ANY_PAUSE_S
 
 
 def after_start(breaker: Breaker) -> Breaker:
