@@ -44,26 +44,19 @@ class StreamedCall:
     arguments: str = ""
 
     def is_followed_by(self, call_id: str, name: str) -> bool:
-        """Return True if another call begins, though the server repeats the index.
-
-        Some servers number every call 0, some repeat the name in each chunk.
-        """
+        """Return True if another call begins, though the server repeats the index."""
+        # Some servers number every call 0, some repeat the name in each chunk.
         if not name or not self.name:
             return False
         return call_id != self.id if call_id else is_json(self.arguments)
 
 
 class StreamedBody:
-    """The body of a response, streamed or not, collected from its pieces.
-
-    Attributes:
-        begun: True once `feed` returned a delta.
-        done: True after the last event or an error event; the rest need not be read.
-    """
+    """The body of a response, streamed or not, collected from its pieces."""
 
     def __init__(self) -> None:
-        self.begun = False
-        self.done = False
+        self.begun = False  # True once `feed` returned a delta
+        self.done = False  # True after the last event or an error event: the rest is not needed
         self._unstreamed = b""
         self._rest = b""
         self._top: dict[str, object] | None = None  # None until the first event
@@ -185,10 +178,8 @@ def is_json(text: str) -> bool:
 def without_refused(
     fields: Mapping[str, object], refusal: Refusal, content: bytes
 ) -> Mapping[str, object]:
-    """Return those of the fields `STREAM` that remain after an error response.
-
-    Servers name an unknown field in different places, so the whole ``content`` is searched.
-    """
+    """Return those of the fields `STREAM` that remain after an error response."""
+    # Servers name an unknown field in different places, so the whole ``content`` is searched.
     if refusal.status not in quirks.STREAM_REFUSED_STATUS:
         return fields
     if "stream_options" in fields and b"stream_options" in content:

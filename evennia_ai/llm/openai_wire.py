@@ -212,11 +212,9 @@ def cache_key(messages: Sequence[WireMessage], model: str) -> str:
 
 
 def with_breakpoints(messages: Sequence[WireMessage], mark: Mapping[str, Any]) -> list[WireMessage]:
-    """Return the messages with breakpoints after the rules and after the past conversation.
-
-    The last user message changes with every request, so the second breakpoint is at the user
-    message before it.
-    """
+    """Return the messages with breakpoints after the rules and after the past conversation."""
+    # The last user message changes with every request, so the second breakpoint is at the user
+    # message before it.
     users = [n for n, message in enumerate(messages) if message["role"] == "user"]
     ends = {n for n, message in enumerate(messages[:1]) if message["role"] == "system"}
     ends.update(users[-2:-1])

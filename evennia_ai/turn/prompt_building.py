@@ -155,11 +155,9 @@ class TalkRoom(NamedTuple):
 
 
 def talk_room(script: Script, context: PromptContext, fixed: int) -> TalkRoom:
-    """Return the room for the talk beside so many tokens at the beginning of the prompt.
-
-    The prompts of a talk keep their start for as long as possible, since caches know it; other
-    prompts show all that fits.
-    """
+    """Return the room for the talk beside so many tokens at the beginning of the prompt."""
+    # The prompts of a talk keep their start for as long as possible, since caches know it; other
+    # prompts show all that fits.
     window = usable_window(script.config, script.profile)
     is_talk = context.tools is None
     least = int(TAIL_ROOM * window) if is_talk else 0

@@ -127,10 +127,8 @@ def choose_lore(script: Script, audience: Audience, talk: Talk, window: float) -
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
-    """Return what is being talked about: the unanswered lines, and the latest lines before them.
-
-    If no line is unanswered, the last line that somebody said counts as one.
-    """
+    """Return what is being talked about: the unanswered lines, and the latest lines before them."""
+    # If no line is unanswered, the last line that somebody said counts as one.
     heard = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
     latest = heard[-TALK_LINES:]
     said = [line for line in latest if HEARD.match(line)]
@@ -158,12 +156,10 @@ def holds_private(messages: Sequence[Message], events: Sequence[InboxEvent]) -> 
 def read_restored_materials(
     script: Script, audience: Audience, budget_tokens: int
 ) -> list[KnownLine]:
-    """Return one line for each restored material that this audience may know (P9).
-
-    `policy.compaction.consulted.select_restored` chooses the materials. Each is read again for each
-    prompt, from a loaded journal and loaded profiles, so that changed or deleted records show
-    correctly.
-    """
+    """Return one line for each restored material that this audience may know (P9)."""
+    # `policy.compaction.consulted.select_restored` chooses the materials. Each is read again for
+    # each prompt, from a loaded journal and loaded profiles, so that changed or deleted records
+    # show correctly.
     view = script.conversation.current
     lines: list[KnownLine] = []
     for item in select_restored(view.record, view.messages, audience):

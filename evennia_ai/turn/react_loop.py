@@ -57,12 +57,10 @@ RETRIES = 1  # after words that were not spoken
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a turn ended.
+    """How a turn ended."""
 
-    The state is answered; noted (the character chose silence); excused (by the fallback line); or
-    expired (even the fallback line could not be said).
-    """
-
+    # Answered; noted (the character chose silence); excused (by the fallback line); or expired
+    # (even the fallback line could not be said).
     state: str
     detail: str = ""
     kind: str = ""  # of the model's error

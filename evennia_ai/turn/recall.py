@@ -48,17 +48,13 @@ class Talk:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What a recall is for: its listeners, its budget, and what the prompt holds already.
-
-    ``upto`` is the last message that the prompt does not show, None if it shows none; ``told`` are
-    lines that it holds. ``brief`` recalls little, the best last, for a model that reads slowly.
-    """
+    """What a recall is for: its listeners, its budget, and what the prompt holds already."""
 
     audience: Audience
     budget_tokens: int
-    upto: int | None = None
-    told: Collection[str] = ()
-    brief: bool = False
+    upto: int | None = None  # the last message that the prompt does not show, None if it shows none
+    told: Collection[str] = ()  # lines that the prompt holds
+    brief: bool = False  # recalls little, the best last, for a model that reads slowly
 
 
 def memory_query(lines: Sequence[str]) -> str:
@@ -92,15 +88,12 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
 
 
 class Candidate(NamedTuple):
-    """A memory that may be recalled, with its content words and its time in unix seconds.
-
-    ``changed`` is True if it tells of a change.
-    """
+    """A memory that may be recalled, with its content words and its time in unix seconds."""
 
     record: Record
     words: frozenset[str]
     at: float
-    changed: bool
+    changed: bool  # True if it tells of a change
 
 
 def as_candidate(record: Record) -> Candidate:
@@ -151,10 +144,8 @@ def choose(
     related: Related,
     wanted: Recalled,
 ) -> Iterator[list[Record]]:
-    """Yield memories with what belongs to each, the best first, as far as the budget reaches.
-
-    A memory that does not fit with all that belongs to it is left out whole.
-    """
+    """Yield memories with what belongs to each, the best first, as far as the budget reaches."""
+    # A memory that does not fit with all that belongs to it is left out whole.
     known = "\n".join(map(normalised, wanted.told))
     left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
     taken: set[str] = set()

@@ -83,11 +83,9 @@ def store_outcome(
 def give_time(
     running: Deferred[ToolResult], time_s: float, clock: Clock, otherwise: ToolResult
 ) -> Deferred[ToolResult]:
-    """Return the tool's result if it arrives in time, else ``otherwise``.
-
-    `Deferred.addTimeout` would wait for a tool that ignores its cancellation; this drops a late
-    result instead.
-    """
+    """Return the tool's result if it arrives in time, else ``otherwise``."""
+    # `Deferred.addTimeout` would wait for a tool that ignores its cancellation; this drops a late
+    # result instead.
     finished: Deferred[ToolResult] = Deferred()
 
     def arrive(result: Any) -> None:

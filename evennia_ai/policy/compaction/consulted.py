@@ -70,10 +70,8 @@ def newest_each(items: Iterable[Consulted]) -> list[Consulted]:
 def keep_consulted(
     record: CompactionRecord | None, going: Sequence[Message]
 ) -> dict[str, list[list[Any]]]:
-    """Return what a compaction's record stores: the newest things consulted, of each way.
-
-    They come from the evicted messages and from the record before.
-    """
+    """Return what a compaction's record stores: the newest things consulted, of each way."""
+    # They come from the evicted messages and from the record before.
     kept: dict[str, list[list[Any]]] = {READ: [], CHANGED: []}
     for item in newest_each([*read_consulted(record), *consulted_in(going)]):
         if len(kept[item.how]) < MOST_KEPT:

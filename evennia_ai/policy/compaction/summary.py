@@ -114,10 +114,8 @@ def is_shorter_than_its_summary(tokens: int) -> bool:
 
 
 def words_for(room_tokens: int, tokens_a_word: float) -> int:
-    """Return the most words of a summary whose part has a limit.
-
-    ``tokens_a_word`` depends on the language: Russian takes twice as many as English.
-    """
+    """Return the most words of a summary whose part has a limit."""
+    # ``tokens_a_word`` depends on the language: Russian takes twice as many as English.
     rate = min(MOST_TOKENS_A_WORD, max(LEAST_TOKENS_A_WORD, tokens_a_word))
     return max(LEAST_WORDS, min(MOST_WORDS, int(room_tokens / (SLACK * rate))))
 
@@ -125,11 +123,8 @@ def words_for(room_tokens: int, tokens_a_word: float) -> int:
 def summary_problem(
     text: str, finish_reason: str, tokens: int, input_tokens: int, room_tokens: int
 ) -> str:
-    """Return why a reply without its reasoning is rejected as a summary, empty if it is accepted.
-
-    A reply is rejected if it is empty, a refusal, truncated, or longer than its input or its limit.
-    Other programs stored such replies (77 of 164 in one report) and lost whole histories.
-    """
+    """Return why a reply without its reasoning is rejected as a summary, "" if it is not."""
+    # Other programs stored such replies (77 of 164 in one report) and lost whole histories.
     if not text:
         return "the summary was empty"
     if opens_with_refusal(text):

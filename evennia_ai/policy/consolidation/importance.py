@@ -48,11 +48,9 @@ def scoring_request(name: str, entries: Sequence[Record]) -> list[WireMessage]:
 
 
 def read_scores(reply: str, count: int) -> dict[int, int]:
-    """Return the scores, 1 to 10, by entry number from 1.
-
-    Ignores other lines, unknown numbers, scores out of range, and numbers with two different
-    scores.
-    """
+    """Return the scores, 1 to 10, by entry number from 1."""
+    # Ignores other lines, unknown numbers, scores out of range, and numbers with two different
+    # scores.
     found: dict[int, set[int]] = {}
     for line in strip_reasoning(reply).splitlines():
         match = SCORE.match(line)

@@ -155,11 +155,9 @@ def is_for_everybody(text: str) -> bool:
 
 
 def choose(candidates: Sequence[Listener], standing: Standing) -> str:
-    """Return the dbref of the one that answers.
-
-    The last to talk with the speaker goes first; then one that is awake, the nearest persona, and
-    the oldest character.
-    """
+    """Return the dbref of the one that answers."""
+    # The last to talk with the speaker goes first; then one that is awake, the nearest persona, and
+    # the oldest character.
     latest = max(one.last_exchange for one in candidates)
     equals = [one.id for one in candidates if one.last_exchange == latest]
     if len(equals) == 1:

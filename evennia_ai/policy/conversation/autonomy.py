@@ -29,11 +29,9 @@ class AutonomyLimits:
 
 
 def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
-    """Decide whether to think now without being asked.
-
-    News (an arrival, a message of the game) gets a reaction after a short silence. Without news,
-    the acts are spread evenly over the hour.
-    """
+    """Decide whether to think now without being asked."""
+    # News (an arrival, a message of the game) gets a reaction after a short silence. Without news,
+    # the acts are spread evenly over the hour.
     # The acts may come from the log, by a machine's time that was set back since.
     acts = [at for at in state.acts if 0 <= state.now - at < HOUR_S]
     if not state.players_near or len(acts) >= limits.calls_per_hour:

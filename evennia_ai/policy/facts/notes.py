@@ -52,11 +52,9 @@ MACHINE = re.compile(r"[{}<>`\[\]|\\]|\w_\w|://")
 
 
 def choose_notes(facts: Iterable[Fact], known: Iterable[str], most: int) -> list[Fact]:
-    """Return the ``most`` most important sentences that no ``known`` text holds, oldest first.
-
-    A text must name the speaker, too: two people may owe the same. Questions, requests, moods and
-    the character's own words are never chosen.
-    """
+    """Return the ``most`` most important sentences that no ``known`` text holds, oldest first."""
+    # A text must name the speaker, too: two people may owe the same. Questions, requests, moods and
+    # the character's own words are never chosen.
     worth = (fact for fact in facts if fact.dbref and not fact.asked and is_worth_noting(fact))
     new = missing_facts(map(with_speaker, worth), known)
     best = sorted(new, key=lambda fact: (-fact.weight, -fact.seq))[:most]
@@ -79,11 +77,9 @@ def is_about_speaker(fact: Fact) -> bool:
 
 
 def is_worth_noting(fact: Fact) -> bool:
-    """Return True for a statement that matters beyond the conversation.
-
-    These are debts, promises, secrets and relations, lasting facts about the speaker, and names
-    with a number, a time or an occupation.
-    """
+    """Return True for a statement that matters beyond the conversation."""
+    # These are debts, promises, secrets and relations, lasting facts about the speaker, and names
+    # with a number, a time or an occupation.
     words, kinds = plain(fact), fact.kinds
     if len(words) > LONGEST or MACHINE.search(words):
         return False

@@ -42,11 +42,9 @@ UNKNOWN = Speed()
 
 
 def measure_speed(reply: LLMReply, took_s: float) -> Speed:
-    """Return the speed of one call: as the endpoint reports it, else an estimate.
-
-    The estimate divides the call's time between prompt and reply by `READ_PER_WRITTEN`. It is too
-    high if the endpoint had the prompt in its cache and does not say so.
-    """
+    """Return the speed of one call: as the endpoint reports it, else an estimate."""
+    # The estimate divides the call's time between prompt and reply by `READ_PER_WRITTEN`. It is too
+    # high if the endpoint had the prompt in its cache and does not say so.
     told = reply.timings
     if told is not None:  # figures from too few tokens do not count
         return Speed(

@@ -48,10 +48,8 @@ class ToForget:
         return self.without_them(record, (FORGOTTEN,))
 
     def is_theirs(self, record: Record) -> bool:
-        """Return True if a record is about them, private to them, or theirs as far as is known.
-
-        If several people's words may be in it and its messages are unknown, it is theirs.
-        """
+        """Return True if a record is about them, private to them, or theirs as far as is known."""
+        # If several people's words may be in it and its messages are unknown, it is theirs.
         named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
         if self.people.intersection([*named, *(record["audience"] or ())]):
             return True
@@ -62,10 +60,8 @@ class ToForget:
         return not (others and is_known)
 
     def comes_from(self, record: Record, gone: Collection[str]) -> bool:
-        """Return True if a record was made of a message or a record that goes.
-
-        A record of others may name all messages of a turn in which these people were overheard.
-        """
+        """Return True if a record was made of a message or a record that goes."""
+        # A record of others may name all messages of a turn in which these people were overheard.
         sources = {*cited_by(record), *record.get("sources", ())} if gone else set()
         if sources.intersection(gone):
             return True

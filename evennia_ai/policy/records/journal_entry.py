@@ -103,10 +103,8 @@ def make_entry(
 
 
 def change_entry(entry: Record, fields: Mapping[str, object]) -> Record:
-    """Return an entry with some fields changed; raises BadRecord.
-
-    If its content or audience changes, long-term memory no longer holds it.
-    """
+    """Return an entry with some fields changed; raises BadRecord."""
+    # If its content or audience changes, long-term memory no longer holds it.
     scored = {"importance_by": GIVEN} if "importance" in fields else {}
     differs = any(fields.get(name, entry[name]) != entry[name] for name in ("content", "audience"))
     anew = {"consolidated": False} if differs else {}
@@ -155,10 +153,8 @@ def archived(entry: Record, at: datetime) -> Record:
 
 
 def brought_back(entry: Record) -> Record:
-    """Return an archived entry as it returns to the journal, without its long-term memory.
-
-    Its importance counts as given, because somebody asked for it.
-    """
+    """Return an archived entry as it returns to the journal, without its long-term memory."""
+    # Its importance counts as given, because somebody asked for it.
     plain = {name: value for name, value in entry.items() if name != "archived_at"}
     links = [link for link in plain["links"] if not link.startswith(LINK)]
     return {**plain, "links": links, "consolidated": False, "importance_by": GIVEN}

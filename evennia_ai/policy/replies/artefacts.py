@@ -159,10 +159,8 @@ def names_tools(words: str, around: Surroundings) -> bool:
 
 
 def holds_new(pattern: re.Pattern[str], words: str, around: Surroundings) -> bool:
-    """Return True if the words match a pattern with a piece that nobody present has just said.
-
-    A character may answer somebody who asks what ``<b>`` means.
-    """
+    """Return True if the words match a pattern with a piece that nobody present has just said."""
+    # A character may answer somebody who asks what ``<b>`` means.
     found = pattern.search(words)
     if not found or not around.heard:
         return found is not None

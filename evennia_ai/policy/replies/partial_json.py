@@ -34,14 +34,12 @@ class ObjectReader:
     """An incremental reader of the first JSON object in a text.
 
     It passes over text before the object, such as a code fence, and ignores all text after it.
-    ``values`` holds the finished fields. The reader never raises: at invalid JSON ``broken``
-    becomes True, and no event follows.
     """
 
     def __init__(self, streamed: Collection[str] = ()) -> None:
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}  # of the finished fields
         self.done = False
-        self.broken = False
+        self.broken = False  # True at invalid JSON: no event follows, and nothing raises
         self._streamed = frozenset(streamed)
         self._text = ""  # not yet read
         self._name = ""

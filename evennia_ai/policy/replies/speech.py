@@ -107,10 +107,8 @@ class Speech:
         return calls
 
     def end(self, unfinished: bool = False) -> list[ToolCallRequest]:
-        """Return the call for the last words; of an unfinished speech only whole sentences.
-
-        If not even one sentence is whole, an ellipsis ends the words.
-        """
+        """Return the call for the last words; of an unfinished speech only whole sentences."""
+        # If not even one sentence is whole, an ellipsis ends the words.
         rest = self._splitter.rest()
         if unfinished and not ENDED.search(rest):
             rest = "" if self.begun else cut_text(rest, max(1, len(rest) - 1))

@@ -44,10 +44,9 @@ class RequestForm:
 
     @property
     def persona_in_system(self) -> bool:
-        """Return True if the persona follows the rules, in the same message.
-
-        Chat templates put native tools behind the system message, and the persona comes after them.
-        """
+        """Return True if the persona follows the rules, in the same message."""
+        # Chat templates put native tools behind the system message, and the persona comes after
+        # them.
         return not self.native
 
     def rules(self, tools: Sequence[Schema]) -> str:

@@ -212,10 +212,8 @@ def own_tool(name: str, asked: Asked) -> Schema | None:
 
 
 def give_calls(target: str, asked: Asked) -> list[NamedCall]:
-    """Return the call that gives a thing: to whom the target names, else to who asked for it.
-
-    A thing that lies here is picked up first.
-    """
+    """Return the call that gives a thing: to whom the target names, else to who asked for it."""
+    # A thing that lies here is picked up first.
     found = RECEIVER.fullmatch(target)
     item, to = found.groups() if found else (target, named_receiver(asked))
     to = asked.addressee if to.strip().lower() in ADDRESSEES else to.strip()
@@ -253,10 +251,8 @@ def named(name: str, /, **arguments: str) -> NamedCall:
 
 
 def wanted_acts(asked: Asked, acts: Iterable[str]) -> list[str]:
-    """Return the acts that the model may choose: of walking and handling only what is asked for.
-
-    A walk to nowhere in particular is one with the speaker. If nobody spoke, all are allowed.
-    """
+    """Return the acts that the model may choose: of walking and handling only what is asked for."""
+    # A walk to nowhere in particular is one with the speaker. If nobody spoke, all are allowed.
     handling = HANDLING_WORDS.search(asked.heard) or names_one(
         asked.heard, (*asked.things, *asked.carrying)
     )
