@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from evennia_ai.messages import (
     Message,
     Situation,
     WireMessage,
+    is_private,
     to_wire,
     unmarked,
 )
@@ -31,7 +32,6 @@ from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_context_data import (
     ContextItems,
     authors_of,
-    holds_private,
     latest_talk,
     select_context_items,
 )
@@ -130,9 +130,12 @@ def build_prompt(
         said = [message for message in said if message["role"] == "user"]
     if context.tools is None:  # the largest; with fewer tools a full context would look empty
         script.prompt_overhead = fixed + tail_tokens
+    acts = to_wire(own)  # of this turn; native results are always the last
+    last = [*end, *acts] if asking.form.native else [*acts, *end]
+    secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
     return Prompt(
-        messages=[*head, *to_wire(said), *scene, *in_order(to_wire(own), end, asking.form)],
-        private=items.private or holds_private(shown, asking.events),
+        messages=[*head, *to_wire(said), *scene, *last],
+        private=items.private or secret,
         tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
         situation=situation,
         lore=items.lore,
@@ -188,13 +191,6 @@ def shown_scene(situation: Situation, form: RequestForm) -> Situation:
     return replace(situation, description=description, exits=exits)
 
 
-def in_order(
-    own: list[WireMessage], end: list[WireMessage], form: RequestForm
-) -> list[WireMessage]:
-    """Return the turn's own acts and the question; native results are always the last."""
-    return [*end, *own] if form.native else [*own, *end]
-
-
 def opening(script: Script, asking: Asking) -> list[WireMessage]:
     """Return the rules, which are the same for every character of a game, and the persona."""
     rules = asking.form.rules(asking.tools)
@@ -242,11 +238,7 @@ def split_events(
 ) -> tuple[list[Message], list[Message]]:
     """Return the messages without those of events, which stand at the prompt's end, and those."""
     ids = {event.id for event in events}
-    older: list[Message] = []
-    new: list[Message] = []
-    for message in messages:
-        (new if message["metadata"].get("event_id") in ids else older).append(message)
-    return older, new
+    return split_by(messages, lambda message: message["metadata"].get("event_id") in ids)
 
 
 def last_hidden(shown: Sequence[Message]) -> int | None:
@@ -259,12 +251,18 @@ def split_turn(
     messages: Sequence[Message], turn_id: int | None
 ) -> tuple[list[Message], list[Message]]:
     """Return the talk, and what the character did in a turn."""
-    talk: list[Message] = []
-    own: list[Message] = []
-    for message in messages:
-        of_turn = turn_id is not None and message["metadata"].get("turn_id") == turn_id
-        (own if of_turn and message["role"] != "user" else talk).append(message)
-    return talk, own
+    if turn_id is None:
+        return list(messages), []
+    return split_by(
+        messages, lambda m: m["role"] != "user" and m["metadata"].get("turn_id") == turn_id
+    )
+
+
+def split_by(
+    messages: Sequence[Message], belongs: Callable[[Message], bool]
+) -> tuple[list[Message], list[Message]]:
+    """Return the messages that do not belong, and those that do."""
+    return [m for m in messages if not belongs(m)], [m for m in messages if belongs(m)]
 
 
 def current_situation(script: Script, context: PromptContext) -> Situation:

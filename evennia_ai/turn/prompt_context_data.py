@@ -12,12 +12,11 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     Situation,
-    is_private,
     unmarked,
 )
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import known, of_messages, of_record, of_records, of_turn
-from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored, split_ref
+from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
 from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.records.provenance import Record, is_known_to
@@ -148,11 +147,6 @@ def authors_of(
     return of_turn(written)
 
 
-def holds_private(messages: Sequence[Message], events: Sequence[InboxEvent]) -> bool:
-    """Return True if a message or an event is for its audience only."""
-    return any(map(is_private, messages)) or any(event.heard.secret for event in events)
-
-
 def read_restored_materials(
     script: Script, audience: Audience, budget_tokens: int
 ) -> list[KnownLine]:
@@ -163,7 +157,7 @@ def read_restored_materials(
     view = script.conversation.current
     lines: list[KnownLine] = []
     for item in select_restored(view.record, view.messages, audience):
-        kind, id = split_ref(item.ref)  # noqa: A001
+        kind, _, id = item.ref.partition(":")  # noqa: A001
         found = READERS[kind](script, id, audience) if kind in READERS else None
         if found is None:
             continue

@@ -116,12 +116,6 @@ def tool_context(
     )
 
 
-def prepare_memories(script: Script, turn: TurnRecord) -> Deferred[None]:
-    """Prepare the search for memories about a turn's words; fails with StoreUnavailable."""
-    lines = [e.heard.line for e in turn.events]
-    return script.memories.prepare(script.services, [memory_query(lines)])
-
-
 @inlineCallbacks
 def run_turn(
     script: Script, turn: TurnRecord, context: PromptContext, deadline_at: float
@@ -132,8 +126,10 @@ def run_turn(
     with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
     """
     progress = Progress(LoopState(turn.id))
+    query = memory_query([event.heard.line for event in turn.events])
     for _ in range(context.max_iterations or script.config.max_iterations):
-        yield prepare_memories(script, turn)  # other assistants' may have displaced them
+        # Memories of other assistants may have displaced those of this one.
+        yield script.memories.prepare(script.services, [query])
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:

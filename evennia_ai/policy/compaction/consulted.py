@@ -42,12 +42,6 @@ def entity_ref(dbref: str) -> str:
     return f"{ENTITY}:{dbref}"
 
 
-def split_ref(ref: str) -> tuple[str, str]:
-    """Return the kind and the id in a reference."""
-    kind, _, id = ref.partition(":")  # noqa: A001
-    return kind, id
-
-
 def consulted_in(messages: Iterable[Message]) -> Iterator[Consulted]:
     """Yield everything that was consulted in some messages, oldest first."""
     for message in messages:
