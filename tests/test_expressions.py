@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.offline.brain import think
 from evennia_ai.policy.compaction.claims import without_claims
-from evennia_ai.policy.consolidation.attribute_patterns import read_attributes
+from evennia_ai.policy.consolidation.attribute_synthesis import read_attributes
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.facts.cues import cues_of
 from evennia_ai.policy.facts.terms import find_terms, normal_words

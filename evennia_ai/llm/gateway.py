@@ -24,8 +24,8 @@ from evennia_ai.errors import (
 from evennia_ai.llm.daily_budgets import DailyBudgets, OwnerOf, Spent
 from evennia_ai.llm.lanes import Call, Lane, LaneHealth, Lanes
 from evennia_ai.policy.limits import breaker as breakers
-from evennia_ai.policy.limits.backoff import RetryLimits, retry_delay
 from evennia_ai.policy.limits.budgets import Account
+from evennia_ai.policy.limits.retry import RetryLimits, retry_delay
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock
 

@@ -124,10 +124,8 @@ class Lanes:
         self.waiting += 1
 
     def take(self) -> Call | None:
-        """Return the next call, now in flight; None if no call waits or may start.
-
-        Background work leaves a quarter of all places to players.
-        """
+        """Return the next call, now in flight; None if no call waits or may start."""
+        # Background work leaves a quarter of all places to players.
         if self.in_flight >= self._max_in_flight:
             return None
         free_for_background = self.in_flight < BACKGROUND_SHARE * self._max_in_flight

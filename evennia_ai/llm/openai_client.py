@@ -25,15 +25,26 @@ from evennia_ai.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from evennia_ai.llm.body_cap import UnwantedBody, body_cap, http_library
-from evennia_ai.llm.connection_errors import causes_of, connection_trouble
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint
-from evennia_ai.llm.http_logs import clean_http_logs
+from evennia_ai.llm.http_client import (
+    UnwantedBody,
+    body_cap,
+    causes_of,
+    clean_http_logs,
+    connection_trouble,
+    http_library,
+)
 from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.llm.openai_stream import OnDelta, stream_completion
+from evennia_ai.llm.openai_stream import (
+    STREAM,
+    BrokenStream,
+    OnDelta,
+    StreamedBody,
+    stream_completion,
+    without_refused,
+)
 from evennia_ai.llm.openai_wire import Body, build_body, parse_reply
 from evennia_ai.llm.refusals import Refusal, explain_refusal, read_refusal, refusal_in_success
-from evennia_ai.llm.stream_wire import STREAM, BrokenStream, StreamedBody, without_refused
 from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED, TIMEOUT
 from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import LLMReply, LLMRequest

@@ -22,7 +22,7 @@ from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.limits.speed import Speed
 from evennia_ai.policy.probe import cases, forms, grading
 from evennia_ai.policy.probe.cases import BAD, FATAL, Answer, Finding, Target
-from evennia_ai.policy.request_forms.form import SCHEMA, Asked
+from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS, Asked
 from evennia_ai.policy.request_forms.schema_form import SchemaForm
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.policy.secrecy import UNREADABLE, shown_address
@@ -200,9 +200,10 @@ class Run:
         answer: Answer = yield self.complete(forms.SCHEMA_QUESTION, body=body)
         problem = self.later_problem(answer, "a JSON schema")
         self.findings.append(problem or forms.judge_schema(answer))
-        if problem and not forms.works(self.tool_findings):
+        tools_work = forms.works(self.tool_findings)
+        if problem and not tools_work:
             return
-        self.form = forms.suggest_form(forms.works(self.tool_findings), forms.fits_schema(answer))
+        self.form = TOOLS if tools_work else SCHEMA if forms.fits_schema(answer) else TEXT
         if self.form == SCHEMA:
             self.findings = [
                 forms.soften(each) if each in self.tool_findings else each for each in self.findings

@@ -8,7 +8,7 @@ from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderMisconfigured
-from evennia_ai.llm.connection_errors import connection_trouble
+from evennia_ai.llm.http_client import connection_trouble
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
 from evennia_ai.llm.openai_wire import Body, parse_reply
 from evennia_ai.llm.quirks import WindowPage
@@ -20,18 +20,15 @@ from evennia_ai.scheduling import Clock, Steps
 
 
 class ProbeRequests:
-    """Sends requests to a profile's endpoint until ``limit_s`` seconds have passed.
-
-    ``speed`` is the endpoint's speed by the replies so far; ``reported`` is it only if the endpoint
-    reports speeds itself.
-    """
+    """Sends requests to a profile's endpoint until ``limit_s`` seconds have passed."""
 
     def __init__(self, clock: Clock, client: OpenAIClient, profile: ModelProfile) -> None:
         self._clock = clock
         self._client = client
         self._profile = profile
         self.limit_s = probe_limit_s(profile.base_url)
-        self.speed = self.reported = UNKNOWN
+        self.speed = UNKNOWN  # by the replies so far
+        self.reported = UNKNOWN  # the same, if the endpoint itself reports speeds
         self._deadline_at = clock.seconds() + self.limit_s
 
     def ask_page(self, page: WindowPage) -> Deferred[Answer]:

@@ -48,15 +48,12 @@ TEXT_PART_TYPES = ("text", "output_text")
 
 
 class CacheBreakpoints(NamedTuple):
-    """How requests mark the end of a reusable prefix, for some models at one host.
-
-    ``mark`` goes into the content part that ends the prefix, ``options`` into the body.
-    """
+    """How requests mark the end of a reusable prefix, for some models at one host."""
 
     host: str
     models: re.Pattern[str]
-    mark: Mapping[str, object]
-    options: Mapping[str, object]
+    mark: Mapping[str, object]  # goes into the content part that ends the prefix
+    options: Mapping[str, object]  # go into the body
 
 
 CACHE_KEY_HOSTS = ("api.openai.com",)
@@ -116,16 +113,12 @@ NO_MODEL_LIST = (403, 404, 405)
 
 
 class WindowPage(NamedTuple):
-    """A page of a local server that tells its model's context window.
+    """A page of a local server that tells its model's context window."""
 
-    The server is recognised by its usual ``port``, or by ``owner``, the ``owned_by`` of its models.
-    With ``POST``, the request names the model.
-    """
-
-    owner: str
-    port: int
+    owner: str  # the ``owned_by`` of its models, by which the server is recognised
+    port: int  # its usual one, by which it is recognised, too
     path: str
-    method: str = "GET"
+    method: str = "GET"  # with ``POST``, the request names the model
 
 
 LLAMACPP, OLLAMA = "llamacpp", "library"

@@ -59,11 +59,9 @@ def read_refusal(
 
 
 def refusal_in_success(content: bytes, key: str) -> Refusal | None:
-    """Return the refusal in a body that came with a status of success, or None.
-
-    Some proxies send errors so. The refusal's status is the error's code if that is an HTTP status
-    from 400 to 599, else 0.
-    """
+    """Return the refusal in a body that came with a status of success, or None."""
+    # Some proxies send errors so. The refusal's status is the error's code if that is an HTTP
+    # status from 400 to 599, else 0.
     body = parse_body(content)
     if not isinstance(body, dict) or not isinstance(body.get("error"), dict | str):
         return None

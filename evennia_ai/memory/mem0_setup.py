@@ -28,7 +28,7 @@ from typing import Any
 
 from twisted.logger import Logger
 
-from evennia_ai.llm.http_logs import clean_http_logs
+from evennia_ai.llm.http_client import clean_http_logs
 
 log = Logger()
 

@@ -28,11 +28,9 @@ def known(authors: Iterable[str]) -> Authors:
 
 
 def of_turn(authors: Iterable[str]) -> Authors:
-    """Return the authors of a turn, with a stranger if nobody but builders wrote its prompt.
-
-    The persona and the place are in every prompt and ask for nothing. So a turn behind which nobody
-    stands has a stranger's rights.
-    """
+    """Return the authors of a turn, with a stranger if nobody but builders wrote its prompt."""
+    # The persona and the place are in every prompt and ask for nothing. So a turn behind which
+    # nobody stands has a stranger's rights.
     found = frozenset(authors)
     return found if found - {BUILDER} else found | {STRANGER}
 
@@ -79,10 +77,8 @@ class Editors(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def editors_in(lock: str) -> Editors:
-    """Return whom a lock such as ``id(5) or perm(Admin)`` lets edit an object.
-
-    What cannot be read off the lock counts as anybody.
-    """
+    """Return whom a lock such as ``id(5) or perm(Admin)`` lets edit an object."""
+    # What cannot be read off the lock counts as anybody.
     objects, accounts, anybody = set[int](), set[int](), bool(NEGATION.search(lock))
     for name, arguments in LOCK_FUNCTION.findall(lock):
         first = arguments.split(",")[0].strip().lower()

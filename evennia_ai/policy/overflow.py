@@ -124,11 +124,9 @@ def spell(text: str) -> str:
 
 
 def is_silent_overflow(reply: LLMReply, window: int) -> bool:
-    """Return True if a reply's form shows that the request filled the context window.
-
-    The signs are: z.ai's finish reason for it; a prompt count above the window; a reply that was
-    cut off before its first word while the prompt takes up 99 % of the window.
-    """
+    """Return True if a reply's form shows that the request filled the context window."""
+    # The signs are: z.ai's finish reason for it; a prompt count above the window; a reply that was
+    # cut off before its first word while the prompt takes up 99 % of the window.
     if reply.finish_reason in FULL_WINDOW:
         return True
     prompt = reply.usage.prompt_tokens if reply.usage else 0
@@ -138,10 +136,8 @@ def is_silent_overflow(reply: LLMReply, window: int) -> bool:
 
 
 def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, local: bool) -> bool:
-    """Return True if a local server seems to have dropped the beginning of a too long prompt.
-
-    The only sign is a token count far below our estimate; 0 or less means that none was reported.
-    """
+    """Return True if a local server seems to have dropped the beginning of a too long prompt."""
+    # The only sign is a token count far below our estimate; 0 or less means that none was reported.
     return local and 0 < reported_prompt_tokens < SILENT_SHARE * estimated_tokens
 
 

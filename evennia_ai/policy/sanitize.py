@@ -109,10 +109,8 @@ def is_seen(char: str, before: str) -> bool:
 
 
 def is_hidden(char: str) -> bool:
-    """Return True for a control, a format character, half a surrogate and a noncharacter.
-
-    Unassigned characters count as seen: they may be emoji that are newer than Python's tables.
-    """
+    """Return True for a control, a format character, half a surrogate and a noncharacter."""
+    # Unassigned characters count as seen: they may be emoji that are newer than Python's tables.
     return unicodedata.category(char) in ("Cc", "Cf", "Cs") or bool(UNSEEN.match(char))
 
 
@@ -199,11 +197,9 @@ def clean_heard(text: str, limit: int = 2_000) -> str:
 
 
 def drop_reasoning(text: str) -> str:
-    """Remove reasoning from a reply.
-
-    Unclosed ``<think>`` blocks go up to the end of the text; so does everything before a closing
-    tag whose opening tag the chat template swallowed.
-    """
+    """Remove reasoning from a reply."""
+    # Unclosed ``<think>`` blocks go up to the end of the text; so does everything before a closing
+    # tag whose opening tag the chat template swallowed.
     return DANGLING_REASONING.sub("", REASONING.sub("", text))
 
 

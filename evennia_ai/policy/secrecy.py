@@ -23,11 +23,9 @@ BEFORE = r"(?:(?<!\w)|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))"
 
 
 def mask_key(text: str, key: str, least_chars: int = LEAST_KEY_CHARS) -> str:
-    """Return a text with each whole occurrence of a key masked.
-
-    Nothing is masked inside a longer word, nor for a key of fewer than ``least_chars`` characters.
-    A slash in the key may be escaped, as some servers write JSON.
-    """
+    """Return a text with each whole occurrence of a key masked."""
+    # Nothing is masked inside a longer word, nor for a key of fewer than ``least_chars``
+    # characters. A slash in the key may be escaped, as some servers write JSON.
     if len(key) < least_chars:
         return text
     whole = re.escape(key).replace("/", r"\\?/")

@@ -84,12 +84,10 @@ class Calibration:
     last: UsageReport | None = None
 
     def count(self, estimate: int) -> int:
-        """Return the tokens that the endpoint will count for a request we estimate.
-
-        The result is the last reported count plus the change since then at the usual ratio, but
-        never less than the lowest plausible ratio allows, since a request may be shorter than the
-        last one.
-        """
+        """Return the tokens that the endpoint will count for a request we estimate."""
+        # The result is the last reported count plus the change since then at the usual ratio, but
+        # never less than the lowest plausible ratio allows, since a request may be shorter than the
+        # last one.
         if self.last is None:
             return estimate
         since = (estimate - self.last.estimate) * self.ratio
@@ -97,16 +95,9 @@ class Calibration:
 
 
 def calibrate(reports: Iterable[UsageReport]) -> Calibration:
-    """Return a calibration from the reports of one model's calls, oldest first.
-
-    Ignores counts below 60 % of our estimate (silent truncation) or above three times it.
-    """
-    usable = [report for report in reports if is_plausible(report)]
+    """Return a calibration from the reports of one model's calls, oldest first."""
+    # Ignores counts below 60 % of our estimate (silent truncation) or above three times it.
+    usable = [report for report in reports if LOWEST_RATIO <= report.ratio <= HIGHEST_RATIO]
     if not usable:
         return Calibration()
     return Calibration(median(report.ratio for report in usable[-REPORTS_USED:]), usable[-1])
-
-
-def is_plausible(report: UsageReport) -> bool:
-    """Return True if an endpoint's count can be that of the request we sent."""
-    return LOWEST_RATIO <= report.ratio <= HIGHEST_RATIO

@@ -18,7 +18,7 @@ from evennia_ai.errors import (
     TurnAborted,
 )
 from evennia_ai.messages import InboxEvent
-from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, next_batch, select_expired
+from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
 from evennia_ai.ports import Script, TurnRecord
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.fallback import excuse
@@ -77,18 +77,18 @@ def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
     Tell speakers who are still present that recently expired words were not heard.
     """
     now = script.services.now()
-    expired = select_expired(events, now, script.config.event_max_age)
-    for item in expired:
-        script.inbox.close([item.event.id], EXPIRED, item.reason)
-    expired_ids = {item.event.id for item in expired}
     present = script.services.world.listeners(script.character)
-    recent = {
-        item.event.heard.speaker
-        for item in expired
-        if (now - item.event.at).total_seconds() <= REMEMBERED_S
-    }
+    left: list[InboxEvent] = []
+    recent = set()
+    for event in events:
+        reason = expiry_reason(event, now, script.config.event_max_age)
+        if reason is None:
+            left.append(event)
+            continue
+        script.inbox.close([event.id], EXPIRED, reason)
+        if (now - event.at).total_seconds() <= REMEMBERED_S:
+            recent.add(event.heard.speaker)
     script.tell("unheard", sorted(recent & present))
-    left = [event for event in events if event.id not in expired_ids]
     held_back = script.services.held_back({event.heard.speaker for event in left})
     return next_batch(left, present, held_back)
 
@@ -154,7 +154,9 @@ def reach_outcome(
     Fires with the outcome, None if nobody is present who waits for the answer.
     """
     outcome = Outcome(FAILED, lost) if lost else (yield try_turn(script, turn, context))
-    if outcome.state != ANSWERED and not askers_present(script, turn):
+    if outcome.state == ANSWERED:
+        return outcome
+    if turn.askers.isdisjoint(script.services.world.listeners(script.character)):
         return None
     if outcome.state == FAILED:
         outcome = yield excuse(script, turn, outcome, bool(lost))
@@ -172,11 +174,6 @@ def close_turn(script: Script, turn: TurnRecord, outcome: Outcome) -> Deferred[N
     """Store the outcome of a turn. Fires when it is stored; fails with StoreUnavailable."""
     finish = partial(script.turns.finish, turn.id, outcome.state, outcome.detail)
     return persist(script.services.clock, finish)
-
-
-def askers_present(script: Script, turn: TurnRecord) -> bool:
-    """Return True if at least one person who waits for the answer would hear it now."""
-    return bool(turn.askers & script.services.world.listeners(script.character))
 
 
 @inlineCallbacks

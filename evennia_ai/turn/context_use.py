@@ -9,10 +9,8 @@ from evennia_ai.ports import Script
 
 
 def measure_context(script: Script) -> ContextUse:
-    """Measure how full the context window is, by the largest projection of any audience.
-
-    Costs about 30 µs (measured): sizes are kept as messages arrive.
-    """
+    """Measure how full the context window is, by the largest projection of any audience."""
+    # Costs about 30 µs (measured): sizes are kept as messages arrive.
     config = script.config
     conversation = script.conversation.sizes.largest()
     counted = calibrate(script.usage_reports).count(script.prompt_overhead + conversation)

@@ -60,16 +60,12 @@ class DryRunCall:
 
 @dataclass(frozen=True)
 class DryRunStep:
-    """One model call: its cost, the tools offered, and the tool calls of the reply.
-
-    Words without a tool call are a call of ``say``. ``refused`` is why words would not be spoken,
-    "" if they would.
-    """
+    """One model call: its cost, the tools offered, and the tool calls of the reply."""
 
     cost: ModelCallRecord
     offered: tuple[str, ...]
-    calls: tuple[DryRunCall, ...] = ()
-    refused: str = ""
+    calls: tuple[DryRunCall, ...] = ()  # words without a tool call are a call of ``say``
+    refused: str = ""  # why words would not be spoken, "" if they would
 
 
 @dataclass(frozen=True)
@@ -104,10 +100,7 @@ class DryConversation:
 
 
 class DryTurns:
-    """Turns that are stored nowhere; only model calls are recorded, since they cost something.
-
-    ``costs`` are the model calls, ``calls`` the tool calls of the step in progress.
-    """
+    """Turns that are stored nowhere; only model calls are recorded, since they cost something."""
 
     def __init__(
         self, turns: Turns, conversation: DryConversation, is_alive: Callable[[], bool]
@@ -117,8 +110,8 @@ class DryTurns:
         self._is_alive = is_alive
         self._intended = ToolCallRequest("", "", "")
         self.current: int | None = None
-        self.costs: list[ModelCallRecord] = []
-        self.calls: list[DryRunCall] = []
+        self.costs: list[ModelCallRecord] = []  # of the model calls
+        self.calls: list[DryRunCall] = []  # of the step in progress
 
     def is_current(self, turn_id: int) -> bool:
         """Return False once the assistant is gone."""
@@ -195,10 +188,8 @@ def run_dry(
 def dry_script(
     script: Script, heard: Heard, conversation: DryConversation, turns: DryTurns
 ) -> Script:
-    """Return the script of a dry turn; the speaker of the line counts as present.
-
-    Its log and its turns lack every other method that writes: a call of one fails.
-    """
+    """Return the script of a dry turn; the speaker of the line counts as present."""
+    # Its log and its turns lack every other method that writes: a call of one fails.
     real = script.services
     listeners = real.world.listeners(script.character) | {heard.speaker}
     world = Overlay(real.world, listeners=lambda _character: listeners)

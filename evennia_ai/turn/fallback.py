@@ -80,10 +80,8 @@ def excuse(
 def choose_excuse(
     script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool
 ) -> Steps[Excuse]:
-    """Fire with the builder's line, that for a busy model, the offline brain's, or the game's.
-
-    What moderation refuses is passed over.
-    """
+    """Fire with the builder's line, that for a busy model, the offline brain's, or the game's."""
+    # What moderation refuses is passed over.
     own = script.config.fallback_line or ""
     if (yield may_be_said(script, own, True)):
         return Excuse(own)

@@ -14,7 +14,6 @@ from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.compaction.claims import without_claims
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
-    TextLimits,
     summary_problem,
     summary_request,
     text_room,
@@ -122,18 +121,13 @@ def background_request(
 
 @dataclass(frozen=True)
 class SummaryTerms:
-    """The limits of a request for a summary.
+    """The limits of a request for a summary."""
 
-    Attributes:
-        room: the most tokens for the summary.
-        profile: the model profile to ask, None for the usual one.
-        deadline_at: the clock's second at which it is too late, None for a turn's time from now.
-        payer: dbrefs of those whose budgets pay for it, besides the assistant's own.
-    """
-
-    room: int = SUMMARY_ROOM
-    profile: ModelProfile | None = None
+    room: int = SUMMARY_ROOM  # the most tokens for the summary
+    profile: ModelProfile | None = None  # the model profile to ask, None for the usual one
+    # The clock's second at which it is too late, None for a turn's time from now.
     deadline_at: float | None = None
+    # Dbrefs of those whose budgets pay for it, besides the assistant's own.
     payer: Audience = frozenset()
 
 
@@ -181,8 +175,7 @@ def generate_context_summary(
     )
     text = strip_reasoning(reply.content).strip()
     tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
-    limits = TextLimits(tokens, room)
-    problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), limits)
+    problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), tokens, room)
     if not problem:
         text = without_claims(text, name, lines)
         problem = "" if text else ONLY_CLAIMS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -90,7 +90,9 @@ def ask_model(
     failure: ProviderError | None = None
     try:
         reply: LLMReply = yield script.services.gateway.complete(request, profile, deadline_at)
-        record = with_reply(record, reply)
+        model = reply.model or profile.model
+        reason = reply.finish_reason
+        record = replace(record, model=model, usage=reply.usage, finish_reason=reason)
         if reply.model == OFFLINE:
             record = replace(record, usage=NO_USAGE, estimated_tokens=0)
         failure = hidden_failure(script, request, reply, profile)
@@ -101,7 +103,10 @@ def ask_model(
     elapsed_ms = int((clock.seconds() - started) * 1000)
     record = replace(record, duration_ms=max(0, elapsed_ms))
     if purpose.name in COMPACTING:
-        script.compaction_cost = add_to(script.compaction_cost, record)
+        usage = record.usage or Usage(record.estimated_tokens, 0)
+        script.compaction_cost = add_call(
+            script.compaction_cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms
+        )
     yield persist(clock, partial(record_call, script, purpose, record))
     purpose.ensure_wanted()
     if failure:
@@ -109,18 +114,6 @@ def ask_model(
     if reply.usage is not None and purpose.turn_id is not None:
         script.usage_reports.append(UsageReport(request.tokens, reply.usage.prompt_tokens))
     return reply
-
-
-def with_reply(record: ModelCallRecord, reply: LLMReply) -> ModelCallRecord:
-    """Return the record of a call with its reply."""
-    model = reply.model or record.model
-    return replace(record, model=model, usage=reply.usage, finish_reason=reply.finish_reason)
-
-
-def add_to(cost: Mapping[str, int], record: ModelCallRecord) -> dict[str, int]:
-    """Return a cost plus that of one call; without reported usage the estimate counts."""
-    usage = record.usage or Usage(record.estimated_tokens, 0)
-    return add_call(cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms)
 
 
 def record_call(script: Script, purpose: Purpose, record: ModelCallRecord) -> None:

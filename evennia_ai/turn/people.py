@@ -44,7 +44,9 @@ def describe_present(
     if not room or not profiles.is_loaded:
         return ()
     lines: list[KnownLine] = []
-    for dbref in nearest_first(script, audience):
+    present = script.services.world.listeners(script.character) | audience
+    # Conversation partners first, then by number.
+    for dbref in sorted(present, key=lambda who: (not is_partner(script, who), int(who[1:]))):
         found = describe(script, profiles, dbref, audience, known_only)
         if found is None:
             continue
@@ -53,12 +55,6 @@ def describe_present(
             break
         lines.append(found)
     return lines
-
-
-def nearest_first(script: Script, audience: Audience) -> list[str]:
-    """Return the dbrefs of those present: conversation partners first, then by number."""
-    present = script.services.world.listeners(script.character) | audience
-    return sorted(present, key=lambda who: (not is_partner(script, who), int(who.lstrip("#"))))
 
 
 def is_partner(script: Script, dbref: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from evennia_ai.messages import (
     Message,
     Situation,
     WireMessage,
+    is_private,
     to_wire,
     unmarked,
 )
@@ -31,7 +32,6 @@ from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_context_data import (
     ContextItems,
     authors_of,
-    holds_private,
     latest_talk,
     select_context_items,
 )
@@ -52,44 +52,29 @@ AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words,
 
 @dataclass(frozen=True)
 class Prompt:
-    """A built prompt.
-
-    Attributes:
-        private: True if it holds anything that only its audience may know.
-        tokens: the size of the whole request, tools included.
-        addressee: name of whoever spoke last among those to be answered, "" if nobody did.
-        authors: everybody whose words it holds (`policy.authors`).
-    """
+    """A built prompt."""
 
     messages: list[WireMessage]
-    private: bool
-    tokens: int
+    private: bool  # True if it holds anything that only its audience may know
+    tokens: int  # the size of the whole request, tools included
     situation: Situation
     lore: tuple[LoreEntry, ...]
-    addressee: str = ""
-    authors: Authors = frozenset()
+    addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
+    authors: Authors = frozenset()  # everybody whose words it holds (`policy.authors`)
 
 
 @dataclass(frozen=True)
 class Asking:
-    """What one model call of a turn is about.
+    """What one model call of a turn is about."""
 
-    Attributes:
-        events: what started the turn; empty for an autonomous turn.
-        turn_id: the turn whose own calls stand behind the new lines, None before it has any.
-        form: how the model is asked.
-        tools: schemas of the tools that it may call.
-        tool_tokens: their size.
-        refused: why its last reply was not spoken, "" if there was none.
-        words_only: True if an act failed and the model shall talk about it, not act again.
-    """
-
-    events: Sequence[InboxEvent] = ()
+    events: Sequence[InboxEvent] = ()  # what started the turn; empty for an autonomous turn
+    # The turn whose own calls stand behind the new lines, None before it has any.
     turn_id: int | None = None
-    form: RequestForm = TOOLS_FORM
-    tools: Sequence[Schema] = ()
-    tool_tokens: int = 0
-    refused: str = ""
+    form: RequestForm = TOOLS_FORM  # how the model is asked
+    tools: Sequence[Schema] = ()  # schemas of the tools that it may call
+    tool_tokens: int = 0  # their size
+    refused: str = ""  # why its last reply was not spoken, "" if there was none
+    # True if an act failed and the model shall talk about it, not act again
     words_only: bool = False
 
 
@@ -145,9 +130,12 @@ def build_prompt(
         said = [message for message in said if message["role"] == "user"]
     if context.tools is None:  # the largest; with fewer tools a full context would look empty
         script.prompt_overhead = fixed + tail_tokens
+    acts = to_wire(own)  # of this turn; native results are always the last
+    last = [*end, *acts] if asking.form.native else [*acts, *end]
+    secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
     return Prompt(
-        messages=[*head, *to_wire(said), *scene, *in_order(to_wire(own), end, asking.form)],
-        private=items.private or holds_private(shown, asking.events),
+        messages=[*head, *to_wire(said), *scene, *last],
+        private=items.private or secret,
         tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
         situation=situation,
         lore=items.lore,
@@ -170,11 +158,9 @@ class TalkRoom(NamedTuple):
 
 
 def talk_room(script: Script, context: PromptContext, fixed: int) -> TalkRoom:
-    """Return the room for the talk beside so many tokens at the beginning of the prompt.
-
-    The prompts of a talk keep their start for as long as possible, since caches know it; other
-    prompts show all that fits.
-    """
+    """Return the room for the talk beside so many tokens at the beginning of the prompt."""
+    # The prompts of a talk keep their start for as long as possible, since caches know it; other
+    # prompts show all that fits.
     window = usable_window(script.config, script.profile)
     is_talk = context.tools is None
     least = int(TAIL_ROOM * window) if is_talk else 0
@@ -203,13 +189,6 @@ def shown_scene(situation: Situation, form: RequestForm) -> Situation:
     exits = tuple(name.partition(" (")[0] for name in situation.exits)
     description = cut_text(situation.description, SLOW_PLACE_CHARS)
     return replace(situation, description=description, exits=exits)
-
-
-def in_order(
-    own: list[WireMessage], end: list[WireMessage], form: RequestForm
-) -> list[WireMessage]:
-    """Return the turn's own acts and the question; native results are always the last."""
-    return [*end, *own] if form.native else [*own, *end]
 
 
 def opening(script: Script, asking: Asking) -> list[WireMessage]:
@@ -259,11 +238,7 @@ def split_events(
 ) -> tuple[list[Message], list[Message]]:
     """Return the messages without those of events, which stand at the prompt's end, and those."""
     ids = {event.id for event in events}
-    older: list[Message] = []
-    new: list[Message] = []
-    for message in messages:
-        (new if message["metadata"].get("event_id") in ids else older).append(message)
-    return older, new
+    return split_by(messages, lambda message: message["metadata"].get("event_id") in ids)
 
 
 def last_hidden(shown: Sequence[Message]) -> int | None:
@@ -276,12 +251,18 @@ def split_turn(
     messages: Sequence[Message], turn_id: int | None
 ) -> tuple[list[Message], list[Message]]:
     """Return the talk, and what the character did in a turn."""
-    talk: list[Message] = []
-    own: list[Message] = []
-    for message in messages:
-        of_turn = turn_id is not None and message["metadata"].get("turn_id") == turn_id
-        (own if of_turn and message["role"] != "user" else talk).append(message)
-    return talk, own
+    if turn_id is None:
+        return list(messages), []
+    return split_by(
+        messages, lambda m: m["role"] != "user" and m["metadata"].get("turn_id") == turn_id
+    )
+
+
+def split_by(
+    messages: Sequence[Message], belongs: Callable[[Message], bool]
+) -> tuple[list[Message], list[Message]]:
+    """Return the messages that do not belong, and those that do."""
+    return [m for m in messages if not belongs(m)], [m for m in messages if belongs(m)]
 
 
 def current_situation(script: Script, context: PromptContext) -> Situation:

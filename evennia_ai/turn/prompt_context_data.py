@@ -1,4 +1,4 @@
-"""Select what a prompt holds beside the conversation: lore, pins and memories."""
+"""Select what a prompt holds beside the talk: lore, pins, memories and restored materials."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     Situation,
-    is_private,
     unmarked,
 )
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.authors import known, of_messages, of_turn
+from evennia_ai.policy.authors import known, of_messages, of_record, of_records, of_turn
+from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
 from evennia_ai.policy.facts.sources import HEARD
+from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
 from evennia_ai.turn.people import LABEL as PEOPLE
 from evennia_ai.turn.people import describe_present
 from evennia_ai.turn.prompt_contexts import situation_prompt
 from evennia_ai.turn.recall import Recalled, Talk, recall
-from evennia_ai.turn.restored_materials import read_restored_materials
 
 Labelled = tuple[str, KnownLine]
 
@@ -38,6 +39,9 @@ LORE_PART = 0.025
 LEAST_RECALL = 0.02
 MATERIALS_PART = 0.02
 BRIEF_LORE_PART = 1 / 2  # of the usual budget
+LINE_CHARS = 300
+NOTED = 3
+MARK_TOKENS = 2  # the line break and "- " of each line
 
 
 @dataclass(frozen=True)
@@ -122,10 +126,8 @@ def choose_lore(script: Script, audience: Audience, talk: Talk, window: float) -
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
-    """Return what is being talked about: the unanswered lines, and the latest lines before them.
-
-    If no line is unanswered, the last line that somebody said counts as one.
-    """
+    """Return what is being talked about: the unanswered lines, and the latest lines before them."""
+    # If no line is unanswered, the last line that somebody said counts as one.
     heard = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
     latest = heard[-TALK_LINES:]
     said = [line for line in latest if HEARD.match(line)]
@@ -145,6 +147,72 @@ def authors_of(
     return of_turn(written)
 
 
-def holds_private(messages: Sequence[Message], events: Sequence[InboxEvent]) -> bool:
-    """Return True if a message or an event is for its audience only."""
-    return any(map(is_private, messages)) or any(event.heard.secret for event in events)
+def read_restored_materials(
+    script: Script, audience: Audience, budget_tokens: int
+) -> list[KnownLine]:
+    """Return one line for each restored material that this audience may know (P9)."""
+    # `policy.compaction.consulted.select_restored` chooses the materials. Each is read again for
+    # each prompt, from a loaded journal and loaded profiles, so that changed or deleted records
+    # show correctly.
+    view = script.conversation.current
+    lines: list[KnownLine] = []
+    for item in select_restored(view.record, view.messages, audience):
+        kind, _, id = item.ref.partition(":")  # noqa: A001
+        found = READERS[kind](script, id, audience) if kind in READERS else None
+        if found is None:
+            continue
+        budget_tokens -= estimate_tokens(found.text) + MARK_TOKENS
+        if budget_tokens < 0:
+            break
+        private = found.private or item.heard_by is not None
+        lines.append(found._replace(private=private))
+    return lines
+
+
+def read_entry(script: Script, id: str, audience: Audience) -> KnownLine | None:
+    """Return a journal entry as a line, None if it is deleted, secret, or pinned."""
+    entry = script.character.journal.get(id)
+    if entry is None or not is_known_to(entry, audience):
+        return None
+    if entry["pinned"]:  # in the prompt already
+        return None
+    day = entry["timestamp"][:10]
+    line = f"you noted on {day}: {clean_heard(entry['content'], LINE_CHARS)}"
+    return KnownLine(line, entry["audience"] is not None, of_record(entry))
+
+
+def read_entity(script: Script, dbref: str, audience: Audience) -> KnownLine | None:
+    """Return a person or thing as a line: its looks if visible, and what is known about it."""
+    world, character = script.services.world, script.character
+    name = clean_heard(world.name_of(character, dbref), LINE_CHARS)
+    # The prompt holds the values of people present already.
+    is_here = dbref in audience | world.listeners(character)
+    known = known_records(script, dbref, audience, not is_here)
+    looks = world.looks_of(character, dbref)
+    told = [clean_heard(text, LINE_CHARS) for text in (looks, *map(record_text, known)) if text]
+    if not name or not told:
+        return None
+    private = any(item["audience"] is not None for item in known)
+    authors = world.authors_of(dbref) | of_records(known)
+    return KnownLine(f"{name}: {'; '.join(told)}", private, authors)
+
+
+def known_records(
+    script: Script, dbref: str, audience: Audience, with_values: bool
+) -> Sequence[Record]:
+    """Return the newest values and observations of somebody that an audience may know."""
+    profiles = script.character.ai_profiles
+    if not profiles.is_loaded:
+        return ()
+    values = profiles.attributes(dbref, audience) if with_values else []
+    return [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
+
+
+def record_text(record: Record) -> str:
+    """Return a value or an observation as it is shown on a line."""
+    if record["kind"] == "attribute":
+        return f"{record['attribute']}: {record['value']}"
+    return str(record["content"])
+
+
+READERS = {ENTRY: read_entry, ENTITY: read_entity}

@@ -57,12 +57,10 @@ RETRIES = 1  # after words that were not spoken
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a turn ended.
+    """How a turn ended."""
 
-    The state is answered; noted (the character chose silence); excused (by the fallback line); or
-    expired (even the fallback line could not be said).
-    """
-
+    # Answered; noted (the character chose silence); excused (by the fallback line); or expired
+    # (even the fallback line could not be said).
     state: str
     detail: str = ""
     kind: str = ""  # of the model's error
@@ -78,26 +76,17 @@ class StepReply:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a turn has done so far.
-
-    Attributes:
-        done: names of the tools that succeeded.
-        acted: whether anybody could notice something.
-        authors: authors of what the turn's tools told (`policy.authors`).
-        refused: why the last reply was not spoken, "" if it was.
-        refusals: how many replies were not spoken.
-        blocked: whether an act of the last reply failed, so that its words were not said.
-        ended: whether the turn needs no further reply.
-    """
+    """What a turn has done so far."""
 
     loop: LoopState
-    done: frozenset[str] = frozenset()
-    acted: bool = False
-    authors: Authors = frozenset()
-    refused: str = ""
-    refusals: int = 0
+    done: frozenset[str] = frozenset()  # names of the tools that succeeded
+    acted: bool = False  # whether anybody could notice something
+    authors: Authors = frozenset()  # authors of what the turn's tools told (`policy.authors`)
+    refused: str = ""  # why the last reply was not spoken, "" if it was
+    refusals: int = 0  # how many replies were not spoken
+    # Whether an act of the last reply failed, so that its words were not said.
     blocked: bool = False
-    ended: bool = False
+    ended: bool = False  # whether the turn needs no further reply
 
 
 def audience_now(script: Script, turn: TurnRecord) -> Audience:
@@ -127,12 +116,6 @@ def tool_context(
     )
 
 
-def prepare_memories(script: Script, turn: TurnRecord) -> Deferred[None]:
-    """Prepare the search for memories about a turn's words; fails with StoreUnavailable."""
-    lines = [e.heard.line for e in turn.events]
-    return script.memories.prepare(script.services, [memory_query(lines)])
-
-
 @inlineCallbacks
 def run_turn(
     script: Script, turn: TurnRecord, context: PromptContext, deadline_at: float
@@ -143,8 +126,10 @@ def run_turn(
     with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
     """
     progress = Progress(LoopState(turn.id))
+    query = memory_query([event.heard.line for event in turn.events])
     for _ in range(context.max_iterations or script.config.max_iterations):
-        yield prepare_memories(script, turn)  # other assistants' may have displaced them
+        # Memories of other assistants may have displaced those of this one.
+        yield script.memories.prepare(script.services, [query])
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:

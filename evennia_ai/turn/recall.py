@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from functools import partial
 from itertools import chain
 from operator import attrgetter
@@ -48,17 +48,13 @@ class Talk:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What a recall is for: its listeners, its budget, and what the prompt holds already.
-
-    ``upto`` is the last message that the prompt does not show, None if it shows none; ``told`` are
-    lines that it holds. ``brief`` recalls little, the best last, for a model that reads slowly.
-    """
+    """What a recall is for: its listeners, its budget, and what the prompt holds already."""
 
     audience: Audience
     budget_tokens: int
-    upto: int | None = None
-    told: Collection[str] = ()
-    brief: bool = False
+    upto: int | None = None  # the last message that the prompt does not show, None if it shows none
+    told: Collection[str] = ()  # lines that the prompt holds
+    brief: bool = False  # recalls little, the best last, for a model that reads slowly
 
 
 def memory_query(lines: Sequence[str]) -> str:
@@ -83,20 +79,21 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
         return []
     candidates = find(script, talk, wanted)
     chosen = list(choose(script, candidates, related(script, candidates, wanted), wanted))
-    pieces = joined(chosen)[::-1] if wanted.brief else sorted(joined(chosen), key=began)
+    pieces = (
+        joined(chosen)[::-1]
+        if wanted.brief
+        else sorted(joined(chosen), key=lambda one: time_of(one[0]))
+    )
     return list(known_lines(script, chain.from_iterable(pieces)))
 
 
 class Candidate(NamedTuple):
-    """A memory that may be recalled, with its content words and its time in unix seconds.
-
-    ``changed`` is True if it tells of a change.
-    """
+    """A memory that may be recalled, with its content words and its time in unix seconds."""
 
     record: Record
     words: frozenset[str]
     at: float
-    changed: bool
+    changed: bool  # True if it tells of a change
 
 
 def as_candidate(record: Record) -> Candidate:
@@ -147,10 +144,8 @@ def choose(
     related: Related,
     wanted: Recalled,
 ) -> Iterator[list[Record]]:
-    """Yield memories with what belongs to each, the best first, as far as the budget reaches.
-
-    A memory that does not fit with all that belongs to it is left out whole.
-    """
+    """Yield memories with what belongs to each, the best first, as far as the budget reaches."""
+    # A memory that does not fit with all that belongs to it is left out whole.
     known = "\n".join(map(normalised, wanted.told))
     left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
     taken: set[str] = set()
@@ -213,11 +208,6 @@ def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
             piece |= other
         pieces.insert(place, piece)
     return [sorted(piece.values(), key=time_of) for piece in pieces]
-
-
-def began(piece: Sequence[Record]) -> datetime:
-    """Return when the first memory of a piece was made."""
-    return time_of(piece[0])
 
 
 def cost_of(script: Script, record: Record, days: Collection[date]) -> int:

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import EMOTE, SPEECH, InboxEvent, ToolCallRequest
-from evennia_ai.policy.conversation.topics import find_topic
-from evennia_ai.policy.moderation import DOWN, HEARD, SPOKEN
+from evennia_ai.policy.moderation import DOWN, HEARD, SPOKEN, find_topic
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.speech_check import text_of

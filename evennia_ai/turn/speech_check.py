@@ -87,11 +87,9 @@ def speakers_of(messages: Iterable[Message]) -> set[str]:
 
 
 def latest_acts(newest_first: Iterable[Message]) -> Iterator[tuple[str, str]]:
-    """Yield what the character said and showed in its last `TURNS_COMPARED` turns, newest first.
-
-    A streamed speech has a text for each of its sentences. An excuse counts as no turn: no prompt
-    shows it, so that a model may see, and repeat, what it said before many excuses.
-    """
+    """Yield what the character said and showed in its last `TURNS_COMPARED` turns, newest first."""
+    # A streamed speech has a text for each of its sentences. An excuse counts as no turn: no prompt
+    # shows it, so that a model may see, and repeat, what it said before many excuses.
     results: dict[str, str] = {}
     turns: set[Any] = set()
     for message in newest_first:

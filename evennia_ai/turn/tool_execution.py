@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
-from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 
 from evennia_ai.errors import NothingDone, OutcomeUnknown, StoreUnavailable, ToolError
 from evennia_ai.messages import (
@@ -62,7 +61,8 @@ def perform(
     left_s = context.deadline_at - clock.seconds()
     time_s = max(left_s - LEAST_REPLY_TIME_S, min(left_s, LEAST_TOOL_TIME_S), 0.0)
     running = script.services.toolbox.run(context, call)
-    result: ToolResult = yield give_time(running, time_s, clock, partial(given_up, call, world))
+    too_late = ToolResult(UNKNOWN if world or call.name in SPEECH else FAILED, TOO_SLOW)  # P2
+    result: ToolResult = yield give_time(running, time_s, clock, too_late)
     if result.state == UNKNOWN and call.name in SPEECH:
         raise OutcomeUnknown(f"{call.name} failed, but may have been heard: {result.text}")
     yield store_outcome(script, act_id, result, as_logged)
@@ -81,13 +81,11 @@ def store_outcome(
 
 
 def give_time(
-    running: Deferred[ToolResult], time_s: float, clock: Clock, otherwise: Callable[[], ToolResult]
+    running: Deferred[ToolResult], time_s: float, clock: Clock, otherwise: ToolResult
 ) -> Deferred[ToolResult]:
-    """Return the tool's result if it arrives in time, else what ``otherwise`` returns or raises.
-
-    `Deferred.addTimeout` would wait for a tool that ignores its cancellation; this drops a late
-    result instead.
-    """
+    """Return the tool's result if it arrives in time, else ``otherwise``."""
+    # `Deferred.addTimeout` would wait for a tool that ignores its cancellation; this drops a late
+    # result instead.
     finished: Deferred[ToolResult] = Deferred()
 
     def arrive(result: Any) -> None:
@@ -96,17 +94,12 @@ def give_time(
             finished.callback(result)
 
     def stop() -> None:
-        maybeDeferred(otherwise).chainDeferred(finished)
+        finished.callback(otherwise)
         running.cancel()
 
     timer = clock.callLater(time_s, stop)
     running.addBoth(arrive)
     return finished
-
-
-def given_up(call: ToolCallRequest, world: bool) -> ToolResult:
-    """Return the result of a cancelled tool; an act that may have been done is in doubt (P2)."""
-    return ToolResult(UNKNOWN if world or call.name in SPEECH else FAILED, TOO_SLOW)
 
 
 def failed_call(error: Exception, in_doubt: bool) -> ToolResult:

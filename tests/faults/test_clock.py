@@ -8,7 +8,7 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.models import Event
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.limits.backoff import RetryLimits
+from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.store.usage import spent_on
 from evennia_ai.testing.scripted import call
 from tests.faults.process_scene import pass_time

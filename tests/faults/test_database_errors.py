@@ -7,7 +7,7 @@ from django.db import connection
 from twisted.internet.defer import Deferred
 
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
-from evennia_ai.policy.limits.backoff import RetryLimits
+from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.store.usage import spent_on
 from evennia_ai.testing.scripted import call
 from tests.faults.django_errors import ERRORS

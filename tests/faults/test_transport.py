@@ -19,8 +19,8 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.limits.backoff import RetryLimits
 from evennia_ai.policy.limits.breaker import BreakerLimits
+from evennia_ai.policy.limits.retry import RetryLimits
 from tests.faults.conftest import DEADLINE_S, KEY
 
 ONE_TRY = RetryLimits(max_attempts=1)

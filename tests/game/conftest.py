@@ -11,7 +11,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
-from evennia_ai.policy.limits.backoff import RetryLimits
+from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.semantic import StandInSemantic
 

@@ -12,8 +12,8 @@ from evennia_ai.game.crowd import CrowdControl, account_of
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.messages import LLMReply
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.limits.backoff import RetryLimits
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
+from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.testing.scripted import call
 from evennia_ai.tools.journal import add_journal_entry
 

@@ -20,7 +20,7 @@ from evennia_ai.errors import (
     TurnAborted,
 )
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
-from evennia_ai.policy.limits.backoff import RetryLimits
+from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.ports import LLMReply, LLMRequest, Scene
 from evennia_ai.testing.scripted import ScriptedLLM
 

@@ -18,10 +18,9 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.backoff import LOADING_PAUSE_S, RetryLimits
 from evennia_ai.policy.limits.breaker import BreakerLimits
 from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
-from evennia_ai.policy.limits.retry import LOADING_CODE
+from evennia_ai.policy.limits.retry import LOADING_CODE, LOADING_PAUSE_S, RetryLimits
 from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene
 from tests.llm.test_gateway import Held, Outcome
 

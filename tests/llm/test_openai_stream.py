@@ -12,7 +12,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.policy.limits.backoff import RetryLimits, retry_delay
+from evennia_ai.policy.limits.retry import RetryLimits, retry_delay
 from evennia_ai.ports import Delta, LLMRequest, Scene, ToolCallRequest
 from tests.provider.model_faults import MODEL
 from tests.provider.stub_stream import BREAKS

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evennia_ai.llm.openai_stream import STREAM, BrokenStream, StreamedBody, without_refused
 from evennia_ai.llm.openai_wire import parse_reply
 from evennia_ai.llm.refusals import Refusal
-from evennia_ai.llm.stream_wire import STREAM, BrokenStream, StreamedBody, without_refused
 from evennia_ai.ports import Delta, LLMReply, ToolCallRequest, Usage
 from tests.provider.stub_replies import build_completion
 from tests.provider.stub_stream import stream_completion

@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.consolidation.attribute_patterns import (
+from evennia_ai.policy.consolidation.attribute_synthesis import (
     LONGEST_NAME,
     LONGEST_VALUE,
-    read_attributes,
-)
-from evennia_ai.policy.consolidation.attribute_synthesis import (
     MOST_FINDINGS,
     Finding,
+    read_attributes,
     read_synthesis,
     synthesis_request,
 )

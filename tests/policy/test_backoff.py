@@ -14,13 +14,13 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
-from evennia_ai.policy.limits.backoff import (
+from evennia_ai.policy.limits.retry import (
+    LOADING_CODE,
     LOADING_PAUSE_S,
     RetryLimits,
     backoff_bound,
     retry_delay,
 )
-from evennia_ai.policy.limits.retry import LOADING_CODE
 
 LIMITS = RetryLimits()
 

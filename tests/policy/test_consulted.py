@@ -9,12 +9,9 @@ from evennia_ai.policy.compaction.consulted import (
     MOST_KEPT,
     MOST_RESTORED,
     consulted_in,
-    entity_ref,
-    entry_ref,
     keep_consulted,
     read_consulted,
     select_restored,
-    split_ref,
 )
 from evennia_ai.policy.context.projection import MASKED, CompactionRecord
 
@@ -112,11 +109,6 @@ def test_what_was_consulted_in_a_whisper_is_at_hand_for_its_ears_alone():
 def test_what_is_stored_badly_is_passed_over():
     strange = {"read": [["entry:j1", 3, "public"], ["half"], None, ["x", "no", "y"]], "other": 1}
     assert [item.ref for item in read_consulted(record(strange))] == ["entry:j1"]
-
-
-def test_names_are_taken_apart_as_they_were_made():
-    assert split_ref(entry_ref("compact_2026:1")) == ("entry", "compact_2026:1")
-    assert split_ref(entity_ref("#7")) == ("entity", "#7")
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from([None, ANN, BOB])), max_size=30))

@@ -3,12 +3,6 @@
 import pytest
 
 from evennia_ai.messages import LLMReply, Timings, Usage
-from evennia_ai.policy.limits.deadlines import (
-    FIRST_DEADLINE_S,
-    LOCAL_DEADLINE_S,
-    LONGEST_DEADLINE_S,
-    local_deadline,
-)
 from evennia_ai.policy.limits.endpoint_facts import (
     EndpointFacts,
     read_facts,
@@ -16,12 +10,16 @@ from evennia_ai.policy.limits.endpoint_facts import (
     stored_facts,
 )
 from evennia_ai.policy.limits.speed import (
+    FIRST_DEADLINE_S,
     LEAST_READ,
     LEAST_WRITTEN,
+    LOCAL_DEADLINE_S,
+    LONGEST_DEADLINE_S,
     NEW_SHARE,
     UNKNOWN,
     Speed,
     has_changed,
+    local_deadline,
     measure_speed,
     smooth_speed,
 )

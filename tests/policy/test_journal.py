@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.importance_rule import score_importance
 from evennia_ai.policy.records.journal_entry import (
     JournalEntry,
     change_entry,
@@ -15,6 +14,7 @@ from evennia_ai.policy.records.journal_entry import (
     merge_entries,
     normalised,
     sameness,
+    score_importance,
 )
 from evennia_ai.policy.records.provenance import (
     TRUST,

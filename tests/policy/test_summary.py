@@ -4,7 +4,6 @@ import pytest
 
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.compaction.summary import (
-    TextLimits,
     shorten_result,
     summary_problem,
     summary_request,
@@ -87,7 +86,7 @@ def test_a_focus_and_a_games_own_prompt_are_honoured():
     ],
 )
 def test_what_is_no_summary_is_told(text, tokens, problem):
-    found = summary_problem(text, "stop", tokens, TextLimits(input_tokens=100, room_tokens=90))
+    found = summary_problem(text, "stop", tokens, input_tokens=100, room_tokens=90)
     assert problem in found
     assert bool(problem) == bool(found)
 
@@ -189,18 +188,18 @@ Als Anna komt, geeft Bram haar de ring.
 
 @pytest.mark.parametrize("text", REFUSALS.strip().splitlines())
 def test_a_refusal_in_any_of_nine_languages_is_no_summary(text):
-    limits = TextLimits(input_tokens=100, room_tokens=90)
-    assert "refused" in summary_problem(text, "stop", 10, limits)
+    assert "refused" in summary_problem(text, "stop", 10, input_tokens=100, room_tokens=90)
 
 
 @pytest.mark.parametrize("text", SUMMARIES.strip().splitlines())
 def test_a_true_summary_is_no_refusal_in_any_language(text):
-    assert summary_problem(text, "stop", 10, TextLimits(input_tokens=100, room_tokens=90)) == ""
+    assert summary_problem(text, "stop", 10, input_tokens=100, room_tokens=90) == ""
 
 
 def test_a_summary_that_was_cut_off_is_none():
-    limits = TextLimits(input_tokens=100, room_tokens=90)
-    assert "cut off" in summary_problem("Ann is a smi", "length", 10, limits)
+    assert "cut off" in summary_problem(
+        "Ann is a smi", "length", 10, input_tokens=100, room_tokens=90
+    )
 
 
 def test_a_model_that_keeps_to_its_words_keeps_to_its_room_in_any_language():

@@ -8,9 +8,8 @@ from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_building import build_prompt
-from evennia_ai.turn.prompt_context_data import MATERIALS_PART, TAIL_PART
+from evennia_ai.turn.prompt_context_data import MATERIALS_PART, TAIL_PART, read_restored_materials
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from evennia_ai.turn.restored_materials import read_restored_materials
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 
 BOTH = frozenset({ANN, BOB})

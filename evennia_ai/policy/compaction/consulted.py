@@ -42,12 +42,6 @@ def entity_ref(dbref: str) -> str:
     return f"{ENTITY}:{dbref}"
 
 
-def split_ref(ref: str) -> tuple[str, str]:
-    """Return the kind and the id in a reference."""
-    kind, _, id = ref.partition(":")  # noqa: A001
-    return kind, id
-
-
 def consulted_in(messages: Iterable[Message]) -> Iterator[Consulted]:
     """Yield everything that was consulted in some messages, oldest first."""
     for message in messages:
@@ -70,10 +64,8 @@ def newest_each(items: Iterable[Consulted]) -> list[Consulted]:
 def keep_consulted(
     record: CompactionRecord | None, going: Sequence[Message]
 ) -> dict[str, list[list[Any]]]:
-    """Return what a compaction's record stores: the newest things consulted, of each way.
-
-    They come from the evicted messages and from the record before.
-    """
+    """Return what a compaction's record stores: the newest things consulted, of each way."""
+    # They come from the evicted messages and from the record before.
     kept: dict[str, list[list[Any]]] = {READ: [], CHANGED: []}
     for item in newest_each([*read_consulted(record), *consulted_in(going)]):
         if len(kept[item.how]) < MOST_KEPT:

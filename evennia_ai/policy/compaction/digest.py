@@ -27,22 +27,14 @@ def count_line(messages: Sequence[Message]) -> str:
 def make_digest(
     messages: Sequence[Message], previous: str, facts: Sequence[str] = (), room_tokens: int = 0
 ) -> str:
-    """Return a summary without a model: a count line, the previous summary, and facts below it.
-
-    The newest of the previous and the new facts stay, as many as the room has left.
-    """
-    before, old = split_facts(previous)
+    """Return a summary without a model: a count line, the previous summary, and facts below it."""
+    # The newest of the previous and the new facts stay, as many as the room has left.
+    before, _, old = previous.partition(f"\n{FACTS}\n")
     lines = [line for line in before.splitlines() if not line.startswith(COUNTED)]
     text = "\n".join(filter(None, (count_line(messages), "\n".join(lines).strip())))
-    bullets = list(dict.fromkeys([*old, *(f"- {fact}" for fact in facts)]))
+    bullets = list(dict.fromkeys([*old.splitlines(), *(f"- {fact}" for fact in facts)]))
     kept = newest_within(bullets, room_tokens - estimate_tokens(text))
     return "\n".join([text, FACTS, *kept]) if kept else text
-
-
-def split_facts(text: str) -> tuple[str, list[str]]:
-    """Split a digest into its text and the lines of the facts below it."""
-    before, _, below = text.partition(f"\n{FACTS}\n")
-    return before, below.splitlines()
 
 
 def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
@@ -57,13 +49,10 @@ def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
 
 
 def prefix_hash(rows: Iterable[tuple[int, str, str]]) -> str:
-    """Return a hash of (seq, role, content) of evicted messages, to tell later if the log changed.
-
-    Of a tool result only the fact that it exists counts, since it may be masked.
-    """
+    """Return a hash of (seq, role, content) of evicted messages, to tell if the log changed."""
     found = hashlib.sha256()
     for seq, role, content in rows:
-        said = "" if role == "tool" else content
+        said = "" if role == "tool" else content  # since it may be masked
         found.update(f"{seq} {role} {len(said)} {said}\n".encode("utf-8", "surrogatepass"))
     return found.hexdigest()
 

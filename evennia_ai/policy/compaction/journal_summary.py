@@ -45,10 +45,8 @@ def synthesis_ids(record: CompactionRecord) -> dict[str, str]:
 
 
 def entry_fields(record: CompactionRecord, key: str) -> dict[str, Any]:
-    """Return one part as fields of a journal entry, with its audience, authors and messages.
-
-    ``source_seqs`` are the first and the last message of the range.
-    """
+    """Return one part as fields of a journal entry, with its audience, authors and messages."""
+    # ``source_seqs`` are the first and the last message of the range.
     audience = part_audience(key)
     return {
         "content": f"{TITLE}\n{record.summary[key].strip()}",
@@ -80,10 +78,8 @@ def speakers_of(
 def select_found(
     entries: Iterable[Record], record: CompactionRecord | None, most: int
 ) -> list[Record]:
-    """Return the best search results, with at most one summary entry, as they are long.
-
-    Entries of the compaction in force are left out, since the prompt holds them.
-    """
+    """Return the best search results, with at most one summary entry, as they are long."""
+    # Entries of the compaction in force are left out, since the prompt holds them.
     in_view = set(synthesis_ids(record).values()) if record is not None else set()
     shown: list[Record] = []
     for entry in entries:

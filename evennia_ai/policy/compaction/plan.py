@@ -128,10 +128,8 @@ def safe_cut(messages: Messages, index: int) -> int:
 
 
 def unanswered_from(messages: Messages) -> int:
-    """Return the index of the last call that lacks results, else the length.
-
-    Nothing from there on may be evicted.
-    """
+    """Return the index of the last call that lacks results, else the length."""
+    # Nothing from there on may be evicted.
     answered = {message.get("tool_call_id") for message in messages if message["role"] == "tool"}
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
@@ -144,11 +142,9 @@ def unanswered_from(messages: Messages) -> int:
 
 
 def last_turn_start(messages: Messages) -> int:
-    """Return the index of the last line heard, 0 if there is none.
-
-    It is one line, not a run: room talk may be the whole history, and unanswered lines end the
-    prompt.
-    """
+    """Return the index of the last line heard, 0 if there is none."""
+    # It is one line, not a run: room talk may be the whole history, and unanswered lines end the
+    # prompt.
     index = len(messages) - 1
     while index > 0 and messages[index]["role"] != "user":
         index -= 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import (
@@ -45,14 +44,6 @@ There is a summary of what came before, between <previous> marks. Bring it up to
 still holds, correct what has changed, add what is new, and give the whole again."""
 
 
-@dataclass(frozen=True)
-class TextLimits:
-    """Limits of a summary in tokens: its input, and the limit of its part."""
-
-    input_tokens: int
-    room_tokens: int
-
-
 def call_line(name: str, call: Mapping[str, Any]) -> str:
     """Return what the character did in one call, as a line."""
     asked = ToolCallRequest(call["id"], **call["function"])
@@ -63,11 +54,11 @@ def call_line(name: str, call: Mapping[str, Any]) -> str:
     return f"{name} uses {asked.name} {asked.arguments}"
 
 
-def shorten_result(text: str, most: int = RESULT_CHARS) -> str:
+def shorten_result(text: str) -> str:
     """Return a tool result; in a long one a note replaces the middle."""
-    if len(text) <= most:
+    if len(text) <= RESULT_CHARS:
         return text
-    half = most // 2
+    half = RESULT_CHARS // 2
     return f"{text[:half]} [... {len(text) - 2 * half} characters left out ...] {text[-half:]}"
 
 
@@ -123,28 +114,25 @@ def is_shorter_than_its_summary(tokens: int) -> bool:
 
 
 def words_for(room_tokens: int, tokens_a_word: float) -> int:
-    """Return the most words of a summary whose part has a limit.
-
-    ``tokens_a_word`` depends on the language: Russian takes twice as many as English.
-    """
+    """Return the most words of a summary whose part has a limit."""
+    # ``tokens_a_word`` depends on the language: Russian takes twice as many as English.
     rate = min(MOST_TOKENS_A_WORD, max(LEAST_TOKENS_A_WORD, tokens_a_word))
     return max(LEAST_WORDS, min(MOST_WORDS, int(room_tokens / (SLACK * rate))))
 
 
-def summary_problem(text: str, finish_reason: str, tokens: int, limits: TextLimits) -> str:
-    """Return why a reply without its reasoning is rejected as a summary, empty if it is accepted.
-
-    A reply is rejected if it is empty, a refusal, truncated, or longer than its input or its limit.
-    Other programs stored such replies (77 of 164 in one report) and lost whole histories.
-    """
+def summary_problem(
+    text: str, finish_reason: str, tokens: int, input_tokens: int, room_tokens: int
+) -> str:
+    """Return why a reply without its reasoning is rejected as a summary, "" if it is not."""
+    # Other programs stored such replies (77 of 164 in one report) and lost whole histories.
     if not text:
         return "the summary was empty"
     if opens_with_refusal(text):
         return "the model refused to sum up"
-    if tokens >= limits.input_tokens:
-        return f"the summary was longer than its input ({tokens} >= {limits.input_tokens} tokens)"
-    if tokens > limits.room_tokens:
-        return f"the summary was longer than its room ({tokens} > {limits.room_tokens} tokens)"
+    if tokens >= input_tokens:
+        return f"the summary was longer than its input ({tokens} >= {input_tokens} tokens)"
+    if tokens > room_tokens:
+        return f"the summary was longer than its room ({tokens} > {room_tokens} tokens)"
     if finish_reason == CUT_OFF:
         return "the summary was cut off"
     return ""

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.model_text import fenced, request
-from evennia_ai.policy.records.importance_rule import HIGHEST, LOWEST
-from evennia_ai.policy.records.journal_entry import BY_RULE
+from evennia_ai.policy.records.journal_entry import BY_RULE, HIGHEST, LOWEST
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard, strip_reasoning
 
@@ -49,11 +48,9 @@ def scoring_request(name: str, entries: Sequence[Record]) -> list[WireMessage]:
 
 
 def read_scores(reply: str, count: int) -> dict[int, int]:
-    """Return the scores, 1 to 10, by entry number from 1.
-
-    Ignores other lines, unknown numbers, scores out of range, and numbers with two different
-    scores.
-    """
+    """Return the scores, 1 to 10, by entry number from 1."""
+    # Ignores other lines, unknown numbers, scores out of range, and numbers with two different
+    # scores.
     found: dict[int, set[int]] = {}
     for line in strip_reasoning(reply).splitlines():
         match = SCORE.match(line)

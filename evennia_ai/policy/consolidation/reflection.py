@@ -131,10 +131,8 @@ def source_of(entry: Record, names: Mapping[str, str]) -> str:
 
 
 def read_insights(reply: str, entries: Sequence[Record]) -> Read:
-    """Return the insights and first goal that cite two or more shown entries. Never raises.
-
-    A citation in another spelling is matched, and one of an entry that was not shown is removed.
-    """
+    """Return the insights and first goal that cite two or more shown entries. Never raises."""
+    # A citation in another spelling is matched, and one of an entry that was not shown is removed.
     known = ids_by_spelling([entry["id"] for entry in entries])
     said = {normalised(entry["content"]) for entry in entries}
     insights: list[Insight] = []

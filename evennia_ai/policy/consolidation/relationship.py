@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from evennia_ai.policy.consolidation.attribute_patterns import NO, YES
+from evennia_ai.policy.consolidation.attribute_synthesis import NO, YES
 from evennia_ai.policy.records.entity_profiles import familiarity_at
 from evennia_ai.policy.records.provenance import Record
 

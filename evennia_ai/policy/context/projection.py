@@ -101,10 +101,8 @@ def is_marker(message: Message) -> bool:
 
 
 def show_marker(marker: Message, audience: Audience) -> Message | None:
-    """Return the marker as one audience may read it, None if it may read nothing.
-
-    It is a reference block in a user message, because its words come from players.
-    """
+    """Return the marker as one audience may read it, None if it may read nothing."""
+    # It is a reference block in a user message, because its words come from players.
     parts: Mapping[str, str] = marker["metadata"].get("parts", {})
     known = {
         key: text for key, text in parts.items() if text and visible(part_audience(key), audience)
@@ -140,10 +138,8 @@ def is_maskable(message: Message) -> bool:
 
 
 def plan_mask(messages: Sequence[Message], keep_last: int, least_saving: int, count: Size) -> int:
-    """Return the last message whose tool results to mask now, 0 for none.
-
-    A batch costs the provider's prompt cache, so it must save ``least_saving`` tokens.
-    """
+    """Return the last message whose tool results to mask now, 0 for none."""
+    # A batch costs the provider's prompt cache, so it must save ``least_saving`` tokens.
     results = [message for message in messages if message["role"] == "tool"]
     old = [m for m in results[: max(0, len(results) - keep_last)] if is_maskable(m)]
     if not old or sum(map(count, old)) < least_saving:
@@ -258,12 +254,10 @@ def newest_that_fit(
 
 
 def first_shown(sizes: Sequence[int], budget: int, step: int) -> int:
-    """Return the index of the first message to show so that the rest fits, the length if none fits.
-
-    A prompt that loses its oldest message at each turn has no prefix that a provider's cache knows.
-    So the cut lies at a multiple of ``step`` tokens, counted from the first message, and stays
-    there until the conversation has grown by a step.
-    """
+    """Return the index of the first message to show so that the rest fits, the length for none."""
+    # A prompt that loses its oldest message at each turn has no prefix that a provider's cache
+    # knows. So the cut lies at a multiple of ``step`` tokens, counted from the first message, and
+    # stays there until the conversation has grown by a step.
     excess = sum(sizes) - budget
     if excess <= 0:
         return 0
@@ -273,10 +267,8 @@ def first_shown(sizes: Sequence[int], budget: int, step: int) -> int:
 
 
 def cut_step(budget: int) -> int:
-    """Return the step between cuts: the largest power of two within `STEP_PART` of the budget.
-
-    The budget changes with the rest of the prompt, but rarely past a power of two.
-    """
+    """Return the step between cuts: the largest power of two within `STEP_PART` of the budget."""
+    # The budget changes with the rest of the prompt, but rarely past a power of two.
     return 1 << max(0, int(STEP_PART * budget).bit_length() - 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,30 +29,16 @@ class AutonomyLimits:
 
 
 def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
-    """Decide whether to think now without being asked.
-
-    News (an arrival, a message of the game) gets a reaction after a short silence. Without news,
-    the acts are spread evenly over the hour.
-    """
-    # A clock that was set back leaves acts in the future.
+    """Decide whether to think now without being asked."""
+    # News (an arrival, a message of the game) gets a reaction after a short silence. Without news,
+    # the acts are spread evenly over the hour.
+    # The acts may come from the log, by a machine's time that was set back since.
     acts = [at for at in state.acts if 0 <= state.now - at < HOUR_S]
     if not state.players_near or len(acts) >= limits.calls_per_hour:
         return False
-    last_act = acts[-1] if acts else None
-    if is_news(state, last_act):
-        return _silent_for(state, min(limits.quiet_s, 2.0))
-    spacing = HOUR_S / limits.calls_per_hour
-    if last_act is not None and state.now - last_act < spacing:
+    last_act = acts[-1] if acts else -math.inf
+    has_news = state.news_at is not None and state.news_at > last_act
+    if not has_news and state.now - last_act < HOUR_S / limits.calls_per_hour:
         return False
-    return _silent_for(state, limits.quiet_s)
-
-
-def is_news(state: AutonomyState, last_act: float | None) -> bool:
-    """Return True if something happened since the last act."""
-    if state.news_at is None or state.news_at > state.now:
-        return False
-    return last_act is None or state.news_at > last_act
-
-
-def _silent_for(state: AutonomyState, seconds: float) -> bool:
-    return state.last_talk_at is None or abs(state.now - state.last_talk_at) >= seconds
+    quiet_s = min(limits.quiet_s, 2.0) if has_news else limits.quiet_s
+    return state.last_talk_at is None or state.now - state.last_talk_at >= quiet_s

@@ -33,10 +33,6 @@ def asks_to_stay(words: str, names: Sequence[str]) -> bool:
     bare = words[:MOST_READ].replace("’", "'")
     for name in sorted(names, key=len, reverse=True):
         bare = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ".", bare, flags=re.IGNORECASE)
-    return any(map(is_request, CLAUSE_END.split(bare)))
-
-
-def is_request(clause: str) -> bool:
-    """Return True for a clause that asks it, perhaps after words such as "please"."""
-    said = dropwhile(lambda word: word.lower() in BEFORE, clause.split())
-    return REQUEST.match(" ".join(said)) is not None
+    clauses = map(str.split, CLAUSE_END.split(bare))
+    requests = (dropwhile(lambda word: word.lower() in BEFORE, words) for words in clauses)
+    return any(REQUEST.match(" ".join(words)) for words in requests)

@@ -19,14 +19,6 @@ GAVE_UP = "gave up after several attempts"
 
 
 @dataclass(frozen=True)
-class Expired:
-    """An event that gets no turn any more, with the reason."""
-
-    event: InboxEvent
-    reason: str
-
-
-@dataclass(frozen=True)
 class Batch:
     """The events of one turn, all with the same audience."""
 
@@ -52,12 +44,6 @@ def expiry_reason(event: InboxEvent, now: datetime, max_age_s: float) -> str | N
     if (now - event.at).total_seconds() > max_age_s:
         return TOO_OLD
     return None
-
-
-def select_expired(events: Iterable[InboxEvent], now: datetime, max_age_s: float) -> list[Expired]:
-    """Return the events to close without an answer: too old, or tried too often."""
-    judged = ((event, expiry_reason(event, now, max_age_s)) for event in events)
-    return [Expired(event, reason) for event, reason in judged if reason]
 
 
 def next_batch(

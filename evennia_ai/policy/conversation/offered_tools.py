@@ -11,11 +11,10 @@ class ToolOffer:
     """The names of the tools offered so far in a talk, in the order in which they came.
 
     A talk lasts until the character sleeps or a compaction moves the start of its conversation.
-    ``compaction_id`` is the latest compaction, None before the first one.
     """
 
     names: tuple[str, ...] = ()
-    compaction_id: int | None = None
+    compaction_id: int | None = None  # the latest compaction, None before the first one
 
     def after(self, compaction_id: int | None) -> ToolOffer:
         """Return this offer, or an empty one after another compaction."""

@@ -76,10 +76,8 @@ def base36(number: int, width: int) -> str:
 
 
 def own_call_id(turn_id: int, step: int, number: int) -> str:
-    """Return an id for a call that is unique in the log; servers may count from 0 in each reply.
-
-    Mistral accepts exactly nine letters or digits; this id has nine up to turn 60 million.
-    """
+    """Return an id for a call that is unique in the log; servers may count from 0 in each reply."""
+    # Mistral accepts exactly nine letters or digits; this id has nine up to turn 60 million.
     return base36(turn_id, 5) + base36(step, 2) + base36(number, 2)
 
 

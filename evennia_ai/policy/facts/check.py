@@ -7,7 +7,7 @@ fact replaces another: a second daughter is no correction of the first.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from evennia_ai.messages import (
@@ -19,29 +19,11 @@ from evennia_ai.messages import (
     Message,
     is_offline,
 )
-from evennia_ai.policy.facts.cues import (
-    DEBT,
-    IDENTITY,
-    ITEM,
-    PREFERENCE,
-    PROMISE,
-    RELATION,
-    SECRET,
-    TASK,
-    WISH,
-    cues_of,
-    is_question,
-    without_cues,
-)
+from evennia_ai.policy.facts.cues import ASKABLE, WEIGHTS, cues_of, is_question, without_cues
 from evennia_ai.policy.facts.sources import Source, sentences_of, spoken
 from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME, find_terms, normal_words
 from evennia_ai.policy.token_estimate import estimate_tokens
 
-WEIGHTS: Mapping[str, int] = {
-    DEBT: 10, PROMISE: 10, SECRET: 9, RELATION: 9, IDENTITY: 8, PREFERENCE: 8, NUMBER: 7, NAME: 7,
-    TIME: 7, ITEM: 7, TASK: 6, WISH: 6,
-}  # fmt: skip
-ASKABLE = frozenset({DEBT, PROMISE, TASK})  # kinds that a question may state
 # What the character's own words may add: all else may be a model's nonsense.
 OF_ITS_OWN = ASKABLE
 # What a word, and what a kind or a term, adds to a fact's weight; a question weighs `ASKED` less.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME
 from evennia_ai.policy.word_patterns import one_of
 
 DEBT, PROMISE, SECRET, RELATION, TASK = "debt", "promise", "secret", "relation", "task"
@@ -63,6 +64,11 @@ CUES = {
     kind: re.compile(rf"\b{one_of(phrase.replace(chr(10), ''))}\b", re.IGNORECASE)
     for kind, phrase in PHRASES.items()
 }
+WEIGHTS: Mapping[str, int] = {
+    DEBT: 10, PROMISE: 10, SECRET: 9, RELATION: 9, IDENTITY: 8, PREFERENCE: 8, NUMBER: 7, NAME: 7,
+    TIME: 7, ITEM: 7, TASK: 6, WISH: 6,
+}  # fmt: skip
+ASKABLE = frozenset({DEBT, PROMISE, TASK})  # kinds that a question may state
 ASKING = re.compile(
     r"(?:who|whom|whose|what|which|when|where|why|how|do|does|did|is|are|was|were|can|could|will"
     r"|would|shall|should|have|has|had|may)\b(?!.*[.!]$)",

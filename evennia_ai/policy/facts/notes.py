@@ -6,24 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from evennia_ai.policy.facts import cues
 from evennia_ai.policy.facts.check import Fact, missing_facts, source_label
-from evennia_ai.policy.facts.cues import (
-    DEBT,
-    IDENTITY,
-    ITEM,
-    PREFERENCE,
-    PROMISE,
-    RELATION,
-    SECRET,
-    TASK,
-    WISH,
-)
 from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME, normal_words
 
-ALWAYS = frozenset({DEBT, PROMISE, SECRET, RELATION})
-OF_ONESELF = frozenset({IDENTITY, PREFERENCE, TASK, WISH, ITEM, NAME, NUMBER, TIME})
-ABOUT_ONESELF = frozenset({IDENTITY, PREFERENCE, RELATION})
+ALWAYS = frozenset({cues.DEBT, cues.PROMISE, cues.SECRET, cues.RELATION})
 EXACT = frozenset({NAME, NUMBER, TIME})
+OF_ONESELF = EXACT | {cues.IDENTITY, cues.PREFERENCE, cues.TASK, cues.WISH, cues.ITEM}
+ABOUT_ONESELF = frozenset({cues.IDENTITY, cues.PREFERENCE, cues.RELATION})
 LONGEST = 200  # characters
 
 ONESELF = re.compile(
@@ -62,11 +52,9 @@ MACHINE = re.compile(r"[{}<>`\[\]|\\]|\w_\w|://")
 
 
 def choose_notes(facts: Iterable[Fact], known: Iterable[str], most: int) -> list[Fact]:
-    """Return the ``most`` most important sentences that no ``known`` text holds, oldest first.
-
-    A text must name the speaker, too: two people may owe the same. Questions, requests, moods and
-    the character's own words are never chosen.
-    """
+    """Return the ``most`` most important sentences that no ``known`` text holds, oldest first."""
+    # A text must name the speaker, too: two people may owe the same. Questions, requests, moods and
+    # the character's own words are never chosen.
     worth = (fact for fact in facts if fact.dbref and not fact.asked and is_worth_noting(fact))
     new = missing_facts(map(with_speaker, worth), known)
     best = sorted(new, key=lambda fact: (-fact.weight, -fact.seq))[:most]
@@ -89,11 +77,9 @@ def is_about_speaker(fact: Fact) -> bool:
 
 
 def is_worth_noting(fact: Fact) -> bool:
-    """Return True for a statement that matters beyond the conversation.
-
-    These are debts, promises, secrets and relations, lasting facts about the speaker, and names
-    with a number, a time or an occupation.
-    """
+    """Return True for a statement that matters beyond the conversation."""
+    # These are debts, promises, secrets and relations, lasting facts about the speaker, and names
+    # with a number, a time or an occupation.
     words, kinds = plain(fact), fact.kinds
     if len(words) > LONGEST or MACHINE.search(words):
         return False
@@ -103,7 +89,7 @@ def is_worth_noting(fact: Fact) -> bool:
         return False
     if ONESELF.search(words):
         return not kinds.isdisjoint(OF_ONESELF)
-    return len(kinds & EXACT) > 1 or kinds >= {NAME, IDENTITY}
+    return len(kinds & EXACT) > 1 or kinds >= {NAME, cues.IDENTITY}
 
 
 def plain(fact: Fact) -> str:

@@ -57,10 +57,9 @@ def shown_line(message: Message) -> ShownLine:
 
 
 def origin_of(text: str, lines: Sequence[ShownLine], summary: Summarised) -> Origin:
-    """Return the origin of an entry, everybody's if its words stand nowhere.
-
-    Speakers whom the entry names count too. Words that stand in no line are taken from the summary.
-    """
+    """Return the origin of an entry, everybody's if its words stand nowhere."""
+    # Speakers whom the entry names count too. Words that stand in no line are taken from the
+    # summary.
     words = frozenset(normal_words(text))
     sources = matching(words, lines)
     named = (line for line in lines if line.name and line.name <= words)

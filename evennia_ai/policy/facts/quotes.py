@@ -29,8 +29,9 @@ class SpokenWords:
         """Learn a text of theirs."""
         words = words_in(text)
         self._runs.update(runs_of(words))
-        for stem in stems_of(words):
-            self._weights[stem] = max(self._weights.get(stem, 0), weight_of(stem))
+        for stem in stems_of(words):  # a number of several digits proves enough by itself
+            weight = ENOUGH if sum(map(str.isdigit, stem)) > 1 else 1
+            self._weights[stem] = max(self._weights.get(stem, 0), weight)
         for term, kind in find_terms(text).items():
             if kind == NAME:
                 self._weights.update(dict.fromkeys(stems_of(words_in(term)), ENOUGH))
@@ -69,11 +70,6 @@ def stems_of(words: Iterable[str]) -> Iterator[str]:
     """Yield the stems of the words that carry meaning."""
     for word in words:
         yield from stems(word)
-
-
-def weight_of(stem: str) -> int:
-    """Return how much a word proves by itself: a number of several digits proves enough."""
-    return ENOUGH if sum(map(str.isdigit, stem)) > 1 else 1
 
 
 def runs_of(words: Sequence[str]) -> list[int]:

@@ -67,10 +67,8 @@ def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
 
 
 def heard(content: str, speaker: str, nature: str = "") -> tuple[str, str, str]:
-    """Return the speaker, the words without "Ann says:", and the nature of a heard line.
-
-    What the game perceived has no speaker.
-    """
+    """Return the speaker, the words without "Ann says:", and the nature of a heard line."""
+    # What the game perceived has no speaker.
     if nature == PERCEIVED:
         return "", content.removeprefix(MARK).strip(), PERCEIVED
     found = HEARD.match(content)

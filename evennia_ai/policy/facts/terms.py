@@ -81,10 +81,8 @@ def with_digits(text: str) -> str:
 
 
 def normal_words(text: str) -> list[str]:
-    """Return the stems of the words that carry meaning, numbers as digits, without accents.
-
-    Each word counts by itself, since a name may stand in a text of another language.
-    """
+    """Return the stems of the words that carry meaning, numbers as digits, without accents."""
+    # Each word counts by itself, since a name may stand in a text of another language.
     words = OWNED.findall(with_digits(unicodedata.normalize("NFKC", text)).lower())
     return [stem for word in words for stem in stems(word)]
 

@@ -48,10 +48,8 @@ class Breaker:
 
 
 def admits(breaker: Breaker, now: float) -> bool:
-    """Return True if a call may start: any while closed, else a single probe after the pause.
-
-    A pause of more than an hour means that the clock was set back; then a probe is also admitted.
-    """
+    """Return True if a call may start: any while closed, else a single probe after the pause."""
+    # A pause of more than an hour means that the clock was set back; then a probe is also admitted.
     if breaker.open_until is None:
         return True
     return not breaker.probing and not 0 < breaker.open_until - now <= BEYOND_ANY_PAUSE_S
@@ -79,12 +77,10 @@ def after_failure(
     limits: BreakerLimits,
     starting: bool = False,
 ) -> Breaker:
-    """Return the breaker after the endpoint failed.
-
-    A lasting error (wrong key, exhausted quota) opens it at once; long retry times are capped.
-    While a local endpoint is ``starting`` (it has not answered yet), an overdue call counts less:
-    the server may be loading the model, or reading its first prompt.
-    """
+    """Return the breaker after the endpoint failed."""
+    # A lasting error (wrong key, exhausted quota) opens it at once; long retry times are capped.
+    # While a local endpoint is ``starting`` (it has not answered yet), an overdue call counts less:
+    # the server may be loading the model, or reading its first prompt.
     failures = breaker.failures + 1
     if starting and isinstance(error, DeadlineExceeded) and breaker.closed:
         limits = replace(limits, failures=SLOW_STARTS * limits.failures)

@@ -1,11 +1,25 @@
-"""When an error response allows a retry, and whether waiting can help."""
+"""Whether and when to retry a failed model call, and what its response says about that.
+
+Full jitter: the wait is drawn evenly between 0 and an exponential bound, so that callers who failed
+together do not retry together (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
+2015).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+
+from evennia_ai.errors import (
+    Busy,
+    CircuitOpen,
+    DeadlineExceeded,
+    ProviderError,
+    ProviderUnavailable,
+)
 
 LONGEST_WAIT_S = 7 * 24 * 3_600.0
 SOON_S = 3_600.0
@@ -25,6 +39,8 @@ SPENT_TEXT = re.compile(
     re.IGNORECASE,
 )
 SHORT_SPAN = re.compile(r"\bper (?:min|minute|second|hour)\b|\b[tr]pm\b", re.IGNORECASE)
+LOADING_PAUSE_S = 1.0
+FINAL = (Busy, CircuitOpen, DeadlineExceeded)
 
 
 def parse_retry_after(value: str, now: datetime) -> float | None:
@@ -32,13 +48,8 @@ def parse_retry_after(value: str, now: datetime) -> float | None:
     text = value.strip()
     if SECONDS.fullmatch(text):
         return min(float(text), LONGEST_WAIT_S)
-    try:
-        date = parsedate_to_datetime(text)
-        aware = date if date.tzinfo else date.replace(tzinfo=UTC)
-        left_s = (aware - now).total_seconds()
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return min(max(left_s, 0.0), LONGEST_WAIT_S)
+    date = read_date(text)
+    return None if date is None else min(max((date - now).total_seconds(), 0.0), LONGEST_WAIT_S)
 
 
 def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -46,16 +57,17 @@ def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
     milliseconds = headers.get("retry-after-ms", "").strip()
     if SECONDS.fullmatch(milliseconds):
         return min(float(milliseconds) / 1_000, LONGEST_WAIT_S)
-    return parse_retry_after(headers.get("retry-after", ""), server_time(headers, now))
+    server_now = read_date(headers.get("date", ""))  # by its own clock, which may differ from ours
+    return parse_retry_after(headers.get("retry-after", ""), server_now or now)
 
 
-def server_time(headers: Mapping[str, str], now: datetime) -> datetime:
-    """Return the time of the server's clock if the response has it, else ours."""
+def read_date(text: str) -> datetime | None:
+    """Return the time in an HTTP date, None if it is none."""
     try:
-        told = parsedate_to_datetime(headers.get("date", ""))
+        date = parsedate_to_datetime(text)
     except (TypeError, ValueError, OverflowError):
-        return now
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def is_loading(status: int | None, words: str) -> bool:
@@ -76,3 +88,40 @@ def is_quota_exhausted(
         and bool(SPENT_TEXT.search(message))
         and not SHORT_SPAN.search(message)
     )
+
+
+@dataclass(frozen=True)
+class RetryLimits:
+    """The number of attempts, and the waits between them in seconds."""
+
+    max_attempts: int = 4
+    base_s: float = 0.5
+    cap_s: float = 8.0
+    least_time_s: float = 0.5  # the time that an attempt needs before the deadline
+
+
+def backoff_bound(attempt: int, limits: RetryLimits) -> float:
+    """Return the longest wait after the ``attempt``-th attempt (from 1), in seconds."""
+    return min(limits.cap_s, limits.base_s * 2.0 ** (attempt - 1))
+
+
+def retry_delay(
+    error: ProviderError, attempt: int, left_s: float, jitter: float, limits: RetryLimits
+) -> float | None:
+    """Return the seconds until the next attempt, None if there is none.
+
+    ``attempt`` counts the attempts so far; ``jitter`` is drawn evenly from 0 to 1. A wait that the
+    error requests is kept in full; a wait that would exceed the deadline is not begun. A call whose
+    streamed reply had begun is not retried, because words may have been spoken. A server that is
+    loading its model gets any number of attempts.
+    """
+    is_transient = isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
+    if error.code == LOADING_CODE:
+        delay = LOADING_PAUSE_S + jitter * limits.base_s
+    elif attempt >= limits.max_attempts or not is_transient or error.begun:
+        return None
+    elif error.retry_after_s is None:
+        delay = jitter * backoff_bound(attempt, limits)
+    else:
+        delay = max(0.0, error.retry_after_s) + jitter * limits.base_s
+    return delay if delay + limits.least_time_s <= left_s else None

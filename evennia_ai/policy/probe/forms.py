@@ -65,13 +65,6 @@ def judge_schema(answer: Answer) -> Finding:
     return Finding(NOTE, "It does not keep to a JSON schema.")
 
 
-def suggest_form(tools_work: bool, schema_works: bool) -> str:
-    """Return the request form for an endpoint."""
-    if tools_work:
-        return TOOLS
-    return SCHEMA if schema_works else TEXT
-
-
 def judge_form(found: str, profile_form: str) -> Finding:
     """Return how the model will be asked, as found unless the profile sets a form."""
     if profile_form == "auto":

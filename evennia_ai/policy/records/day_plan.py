@@ -27,6 +27,7 @@ LEAST_MINUTES = 30
 WHAT_CHARS = 120
 LASTS_S = 20 * 3_600.0  # under a day: a character that sleeps at about the same hour plans daily
 MOST_GOALS = 4
+PLACE_BEHIND = re.compile(r"\A.*? \(to (.+)\)\Z", re.DOTALL)
 CLOCK = re.compile(r"\s*(\d{1,2}):(\d{2})\s*")
 
 # Each trade with its work in the morning and in the afternoon.
@@ -109,14 +110,7 @@ def plan_request(
 
 def places_near(exits: Sequence[str]) -> list[str]:
     """Return the places that exits lead to: "road (to North Gate)" → "North Gate"."""
-    return list(dict.fromkeys(map(_place_behind, exits)))
-
-
-def _place_behind(exit_name: str) -> str:
-    _, _, place = exit_name.partition(" (to ")
-    if not place.endswith(")"):
-        return exit_name
-    return place[:-1] or exit_name
+    return list(dict.fromkeys(PLACE_BEHIND.sub(r"\1", name) for name in exits))
 
 
 def read_plan(reply: str, places: Sequence[str]) -> list[Planned]:

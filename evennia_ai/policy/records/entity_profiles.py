@@ -121,10 +121,8 @@ def make_attribute(
 
 
 def covers(one: Record, other: Record) -> bool:
-    """Return True if everybody who may know ``other`` may also know ``one``.
-
-    Only then may ``one`` end ``other``: what Ann whispers must not change what Bob is told.
-    """
+    """Return True if everybody who may know ``other`` may also know ``one``."""
+    # Only then may ``one`` end ``other``: what Ann whispers must not change what Bob is told.
     if one["audience"] is None or other["audience"] is None:
         return one["audience"] is None
     return set(other["audience"]) <= set(one["audience"])

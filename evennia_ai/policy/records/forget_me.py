@@ -38,22 +38,18 @@ class ToForget:
         ``gone`` has the ids of the character's records that were removed before.
         """
         if is_builders(record):
-            return None if self.is_only_for_them(record) else self.without_them(record, ())
+            confidants = record["audience"]  # None, or those who alone may ever know it
+            is_theirs = bool(confidants) and self.people.issuperset(confidants)
+            return None if is_theirs else self.without_them(record, ())
         if self.is_theirs(record) or self.comes_from(record, gone):
             return None
         if self.holds_words(words_in(record)):
             return None
         return self.without_them(record, (FORGOTTEN,))
 
-    def is_only_for_them(self, record: Record) -> bool:
-        """Return True for a record that nobody but these people may ever know."""
-        return bool(record["audience"]) and self.people.issuperset(record["audience"])
-
     def is_theirs(self, record: Record) -> bool:
-        """Return True if a record is about them, private to them, or theirs as far as is known.
-
-        If several people's words may be in it and its messages are unknown, it is theirs.
-        """
+        """Return True if a record is about them, private to them, or theirs as far as is known."""
+        # If several people's words may be in it and its messages are unknown, it is theirs.
         named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
         if self.people.intersection([*named, *(record["audience"] or ())]):
             return True
@@ -64,10 +60,8 @@ class ToForget:
         return not (others and is_known)
 
     def comes_from(self, record: Record, gone: Collection[str]) -> bool:
-        """Return True if a record was made of a message or a record that goes.
-
-        A record of others may name all messages of a turn in which these people were overheard.
-        """
+        """Return True if a record was made of a message or a record that goes."""
+        # A record of others may name all messages of a turn in which these people were overheard.
         sources = {*cited_by(record), *record.get("sources", ())} if gone else set()
         if sources.intersection(gone):
             return True

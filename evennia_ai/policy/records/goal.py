@@ -129,11 +129,9 @@ def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
 
 
 def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -> Changes:
-    """Return the changes that end the faded goals of a character's own.
-
-    A goal fades at an eighth of its `strength` since it or a step of it was last touched. A
-    builder's goal never fades, nor do its steps. A half-life of 0 disables fading.
-    """
+    """Return the changes that end the faded goals of a character's own."""
+    # A goal fades at an eighth of its `strength` since it or a step of it was last touched. A
+    # builder's goal never fades, nor do its steps. A half-life of 0 disables fading.
     if not half_life_days:
         return {}
     at = now.isoformat()

@@ -38,16 +38,9 @@ def read_steps(reply: str, goal: Record) -> tuple[str, ...]:
     said = {normalised(goal["content"])}
     steps: list[str] = []
     for line in reply_lines(reply):
-        step = read_step(line)
+        value = read_line_object(line).get("step")
+        step = clean_heard(value, GOAL_CHARS) if isinstance(value, str) else ""
         if step and normalised(step) not in said:
             said.add(normalised(step))
             steps.append(step)
     return tuple(steps[:MOST_STEPS]) if len(steps) >= FEWEST_STEPS else ()
-
-
-def read_step(line: str) -> str:
-    """Return the step on one line of a reply; empty if there is none."""
-    said = read_line_object(line)
-    if not isinstance(said.get("step"), str):
-        return ""
-    return clean_heard(said["step"], GOAL_CHARS)

@@ -24,12 +24,10 @@ class Branch:
 
 
 def lay_out(goals: Sequence[Record]) -> list[Branch]:
-    """Return goals as a tree from top to bottom, the most important first, then the oldest.
-
-    Goals that are not passed show neither as a parent nor in any progress, so a tree of the goals
-    that an audience may know reveals nothing else (P9). A goal whose parent is missing, or is part
-    of a circle, stands at the top.
-    """
+    """Return goals as a tree from top to bottom, the most important first, then the oldest."""
+    # Goals that are not passed show neither as a parent nor in any progress, so a tree of the goals
+    # that an audience may know reveals nothing else (P9). A goal whose parent is missing, or is
+    # part of a circle, stands at the top.
     known = {goal["id"]: goal for goal in goals}
     children = children_of(goals)
     branches: list[Branch] = []

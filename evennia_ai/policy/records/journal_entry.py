@@ -1,15 +1,15 @@
-"""Journal entries: their fields, changes, archive form, and duplicate detection."""
+"""Journal entries: their fields, importance, changes, archive form, and duplicate detection."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from pydantic import Field
 
-from evennia_ai.policy.records.importance_rule import score_importance
 from evennia_ai.policy.records.long_term import LINK
 from evennia_ai.policy.records.provenance import (
     Labels,
@@ -23,8 +23,43 @@ from evennia_ai.policy.records.provenance import (
     united,
 )
 
+BASE = 3
+LOWEST, HIGHEST = 1, 10
+
+GRAVE = re.compile(
+    r"\b(?:promis\w*|swor[en]\w*|swear\w*|oath|vow\w*|threat\w*|warn(?:ed|ing|s)?|g[ai]ve[ns]?"
+    r"|gifts?|present(?:ed|s)|ste?al\w*|stole\w*|thie\w+|theft|rob(?:s|bed|ber\w*)|attack\w*"
+    r"|murder\w*|kill\w*|d(?:ied|ies|ying|ead|eath)|buried"
+    r"|versprech\w*|versproch\w*|versprich\w*|versprach\w*|schw[oö]r\w*|droh\w*|schenk\w*"
+    r"|geschenk\w*|gestohlen|stiehl\w*|stahl|dieb\w*|raub\w*|geraubt|angriff\w*|greif\w+"
+    r"|mord\w*|ermord\w*|t[oö]tet?\w*|tot|tod\w*|starb\w*|gestorben|begraben)\b",
+    re.IGNORECASE,
+)
+PARTICULAR = re.compile(
+    r"\d|\b(?:secret\w*|geheim\w*|password|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow"
+    r"|tonight|midnight|noon|morgen|mitternacht|mittag|(?:mon|diens|donners|frei|sams|sonn)tag"
+    r"|mittwoch|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|zwei|drei"
+    r"|vier|fünf|sechs|sieben|acht|neun|zehn|dutzend|hundert|tausend)\b",
+    re.IGNORECASE,
+)
+TO_KEEP = re.compile(r"\b(?:remember|don'?t forget|never forget|merk\w*|vergiss)\b", re.IGNORECASE)
+GREETING = re.compile(
+    r"\b(?:hello|hi|hail|greetings?|greet(?:ed|s)|good (?:morning|evening|day|night)|goodbye"
+    r"|farewell|hallo|gr(?:ü|ue)(?:ß|ss)\w*|guten (?:morgen|tag|abend)|gute nacht|lebewohl)\b",
+    re.IGNORECASE,
+)
 BY_RULE, GIVEN = "rule", "given"
 OUTER_PUNCTUATION = " .!…;,\"'”“»«"
+
+
+def score_importance(text: str, *, named: bool = False, first_meeting: bool = False) -> int:
+    """Return a text's importance, 1 to 10; ``named``: it has the character's own name."""
+    score = BASE + named + 2 * first_meeting
+    score += 3 * bool(GRAVE.search(text))
+    score += bool(PARTICULAR.search(text))
+    score += 4 * bool(TO_KEEP.search(text))
+    score -= 2 * bool(GREETING.search(text))
+    return max(LOWEST, min(HIGHEST, score))
 
 
 class JournalEntry(Remembered):
@@ -68,10 +103,8 @@ def make_entry(
 
 
 def change_entry(entry: Record, fields: Mapping[str, object]) -> Record:
-    """Return an entry with some fields changed; raises BadRecord.
-
-    If its content or audience changes, long-term memory no longer holds it.
-    """
+    """Return an entry with some fields changed; raises BadRecord."""
+    # If its content or audience changes, long-term memory no longer holds it.
     scored = {"importance_by": GIVEN} if "importance" in fields else {}
     differs = any(fields.get(name, entry[name]) != entry[name] for name in ("content", "audience"))
     anew = {"consolidated": False} if differs else {}
@@ -120,10 +153,8 @@ def archived(entry: Record, at: datetime) -> Record:
 
 
 def brought_back(entry: Record) -> Record:
-    """Return an archived entry as it returns to the journal, without its long-term memory.
-
-    Its importance counts as given, because somebody asked for it.
-    """
+    """Return an archived entry as it returns to the journal, without its long-term memory."""
+    # Its importance counts as given, because somebody asked for it.
     plain = {name: value for name, value in entry.items() if name != "archived_at"}
     links = [link for link in plain["links"] if not link.startswith(LINK)]
     return {**plain, "links": links, "consolidated": False, "importance_by": GIVEN}

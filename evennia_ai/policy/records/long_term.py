@@ -76,10 +76,8 @@ def linked(entry: Record, memory_id: str) -> dict[str, object]:
 
 
 def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> tuple[str, list[str]]:
-    """Return which of an entry's memories to keep, empty for none, and which to delete.
-
-    Of several that fit, the one that the entry names stays.
-    """
+    """Return which of an entry's memories to keep, empty for none, and which to delete."""
+    # Of several that fit, the one that the entry names stays.
     digest, named = digest_of(entry), memory_of(entry)
     fitting = sorted((row.id for row in rows if row.digest == digest), key=named.__ne__)
     keep = fitting[0] if fitting else ""

@@ -36,11 +36,9 @@ def edited_fields(content: str) -> dict[str, object]:
 
 
 def pinned_fields(entry: Record, pinned: bool) -> dict[str, object]:
-    """Return the fields of an entry that a builder pins or unpins.
-
-    A manual pin's importance counts as given, so the character does not unpin it when space runs
-    out.
-    """
+    """Return the fields of an entry that a builder pins or unpins."""
+    # A manual pin's importance counts as given, so the character does not unpin it when space runs
+    # out.
     weight = {"importance": entry["importance"]} if pinned else {}
     return {"pinned": pinned, **weight}
 

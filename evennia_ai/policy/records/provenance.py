@@ -115,10 +115,8 @@ def kinds_of(model: type[BaseModel]) -> Mapping[str, tuple[type, ...]]:
 
 
 def is_sound(model: type[BaseModel], raw: object) -> bool:
-    """Return True if a stored record has every field of its model, rightly typed.
-
-    It was fully checked when stored; a full check takes 37 µs a record, this one 4 µs (measured).
-    """
+    """Return True if a stored record has every field of its model, rightly typed."""
+    # It was fully checked when stored; a full check takes 37 µs a record, this one 4 µs (measured).
     kinds = kinds_of(model)
     if type(raw) is not dict or not kinds.keys() <= raw.keys():
         return False

@@ -205,10 +205,8 @@ def select_taken_back(
 
 
 def mix(own: Sequence[T], heard: Sequence[T], limit: int) -> list[T]:
-    """Return own and shared memories, best first, every third a shared one, up to ``limit``.
-
-    Their scores are not comparable, because word rarity differs between the two collections.
-    """
+    """Return own and shared memories, best first, every third a shared one, up to ``limit``."""
+    # Their scores are not comparable, because word rarity differs between the two collections.
     left, shared = list(own), list(heard)
     mixed: list[T] = []
     while (left or shared) and len(mixed) < limit:

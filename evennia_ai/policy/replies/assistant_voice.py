@@ -181,11 +181,9 @@ def is_refusal(words: str) -> bool:
 
 
 def opens_with_refusal(text: str) -> bool:
-    """Return True for a reply to a task that begins with a refusal, as "I cannot summarise ...".
-
-    Quoted words at the beginning count only if the whole reply is quoted: a summary may begin with
-    what somebody said.
-    """
+    """Return True for a reply to a task that begins with a refusal, as "I cannot summarise ..."."""
+    # Quoted words at the beginning count only if the whole reply is quoted: a summary may begin
+    # with what somebody said.
     words = straight(text).strip(MARKUP)
     if words[:1] in QUOTES:
         words = words[1:] if words[-1:] in QUOTES else ""

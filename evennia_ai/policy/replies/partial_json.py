@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Generator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 STRING_END = re.compile(r'[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"')  # from behind the opening quote
 HEX, HIGH, LOW = "[0-9a-fA-F]{4}", "[dD][89abAB][0-9a-fA-F]{2}", "[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -18,7 +18,9 @@ WHOLE_ESCAPES = re.compile(
 SCALAR = re.compile(r"[^\s,\]}]+")
 NESTED_TOKEN = re.compile(r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"|[\[\]{}"]')
 DEPTH = {"[": 1, "{": 1, "]": -1, "}": -1}
-NOTHING = object()
+
+T = TypeVar("T")
+Reading = Generator[None, None, T]  # yields where the text ends before it can read on
 
 
 @dataclass(frozen=True)
@@ -34,29 +36,26 @@ class ObjectReader:
     """An incremental reader of the first JSON object in a text.
 
     It passes over text before the object, such as a code fence, and ignores all text after it.
-    ``values`` holds the finished fields. The reader never raises: at invalid JSON ``broken``
-    becomes True, and no event follows.
     """
 
     def __init__(self, streamed: Collection[str] = ()) -> None:
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}  # of the finished fields
         self.done = False
-        self.broken = False
+        self.broken = False  # True at invalid JSON: no event follows, and nothing raises
         self._streamed = frozenset(streamed)
         self._text = ""  # not yet read
-        self._name = ""
-        self._raw: list[str] = []  # the value's parts: a string's, or a nested value's
-        self._depth = 0
         self._events: list[FieldEvent] = []
-        self._step: Callable[[], bool] = self._before_object
+        self._reading = self._object()
 
     def feed(self, text: str) -> list[FieldEvent]:
         """Add a part of the text; return what it tells about the streamed and other fields."""
         if self.done or self.broken:
             return []
         self._text += text
-        while not (self.done or self.broken) and self._step():
-            pass
+        try:
+            next(self._reading, None)
+        except (ValueError, RecursionError):
+            self.broken = True
         events, self._events = self._events, []
         return events
 
@@ -64,125 +63,81 @@ class ObjectReader:
         taken, self._text = self._text[:length], self._text[length:]
         return taken
 
-    def _skip_space(self) -> str:
-        """Return the next character that is no white space, "" if it has not arrived."""
+    def _next_char(self, allowed: str = "") -> Reading[str]:
+        """Return the next character that is no white space; raises ValueError at another one."""
+        while not self._text.lstrip():
+            self._text = ""
+            yield
         self._text = self._text.lstrip()
-        return self._text[:1]
+        if allowed and self._text[0] not in allowed:
+            raise ValueError(f"none of {allowed}")
+        return self._text[0]
 
-    def _before_object(self) -> bool:
-        _, brace, self._text = self._text.partition("{")
-        self._step = self._before_key if brace else self._before_object
-        return bool(brace)
+    def _object(self) -> Reading[None]:
+        while "{" not in self._text:
+            self._text = ""
+            yield
+        self._take(self._text.index("{") + 1)
+        while (char := (yield from self._next_char('"{,}'))) != "}":
+            if char == '"':
+                yield from self._field()
+            else:  # a doubled brace; a needless comma
+                self._take(1)
+        self.done = True
 
-    def _before_key(self) -> bool:
-        char = self._skip_space()
-        if char == '"':
-            return self._read_key()
-        if char in ("{", ","):  # a doubled brace; a needless comma
-            self._take(1)
-        elif char == "}":
-            self.done = True
-        else:
-            self.broken = bool(char)
-        return bool(char)
-
-    def _read_key(self) -> bool:
-        end = STRING_END.match(self._text, 1)
-        if end is None:
-            return False
+    def _field(self) -> Reading[None]:
+        while (end := STRING_END.match(self._text, 1)) is None:
+            yield
         name = decoded(self._take(end.end()))
-        self._name, self._step = str(name), self._before_value
-        self.broken = name is NOTHING
-        return True
-
-    def _before_value(self) -> bool:
-        char = self._skip_space()
-        if char == ":":
-            self._take(1)
-            self._step = self._at_value
-        else:
-            self.broken = bool(char)
-        return bool(char)
-
-    def _at_value(self) -> bool:
-        char = self._skip_space()
-        if not char:
-            return False
-        self._events.append(FieldEvent("started", self._name))
-        self._raw, self._depth = [], 0
+        yield from self._next_char(":")
+        self._take(1)
+        char = yield from self._next_char()
+        self._events.append(FieldEvent("started", name))
         if char == '"':
-            self._take(1)
-            self._step = self._in_string
+            raw = yield from self._string(name)
         else:
-            self._step = self._in_nested if char in "[{" else self._in_scalar
-        return True
+            raw = yield from (self._nested() if char in "[{" else self._scalar())
+        self.values[name] = decoded(raw)
+        self._events.append(FieldEvent("finished", name, self.values[name]))
+        yield from self._next_char(",}")
 
-    def _in_string(self) -> bool:
-        end = STRING_END.match(self._text)
-        string = self._text[: end.end() - 1] if end else self._text
-        whole = WHOLE_ESCAPES.match(string)
-        self._add_string_part(self._take(whole.end() if whole else 0))
-        if end is not None:
-            self._add_string_part(self._take(end.end() - (whole.end() if whole else 0))[:-1])
-            self._finish(decoded(f'"{"".join(self._raw)}"'))
-        return end is not None
+    def _string(self, name: str) -> Reading[str]:
+        self._take(1)
+        parts: list[str] = []
+        while True:
+            end = STRING_END.match(self._text)
+            string = self._text[: end.end() - 1] if end else self._text
+            whole = WHOLE_ESCAPES.match(string)
+            length = whole.end() if whole else 0
+            for part in (string[:length], string[length:] if end else ""):
+                parts.append(part)
+                if part and name in self._streamed:
+                    self._events.append(FieldEvent("text", name, decoded(f'"{part}"')))
+            self._take(end.end() if end else length)
+            if end:
+                return f'"{"".join(parts)}"'
+            yield
 
-    def _add_string_part(self, part: str) -> None:
-        self._raw.append(part)
-        if not part or self._name not in self._streamed:
-            return
-        text = decoded(f'"{part}"')
-        if text is NOTHING:
-            self.broken = True
-        else:
-            self._events.append(FieldEvent("text", self._name, text))
+    def _nested(self) -> Reading[str]:
+        depth, parts = 0, list[str]()
+        while True:
+            stop = len(self._text)
+            for token in NESTED_TOKEN.finditer(self._text):
+                if token[0] == '"':  # a string without its end
+                    stop = token.start()
+                    break
+                depth += DEPTH.get(token[0], 0)
+                if depth == 0:
+                    return "".join([*parts, self._take(token.end())])
+            parts.append(self._take(stop))
+            yield
 
-    def _in_nested(self) -> bool:
-        for token in NESTED_TOKEN.finditer(self._text):
-            if token[0] == '"':  # a string without its end
-                self._raw.append(self._take(token.start()))
-                return False
-            self._depth += DEPTH.get(token[0], 0)
-            if self._depth == 0:
-                self._raw.append(self._take(token.end()))
-                self._finish(decoded("".join(self._raw)))
-                return True
-        self._raw.append(self._take(len(self._text)))
-        return False
-
-    def _in_scalar(self) -> bool:
-        found = SCALAR.match(self._text)
-        if found is None:
-            self.broken = True
-        elif found.end() < len(self._text):
-            self._finish(decoded(self._take(found.end())))
-        else:
-            return False
-        return True
-
-    def _finish(self, value: Any) -> None:
-        if self.broken or value is NOTHING:
-            self.broken = True
-            return
-        self.values[self._name] = value
-        self._events.append(FieldEvent("finished", self._name, value))
-        self._step = self._after_value
-
-    def _after_value(self) -> bool:
-        char = self._skip_space()
-        if char == ",":
-            self._take(1)
-            self._step = self._before_key
-        elif char == "}":
-            self.done = True
-        else:
-            self.broken = bool(char)
-        return bool(char)
+    def _scalar(self) -> Reading[str]:
+        while (found := SCALAR.match(self._text)) and found.end() == len(self._text):
+            yield
+        return self._take(found.end() if found else 0)
 
 
 def decoded(raw: str) -> Any:
-    """Return the JSON value, `NOTHING` if it is invalid; line breaks in strings are allowed."""
-    try:
-        return json.loads(raw, strict=False)
-    except (ValueError, RecursionError):
-        return NOTHING
+    """Return a JSON value, in whose strings line breaks are allowed; raises ValueError."""
+    return json.loads(raw, strict=False)

@@ -45,10 +45,8 @@ def quotes_rules(words: Sequence[str], rules: str) -> bool:
 
 
 def quotes_persona(words: Sequence[str], persona: str, name: str) -> bool:
-    """Return True for "You are Brannoc", or for a long run with "you" that stands in the persona.
-
-    What it tells of the character may be said: "I have outlived two mayors".
-    """
+    """Return True for "You are Brannoc", or a long run with "you" that stands in the persona."""
+    # What it tells of the character may be said: "I have outlived two mayors".
     own = plain_words(name)
     if own and any(list(words[at : at + 2 + len(own)]) in address(own) for at in range(len(words))):
         return True
@@ -72,10 +70,8 @@ def is_echo(words: Sequence[str], heard: Collection[str]) -> bool:
 
 
 def echoes(words: Sequence[str], line: Sequence[str]) -> bool:
-    """Return True if the words are a line, or nearly so if both are long.
-
-    "Your name is Tom" for "My name is Tom" is an answer.
-    """
+    """Return True if the words are a line, or nearly so if both are long."""
+    # "Your name is Tom" for "My name is Tom" is an answer.
     if list(words) == list(line):
         return len(words) >= ECHO_WORDS
     if min(len(words), len(line)) < NEAR_ECHO_WORDS or overlap(words, line) < NEAR_ECHO:

@@ -6,17 +6,16 @@ arrives whole, one call has the same sentences.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from evennia_ai.messages import SAY, WHISPER, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.partial_json import FieldEvent, ObjectReader
-from evennia_ai.policy.replies.sentences import SentenceSplitter
-from evennia_ai.policy.replies.speech import WORDS, Speech, joined, spoken
+from evennia_ai.policy.replies.speech import WORDS, SentenceSplitter, Speech, joined, spoken
 from evennia_ai.policy.replies.text_calls import ACT, beginnings, read_text_calls
-from evennia_ai.policy.replies.written_calls import numbered, parameters, with_written_calls
-from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall
+from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall, tool_name
 from evennia_ai.policy.request_forms.schema_form import (
     SAY_CHARS,
     act_calls_of,
@@ -102,7 +101,8 @@ class SchemaReader(ReplyReader):
     def _heed(self, event: FieldEvent) -> Calls:
         if event.kind == "finished":
             self._values[event.name] = event.value
-        if event.name != SAY or event.kind == "started" or not self._knows_act():
+        act_is_known = act_fields(self._values, self._asked) <= set(self._values)
+        if event.name != SAY or event.kind == "started" or not act_is_known:
             return []
         acts: Calls = []
         if event.kind == "text" and self._speech is None:
@@ -114,9 +114,6 @@ class SchemaReader(ReplyReader):
         if event.kind == "text":
             return acts + self._speech.add(event.value)
         return self._speech.end(unfinished=len(event.value) >= SAY_CHARS)
-
-    def _knows_act(self) -> bool:
-        return act_fields(self._values, self._asked) <= set(self._values)
 
 
 class NativeReader(ReplyReader):
@@ -216,3 +213,32 @@ READERS: dict[str, Callable[[Asked], ReplyReader]] = {SCHEMA: SchemaReader, TEXT
 def reply_reader(form: str, asked: Asked) -> ReplyReader:
     """Return the reader of a reply in a request form."""
     return READERS.get(form, NativeReader)(asked)
+
+
+def with_written_calls(reply: LLMReply, asked: Asked, acts: bool = False) -> LLMReply:
+    """Return the reply with the calls that are written in its text, if any.
+
+    With ``acts``, an object of the form `schema` counts as its calls, too.
+    """
+    found = read_text_calls(reply.content, parameters(asked), acts)
+    if not found.calls:
+        return reply
+    calls: list[NamedCall] = []
+    for name, arguments in found.calls:
+        is_act = acts and name == ACT
+        calls += calls_of(json.loads(arguments), asked) if is_act else [NamedCall(name, arguments)]
+    changed = replace(reply, content=found.words, tool_calls=tuple(numbered(calls)), tied=acts)
+    return replace(changed, finish_reason="stop")  # a call that was cut off was not found
+
+
+def parameters(asked: Asked) -> dict[str, dict[str, object]]:
+    """Return the arguments' schema of each offered tool by name."""
+    return {tool_name(t): dict(t["function"].get("parameters", {})) for t in asked.tools}
+
+
+def numbered(calls: Iterable[NamedCall]) -> list[ToolCallRequest]:
+    """Return calls with ids."""
+    return [
+        ToolCallRequest(f"act{number}", call.name, call.arguments)
+        for number, call in enumerate(calls)
+    ]

@@ -235,10 +235,8 @@ def arguments_of(rest: dict[str, Any]) -> Any:
 
 
 def calls_with(name: str, arguments: Any, tools: Tools) -> list[Call]:
-    """Return the call as a list of one; empty if the arguments are a schema or cannot be read.
-
-    A bare string is the tool's first required text.
-    """
+    """Return the call as a list of one; empty if the arguments are a schema or cannot be read."""
+    # A bare string is the tool's first required text.
     if isinstance(arguments, str):
         found = LooseReader(arguments, STEPS).read(0) if arguments[:1] == "{" else None
         key = text_parameter(tools[name])

@@ -1,4 +1,4 @@
-"""How a model is asked, by its name.
+"""How a model is asked: as its profile says, as a probe found, or by its name.
 
 Small models fail at native tool calls, but can write one JSON object. Models without tools in their
 chat template get the JSON object too, because such a template drops the tools silently. Unknown
@@ -8,9 +8,12 @@ names get tools, because hosted models rarely name their size.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from evennia_ai.policy.context.windows import bare_name
-from evennia_ai.policy.request_forms.form import SCHEMA, TOOLS
+from evennia_ai.policy.request_forms.form import AUTO, SCHEMA, TOOLS, RequestForm
+from evennia_ai.policy.request_forms.plain_forms import TEXT_FORM, TOOLS_FORM
+from evennia_ai.policy.request_forms.schema_form import SchemaForm
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 
 SMALL_BILLIONS = 4.0  # parameters
@@ -54,6 +57,9 @@ WITHOUT_SYSTEM = (
     r"phi-?3(?![\d.])",
     r"mistral-7b-(?:instruct-)?v0\.[12]|(?:open-)?mixtral-8x7b",
 )
+REQUEST_FORMS: Mapping[str, RequestForm] = {
+    form.name: form for form in (TOOLS_FORM, SchemaForm(), TEXT_FORM)
+}
 
 
 def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
@@ -89,3 +95,13 @@ def billions(name: str) -> float | None:
     """Return the parameters in a model's name in billions, None if it tells none."""
     sizes = [float(b) if b else float(m) / 1000 for b, m in SIZE.findall(name)]
     return max(sizes, default=None)
+
+
+def choose_form(model: str, wanted: str = AUTO, told: str = "") -> RequestForm:
+    """Return the form for a model.
+
+    ``wanted`` is the profile's own; ``told`` is what a probe found, "" if it ran for none. If both
+    are silent, the model's name decides.
+    """
+    name = wanted if wanted in REQUEST_FORMS else told or form_for(model)
+    return REQUEST_FORMS.get(name, TOOLS_FORM)

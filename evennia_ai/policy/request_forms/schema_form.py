@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evennia_ai.messages import EMOTE, NOOP, SAY, WHISPER
@@ -24,7 +24,6 @@ from evennia_ai.policy.request_forms.form import (
     parameters_of,
     tool_name,
 )
-from evennia_ai.policy.request_forms.wanted_acts import wanted_acts
 
 RULES = """\
 You play one character in a text game. You are that person, here and now; you know nothing of \
@@ -86,6 +85,21 @@ BUILT_IN = frozenset(
     "pin_fact search_journal search_memory search_history update_entity_observation set_goal "
     "update_goal".split()
 )
+HANDLING, MOVE, FOLLOW = ("give", "get", "drop"), "move", "follow"
+# English and German, as the examples of talk that this was measured with; names count in any
+# language.
+HANDLING_WORDS = re.compile(
+    r"\b(?:giv|give|hand|pass|bring|fetch|tak|take|get|gett|pick|grab|drop|dropp|put|putt|lay|lend"
+    r"|sell|buy|trad|trade|keep|hold|have|want|need|gib|reich|hol|nimm|nehm|leg|stell|kauf|leih"
+    r"|verkauf)(?:s|es|ing|ed|e|t|st|en)?\b",
+    re.IGNORECASE,
+)
+WALKING_WORDS = re.compile(
+    r"\b(?:com|come|go|walk|lead|follow|tak|take|show|let's|enter|komm|geh|lauf|folg|führ|zeig"
+    r"|begleit)(?:s|es|ing|ed|e|t|st|en)?\b",
+    re.IGNORECASE,
+)
+LEAST_CHARS = 3  # of a word that may name a thing
 
 
 class SchemaForm(RequestForm):
@@ -198,10 +212,8 @@ def own_tool(name: str, asked: Asked) -> Schema | None:
 
 
 def give_calls(target: str, asked: Asked) -> list[NamedCall]:
-    """Return the call that gives a thing: to whom the target names, else to who asked for it.
-
-    A thing that lies here is picked up first.
-    """
+    """Return the call that gives a thing: to whom the target names, else to who asked for it."""
+    # A thing that lies here is picked up first.
     found = RECEIVER.fullmatch(target)
     item, to = found.groups() if found else (target, named_receiver(asked))
     to = asked.addressee if to.strip().lower() in ADDRESSEES else to.strip()
@@ -236,3 +248,27 @@ def target_of(answer: Mapping[str, Any]) -> str:
 def named(name: str, /, **arguments: str) -> NamedCall:
     """Return a call."""
     return NamedCall(name, json.dumps(arguments, ensure_ascii=False))
+
+
+def wanted_acts(asked: Asked, acts: Iterable[str]) -> list[str]:
+    """Return the acts that the model may choose: of walking and handling only what is asked for."""
+    # A walk to nowhere in particular is one with the speaker. If nobody spoke, all are allowed.
+    handling = HANDLING_WORDS.search(asked.heard) or names_one(
+        asked.heard, (*asked.things, *asked.carrying)
+    )
+    left_out = set() if handling else set(HANDLING)
+    to_exit = names_one(asked.heard, asked.exits)
+    left_out |= set() if to_exit else {MOVE}
+    left_out |= set() if to_exit or WALKING_WORDS.search(asked.heard) else {FOLLOW}
+    return [act for act in acts if not asked.heard or act not in left_out]
+
+
+def names_one(line: str, names: Iterable[str]) -> bool:
+    """Return True if the line holds a word of one of the names."""
+    words = {word for name in names for word in long_words(name)}
+    return not words.isdisjoint(long_words(line))
+
+
+def long_words(text: str) -> set[str]:
+    """Return the words of a text that may name something, in lower case."""
+    return {word for word in re.findall(r"\w+", text.lower()) if len(word) >= LEAST_CHARS} - {"the"}

@@ -104,10 +104,8 @@ def is_words(item: Item, role: str) -> bool:
 
 
 def read_items(messages: Iterable[WireMessage]) -> tuple[str, list[Item]]:
-    """Return the rules that come first, and the rest with each call beside its result.
-
-    Later system messages are user text. Empty messages and results without a call are dropped.
-    """
+    """Return the rules that come first, and the rest with each call beside its result."""
+    # Later system messages are user text. Empty messages and results without a call are dropped.
     rules: list[str] = []
     items: list[Item] = []
     pending: dict[str, tuple[int, dict[str, Any]]] = {}

@@ -18,11 +18,9 @@ SHARED = 0.5
 
 
 def newest_first(query: str, records: Sequence[R], now: datetime) -> list[R]:
-    """Return ranked records with the newest of each group of similar ones first.
-
-    "Ann owes 5 crowns" then stands before the older "Ann owes 3 crowns"; no other record moves. If
-    the query names a time, the order stays, because the ranking has put that time first.
-    """
+    """Return ranked records with the newest of each group of similar ones first."""
+    # "Ann owes 5 crowns" then stands before the older "Ann owes 3 crowns"; no other record moves.
+    # If the query names a time, the order stays, because the ranking has put that time first.
     ordered = list(records)
     if find_spans(query, now.timestamp()):
         return ordered

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from evennia_ai.policy.retrieval.languages import COUNTS, MONTHS, NIGHTS, UNIT_DAYS, WEEKDAYS
@@ -87,7 +87,7 @@ def _dates(text: str, now: float | None) -> Iterator[Span]:
     if not dated:
         for found in YEAR.finditer(text):
             year = int(found[0])
-            yield Span(_unix(datetime(year, 1, 1, tzinfo=UTC)), _start_of_month(year + 1, 1))
+            yield Span(_start_of_month(year, 1), _start_of_month(year + 1, 1))
 
 
 def _number_in(table: Iterable[str], word: str) -> int:
@@ -107,7 +107,7 @@ def _last_year_with(month: int, now: float | None) -> int:
 def _calendar_span(year: int, month: int, day: int) -> Span | None:
     """Return a day, or a month if ``day`` is 0; None for an impossible date."""
     try:
-        start = _unix(datetime(year, month, day or 1, tzinfo=UTC))
+        start = datetime(year, month, day or 1, tzinfo=UTC).timestamp()
         following = (year, month + 1) if month < 12 else (year + 1, 1)
         return Span(start, start + DAY_S if day else _start_of_month(*following))
     except ValueError:
@@ -151,8 +151,4 @@ def _days_back(midnight: float, back: int, length: int) -> Span:
 
 
 def _start_of_month(year: int, month: int) -> float:
-    return _unix(datetime(year, month, 1, tzinfo=UTC))
-
-
-def _unix(moment: datetime) -> float:
-    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(seconds=1)
+    return datetime(year, month, 1, tzinfo=UTC).timestamp()

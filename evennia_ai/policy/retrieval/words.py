@@ -48,10 +48,8 @@ _stemming = threading.Lock()  # Snowball's stemmers keep the word they are worki
 
 @lru_cache(maxsize=64)
 def language_of(text: str) -> str:
-    """Return "en", "de", "fr", "es" or "ru", or "" if nothing tells the language.
-
-    Function words tell it, and letters that only one of the languages uses.
-    """
+    """Return "en", "de", "fr", "es" or "ru", or "" if nothing tells the language."""
+    # Function words tell it, and letters that only one of the languages uses.
     lower = text.lower()
     words = WORD.findall(lower)
     if 2 * sum(bool(CYRILLIC.match(word)) for word in words) > len(words):
@@ -142,10 +140,8 @@ def stem(word: str, language: str = ENGLISH) -> str:
 
 
 def stem_english(word: str) -> str:
-    """Return a word without common English endings.
-
-    Lighter than Porter's stemmer (1980): a wrong cut is the same in query and memory.
-    """
+    """Return a word without common English endings."""
+    # Lighter than Porter's stemmer (1980): a wrong cut is the same in query and memory.
     if len(word) <= 3 or not word.isascii():
         return word
     for ending, instead in ENDINGS:

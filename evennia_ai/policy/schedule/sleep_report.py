@@ -35,10 +35,8 @@ BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "cal
 
 
 def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
-    """Split a step's result into figures, which quote nobody, and its error, which may.
-
-    Of a list or other collection its length is kept.
-    """
+    """Split a step's result into figures, which quote nobody, and its error, which may."""
+    # Of a list or other collection its length is kept.
     figures: Figures = {}
     for key, value in result.items():
         if value is None or isinstance(value, bool | int):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.replies.sentences import FIRST_CHARS, SentenceSplitter
+from evennia_ai.policy.replies.speech import FIRST_CHARS, SentenceSplitter
 
 PIECES = st.sampled_from(
     [

@@ -3,8 +3,7 @@
 import pytest
 
 from evennia_ai.policy.request_forms.form import Asked
-from evennia_ai.policy.request_forms.schema_form import ACTS
-from evennia_ai.policy.request_forms.wanted_acts import FOLLOW, HANDLING, MOVE, wanted_acts
+from evennia_ai.policy.request_forms.schema_form import ACTS, FOLLOW, HANDLING, MOVE, wanted_acts
 
 SCENE = {
     "things": ("pewter mug", "hearth"),
