@@ -12,10 +12,7 @@ from evennia.utils.create import create_object
 from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
-from evennia_ai.assistant_character import (
-    add_assistant_mixin,
-    remove_assistant_mixin,
-)
+from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
 from evennia_ai.game.assistant_context import PERSONA_AUTHORS

@@ -9,13 +9,7 @@ from typing import Any, ClassVar, cast
 
 from evennia.typeclasses.attributes import NAttributeProperty
 
-from evennia_ai.config import (
-    FIELDS,
-    AssistantConfig,
-    ModelProfile,
-    choose_settings,
-    fit_settings,
-)
+from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
 from evennia_ai.config.checks import context_complaints
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.game_time import minute_now

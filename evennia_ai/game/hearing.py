@@ -63,12 +63,7 @@ class AssistantHearingMixin(ScriptPart):
     """The part of an `AssistantScript` that stores what its character hears."""
 
     def hear(
-        self,
-        kind: str,
-        words: str,
-        speaker: Any,
-        item: str = "",
-        authors: Authors = frozenset(),
+        self, kind: str, words: str, speaker: Any, item: str = "", authors: Authors = frozenset()
     ) -> None:
         """Store what the character heard, then wake it if it must answer.
 

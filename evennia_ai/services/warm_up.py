@@ -34,10 +34,7 @@ Told = Callable[[ModelProfile], ModelProfile]
 
 
 def warm_up(
-    gateway: Gateway,
-    clock: Clock,
-    profiles: Sequence[ModelProfile],
-    tools: Sequence[Schema],
+    gateway: Gateway, clock: Clock, profiles: Sequence[ModelProfile], tools: Sequence[Schema]
 ) -> None:
     """Send one request to each profile's endpoint, in the background; no player pays for it."""
     for profile in profiles:
