@@ -28,11 +28,9 @@ from evennia_ai.game.client_text import shown_name
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
 from evennia_ai.ports import GameScript
 from evennia_ai.store.reports import (
-    compaction_page,
-    find_compaction,
-    message_page,
+    find_row,
+    log_page,
     public_calls,
-    sleep_page,
     turn_page,
     waiting_events,
 )
@@ -87,7 +85,7 @@ class CmdAIHistory(AICommand):
 
     def do_default(self, script: GameScript) -> None:
         """Show a page of the conversation; the newest page also has what waits for an answer."""
-        page = message_page(script.id, page_number(self.rhs), MESSAGES_A_PAGE)
+        page = log_page("Message", script.id, page_number(self.rhs), MESSAGES_A_PAGE)
         lines = [message_line(row, script.character_name, self.reader) for row in page.rows]
         if page.number == 1:
             lines += [waiting_line(event, self.reader) for event in waiting_events(script.id)]
@@ -102,7 +100,7 @@ class CmdAIHistory(AICommand):
 
     def do_compactions(self, script: GameScript) -> None:
         """Show a page of compactions."""
-        page = compaction_page(script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
+        page = log_page("Compaction", script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
         lines = map(compaction_line, page.rows)
         self.show_page(shown_name(script), lines, page, "has no compaction yet.")
 
@@ -113,7 +111,7 @@ class CmdAIHistory(AICommand):
         if wanted and word != "page":
             self.msg(whole_pass(script, page_number(wanted), self.reader))
             return
-        page = sleep_page(script.id, page_number(number), PASSES_A_PAGE)
+        page = log_page("SleepPass", script.id, page_number(number), PASSES_A_PAGE)
         lines = pass_lines(script, page, self.reader)
         self.show_page(shown_name(script), lines, page, "has not slept yet.", "page ")
 
@@ -145,7 +143,7 @@ class CmdAIHistory(AICommand):
 
     def do_compaction(self, script: GameScript) -> None:
         """Show one compaction with its summary."""
-        row = find_compaction(script.id, page_number(self.rhs))
+        row = find_row("Compaction", script.id, page_number(self.rhs))
         if row is None:
             raise UsageError(
                 "There is no compaction with this number. |waihistory/compactions|n lists them."

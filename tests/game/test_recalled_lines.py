@@ -19,9 +19,9 @@ from evennia_ai.models import LineVector, Message
 from evennia_ai.store import lines as line_store
 from evennia_ai.store.conversation import MESSAGE_BYTES
 from evennia_ai.store.erase import erase_chunk
-from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.lines import KEPT
 from evennia_ai.store.purge import TablePurge
+from tests.forgetting import forget_chunk
 from tests.game import purge_scene
 from tests.memory.bag_of_words import BagOfWords
 
