@@ -12,12 +12,13 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 
 from evennia_ai.commands.choosing import choose, told_apart
-from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError, names_of, number_of
+from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError, names_of
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.following import followers_of, shake_off
 from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
+from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.forget import Forgetting, count_traces, is_known
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
 
@@ -166,8 +167,8 @@ class CmdForgetMe(PlayersCommand):
     def with_account(self, speaker: Speaker, who: str) -> frozenset[str]:
         """Return a speaker with all characters of the same account."""
         accounts = set(AccountDB.objects.filter(username__iexact=who))
-        ids = [number_of(dbref) for dbref in speaker.people]
-        owned = ObjectDB.objects.filter(id__in=ids).exclude(db_account=None)
+        characters = ObjectDB.objects.filter(id__in=numbers_of(speaker.people))
+        owned = characters.exclude(db_account=None)
         accounts |= {character.account for character in owned}
         accounts |= {
             account
@@ -190,7 +191,7 @@ class CmdForgetMe(PlayersCommand):
         if self.switch and accounts:
             return Speaker(frozenset(characters_of(accounts[0])), clean_output(who, 60))
         # Of several of one name, those who never spoke near an assistant are not meant.
-        candidates = sorted(speakers_among(found) or found, key=number_of)
+        candidates = sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
         if not candidates:
             raise UsageError(
                 f"There is nobody called '{shown}', and no assistant ever heard anybody of that "
@@ -252,8 +253,7 @@ class CmdMute(PlayersCommand):
 
     def muted_characters(self) -> list[Any]:
         """Return the characters that the caller muted and that still exist."""
-        ids = [number_of(dbref) for dbref in self.caller.muted_assistants]
-        return list(ObjectDB.objects.filter(id__in=ids))
+        return list(ObjectDB.objects.filter(id__in=numbers_of(self.caller.muted_assistants)))
 
     def find_target(self, name: str) -> Any:
         """Return a character with an assistant, here or muted; raises UsageError."""

@@ -69,7 +69,7 @@ class Journal(RecordStore):
         if own_id is not None and self.segments.get(own_id):
             return str(own_id)
         entry = make_entry(
-            own_id or self.segments.next_id,
+            own_id or self.next_id,
             content,
             self.now(),
             fields,
