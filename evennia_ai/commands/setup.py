@@ -91,10 +91,7 @@ class CmdAISetup(AICommand):
                 f"{shown_name(character)} has an assistant already. To change its persona: "
                 f"|waisetup/set {shown_name(character)}/persona = ...|n"
             )
-        persona = self.read_persona()
-        add_assistant_mixin(character)
-        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
-        self.welcome(character.attach_assistant(persona))
+        self.attach(character, self.read_persona())
 
     def do_new(self) -> None:
         """Create a character with an assistant in the caller's room."""
@@ -107,10 +104,8 @@ class CmdAISetup(AICommand):
         name, *aliases = (clean_heard(part, 80) for part in named.split(";") if part.strip())
         here = self.caller.location
         character = create_object(typeclass, name, location=here, home=here, aliases=aliases)
-        add_assistant_mixin(character)
         character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
-        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
-        self.welcome(character.attach_assistant(persona))
+        self.attach(character, persona)
 
     def read_persona(self) -> str:
         """Return the persona that was typed; raises AssistantError if it cannot be used."""
@@ -140,8 +135,11 @@ class CmdAISetup(AICommand):
                 f"{shown_name(character)} cannot have an assistant: {clean_output(too_much)}"
             )
 
-    def welcome(self, script: GameScript) -> None:
-        """Confirm a new assistant, and name its model."""
+    def attach(self, character: Any, persona: str) -> None:
+        """Give a character an assistant, and name its model."""
+        add_assistant_mixin(character)
+        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
+        script: GameScript = character.attach_assistant(persona)
         profile = script.profile
         model = f"'{profile.name}' ({profile.client}, {profile.model})"
         self.msg(
@@ -225,8 +223,9 @@ class CmdAISetup(AICommand):
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
         self.services.personas.resolve(changed)
-        authors = known_authors(script.character) if field else set()
-        write_attribute(script.character, PERSONA_AUTHORS, sorted({*authors, self.caller.dbref}))
+        before_us = read_attribute(script.character, PERSONA_AUTHORS) if field else None
+        authors = sorted({*(before_us or ()), self.caller.dbref})
+        write_attribute(script.character, PERSONA_AUTHORS, authors)
         write_attribute(script.character, "ai_persona", changed)
         name = f"{shown_name(script)}/persona{'.' if field else ''}{clean_output(field)}"
         self.msg(
@@ -325,11 +324,6 @@ def is_somebodys(character: Any, builder: Any) -> bool:
     return any(
         owner != builder and is_played_by(owner, character) for owner in owners_of(character)[0]
     )
-
-
-def known_authors(character: Any) -> set[str]:
-    """Return the stored authors of a character's persona."""
-    return set(read_attribute(character, PERSONA_AUTHORS) or ())
 
 
 def changed_persona(stored: Any, field: str, value: str) -> Any:

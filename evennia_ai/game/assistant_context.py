@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, cast
 
@@ -241,12 +240,5 @@ class AssistantContextMixin(ScriptPart):
     # Compactions in a row that produced no summary, and those that removed little.
     compaction_strikes = NAttributeProperty(0, autocreate=False)
     small_compactions = NAttributeProperty(0, autocreate=False)
-
-    @property
-    def compaction_cost(self) -> Mapping[str, int]:
-        """Return what the next compaction has cost so far (`policy.limits.budgets`)."""
-        return self.ndb.compaction_cost or {}
-
-    @compaction_cost.setter
-    def compaction_cost(self, cost: Mapping[str, int]) -> None:
-        self.ndb.compaction_cost = cost
+    # What the next compaction has cost so far (`policy.limits.budgets`).
+    compaction_cost = NAttributeProperty({}, autocreate=False)
