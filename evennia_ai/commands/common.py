@@ -19,11 +19,11 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
+from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.texts import text
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.policy.records.memory_listing import named
-from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY, numbers_of
 from evennia_ai.store.reports import Page
 

@@ -16,17 +16,11 @@ from evennia_ai.commands.history_rendering import (
     waiting_line,
     whole_compaction,
 )
-from evennia_ai.commands.memory_rendering import (
-    entry_lines,
-    hidden_line,
-    journal_page,
-    names_in,
-    origins_of,
-)
+from evennia_ai.commands.memory_rendering import journal_lines
 from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
 from evennia_ai.game.client_text import shown_name
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
-from evennia_ai.ports import GameScript
 from evennia_ai.store.reports import (
     find_row,
     log_page,
@@ -118,12 +112,8 @@ class CmdAIHistory(AICommand):
     @inlineCallbacks
     def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
         """Show a page of the journal, with the turn from which each entry comes."""
-        number = page_number(self.rhs)
-        reader = self.reader
-        page, hidden = yield journal_page(script, script.character.journal, number, reader)
-        lines = entry_lines(page.rows, names_in(*page.rows), reader, origins_of(script, page.rows))
-        if hidden:
-            lines.append(hidden_line(hidden, reader))
+        number, journal = page_number(self.rhs), script.character.journal
+        lines, page = yield journal_lines(script, journal, number, self.reader, with_origins=True)
         self.show_page(shown_name(script), lines, page, "has no journal entries yet.")
 
     def do_find(self, script: GameScript) -> None:

@@ -36,13 +36,22 @@ the account."""
 
 
 class PlayersCommand(AICommand):
-    """A command whose help a game can reword and translate."""
+    """A command whose help a game can reword and translate.
 
-    help_text = ""
+    Admins, who pass the lock ``staff``, also read ``for_admins``.
+    """
+
+    help_text = for_admins = ""
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
         """Return the help in the game's own words, or translated."""
-        return text(self.help_text)
+        more = f"\n{self.for_admins}" if self.access(caller, "staff") else ""
+        return text(self.help_text) + more
+
+    def own_people(self) -> frozenset[str]:
+        """Return the dbref of the caller, with ``/account`` of all characters of the account."""
+        others = characters_of(self.caller.account) if self.switch else ()
+        return frozenset({self.caller.dbref, *others})
 
 
 @dataclass(frozen=True)
@@ -73,15 +82,10 @@ class CmdForgetMe(PlayersCommand):
 
     key = "aiforget"
     aliases = ("forgetme",)
-    locks = "cmd:all();others:perm(Admin)"
+    locks = "cmd:all();staff:perm(Admin)"
     switch_options = ("account",)
     switches: list[str] = []  # Evennia sets it on each instance
-    help_text = "help_forget"
-
-    def get_help(self, caller: Any, cmdset: Any) -> str:
-        """Return the help, for admins with what only they can do."""
-        more = FOR_ADMINS if self.access(caller, "others") else ""
-        return f"{super().get_help(caller, cmdset)}\n{more}"
+    help_text, for_admins = "help_forget", FOR_ADMINS
 
     def run(self) -> Dialogue:
         """Show what will go, ask, then delete in steps, so that the server stays responsive."""
@@ -153,8 +157,7 @@ class CmdForgetMe(PlayersCommand):
     def find_people(self) -> Speaker:
         """Return whose words are to be forgotten; raises UsageError."""
         who = self.args.strip()
-        own = [self.caller.dbref, *(characters_of(self.caller.account) if self.switch else ())]
-        people = frozenset(own)
+        people = self.own_people()
         if not who:
             return Speaker(people)
         scripts = {script.db_obj: script for script in scripts_who_know(people)}
@@ -179,7 +182,7 @@ class CmdForgetMe(PlayersCommand):
 
     def find_speaker(self, who: str) -> Speaker:
         """Return the speaker whom an admin named; raises UsageError."""
-        if not self.access(self.caller, "others"):
+        if not self.access(self.caller, "staff"):
             raise UsageError(text("forget_only_own"))
         shown = clean_output(who, 60)
         if NUMBER.fullmatch(who):

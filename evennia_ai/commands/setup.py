@@ -19,6 +19,7 @@ from evennia_ai.game.assistant_context import PERSONA_AUTHORS
 from evennia_ai.game.authorship import is_played_by, owners_of
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import excessive_rights
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.conversation.persona import (
@@ -28,7 +29,6 @@ from evennia_ai.policy.conversation.persona import (
     stored_fields,
 )
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 

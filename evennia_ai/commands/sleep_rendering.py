@@ -7,6 +7,7 @@ from typing import Any
 
 from evennia_ai.commands.common import UsageError
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.sleep_state import cause_of_sleep, sleep_state
 from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.policy.schedule.sleep_report import (
@@ -17,7 +18,6 @@ from evennia_ai.policy.schedule.sleep_report import (
     summarise_pass,
 )
 from evennia_ai.policy.schedule.sleep_schedule import GAME
-from evennia_ai.ports import GameScript
 from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.reports import Page, find_row, seconds_between

@@ -13,6 +13,7 @@ from evennia_ai.config.checks import context_complaints
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.presence import ScriptPart
+from evennia_ai.game.script_ports import GameServices
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.recall_index import RecallIndex
@@ -26,7 +27,6 @@ from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
-from evennia_ai.ports import GameServices
 from evennia_ai.store.attributes import inspect_attribute, read_attribute, tell_once
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox

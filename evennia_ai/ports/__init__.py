@@ -5,9 +5,6 @@ from evennia_ai.messages import Situation as Situation
 from evennia_ai.messages import ToolCallRequest as ToolCallRequest
 from evennia_ai.messages import Usage as Usage
 from evennia_ai.policy.lines import LINE as LINE
-from evennia_ai.ports.game import GameScript as GameScript
-from evennia_ai.ports.game import GameServices as GameServices
-from evennia_ai.ports.game import LogRetention as LogRetention
 from evennia_ai.ports.log import Conversation as Conversation
 from evennia_ai.ports.log import Inbox as Inbox
 from evennia_ai.ports.log import Lines as Lines

@@ -27,11 +27,12 @@ from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.file_modes import advice
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.room_lines import RoomLines
+from evennia_ai.game.script_ports import GameServices
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.policy.disclosure import read_permissions
-from evennia_ai.ports import GameServices, Script
+from evennia_ai.ports import Script
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import MemoryServices
