@@ -15,10 +15,11 @@ from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.rp_names import bare_words
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.sleep_state import sleeper_line
 from evennia_ai.game.typing_indicator import choose_filler
 from evennia_ai.messages import Heard, Situation
-from evennia_ai.ports import Character, GameScript
+from evennia_ai.ports import Character
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
 from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal

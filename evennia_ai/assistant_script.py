@@ -14,6 +14,7 @@ from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.assistant_context import AssistantContextMixin
 from evennia_ai.game.hearing import AssistantHearingMixin
 from evennia_ai.game.presence import AssistantPresenceMixin
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, lie_down, sleep_state, wake_up
 from evennia_ai.policy.conversation.autonomy import (
     HOUR_S,
@@ -23,7 +24,6 @@ from evennia_ai.policy.conversation.autonomy import (
 )
 from evennia_ai.policy.schedule.sleep_report import DONE, STOPPED, WOKEN
 from evennia_ai.policy.schedule.sleep_schedule import DREAMING
-from evennia_ai.ports import GameScript
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.signals import turn_finished
 from evennia_ai.sleep import STEPS, run_sleep_tick
@@ -55,7 +55,7 @@ class AssistantScript(
 
     Its interval is 0, since a thousand timed scripts delay a reload by seconds (measured); events
     wake it through `wake`. All its state in memory is in ``ndb``. ``shared_services`` are the
-    `ports.GameServices` of this process, None before the start of the server.
+    `GameServices` of this process, None before the start of the server.
     """
 
     shared_services: ClassVar[Any] = None

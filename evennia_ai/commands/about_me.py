@@ -5,7 +5,7 @@ from __future__ import annotations
 from evennia.utils.evmore import EvMore
 
 from evennia_ai.commands.common import Dialogue
-from evennia_ai.commands.players import PAUSE_S, PlayersCommand, characters_of
+from evennia_ai.commands.players import PAUSE_S, PlayersCommand
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, KnownBy, known_of, tokens_used
@@ -24,8 +24,7 @@ class CmdAboutMe(PlayersCommand):
 
     def run(self) -> Dialogue:
         """Collect what is known, a few characters at a time, and show it in pages."""
-        own = [self.caller.dbref, *(characters_of(self.caller.account) if self.switch else ())]
-        people, lines = frozenset(own), list[str]()
+        people, lines = self.own_people(), list[str]()
         for number, known in enumerate(known_of(people), 1):
             lines += section(known)
             if number % AT_ONCE == 0:

@@ -19,12 +19,12 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
+from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.texts import text
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.policy.records.memory_listing import named
-from evennia_ai.ports import GameScript, GameServices
-from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.attributes import SCRIPT_KEY, numbers_of
 from evennia_ai.store.reports import Page
 
 log = Logger()
@@ -252,14 +252,9 @@ def page_number(text: str | None) -> int:
     return int(digits)
 
 
-def number_of(dbref: str) -> int:
-    """Return the number in a dbref."""
-    return int(dbref.lstrip("#"))
-
-
 def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
     """Return the names of objects by dbref, without those that are deleted. One query."""
-    rows = ObjectDB.objects.filter(id__in=[number_of(dbref) for dbref in people_among(dbrefs)])
+    rows = ObjectDB.objects.filter(id__in=numbers_of(people_among(dbrefs)))
     return {f"#{number}": key for number, key in rows.values_list("id", "db_key")}
 
 

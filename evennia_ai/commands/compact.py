@@ -8,10 +8,10 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.game.client_text import shown_name
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import GameScript
 from evennia_ai.sleep.compaction.compact import CHANGED, decide
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest

@@ -14,6 +14,7 @@ from evennia_ai.game.client_text import clean_address, clean_output, shown_name
 from evennia_ai.game.hearing import perceive, uncoloured
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import NO_USAGE, Heard
@@ -21,7 +22,6 @@ from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import GameScript
 from evennia_ai.turn.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}

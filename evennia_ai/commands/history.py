@@ -16,23 +16,15 @@ from evennia_ai.commands.history_rendering import (
     waiting_line,
     whole_compaction,
 )
-from evennia_ai.commands.memory_rendering import (
-    entry_lines,
-    hidden_line,
-    journal_page,
-    names_in,
-    origins_of,
-)
+from evennia_ai.commands.memory_rendering import journal_lines
 from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
 from evennia_ai.game.client_text import shown_name
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
-from evennia_ai.ports import GameScript
 from evennia_ai.store.reports import (
-    compaction_page,
-    find_compaction,
-    message_page,
+    find_row,
+    log_page,
     public_calls,
-    sleep_page,
     turn_page,
     waiting_events,
 )
@@ -87,7 +79,7 @@ class CmdAIHistory(AICommand):
 
     def do_default(self, script: GameScript) -> None:
         """Show a page of the conversation; the newest page also has what waits for an answer."""
-        page = message_page(script.id, page_number(self.rhs), MESSAGES_A_PAGE)
+        page = log_page("Message", script.id, page_number(self.rhs), MESSAGES_A_PAGE)
         lines = [message_line(row, script.character_name, self.reader) for row in page.rows]
         if page.number == 1:
             lines += [waiting_line(event, self.reader) for event in waiting_events(script.id)]
@@ -102,7 +94,7 @@ class CmdAIHistory(AICommand):
 
     def do_compactions(self, script: GameScript) -> None:
         """Show a page of compactions."""
-        page = compaction_page(script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
+        page = log_page("Compaction", script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
         lines = map(compaction_line, page.rows)
         self.show_page(shown_name(script), lines, page, "has no compaction yet.")
 
@@ -113,19 +105,15 @@ class CmdAIHistory(AICommand):
         if wanted and word != "page":
             self.msg(whole_pass(script, page_number(wanted), self.reader))
             return
-        page = sleep_page(script.id, page_number(number), PASSES_A_PAGE)
+        page = log_page("SleepPass", script.id, page_number(number), PASSES_A_PAGE)
         lines = pass_lines(script, page, self.reader)
         self.show_page(shown_name(script), lines, page, "has not slept yet.", "page ")
 
     @inlineCallbacks
     def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
         """Show a page of the journal, with the turn from which each entry comes."""
-        number = page_number(self.rhs)
-        reader = self.reader
-        page, hidden = yield journal_page(script, script.character.journal, number, reader)
-        lines = entry_lines(page.rows, names_in(*page.rows), reader, origins_of(script, page.rows))
-        if hidden:
-            lines.append(hidden_line(hidden, reader))
+        number, journal = page_number(self.rhs), script.character.journal
+        lines, page = yield journal_lines(script, journal, number, self.reader, with_origins=True)
         self.show_page(shown_name(script), lines, page, "has no journal entries yet.")
 
     def do_find(self, script: GameScript) -> None:
@@ -145,7 +133,7 @@ class CmdAIHistory(AICommand):
 
     def do_compaction(self, script: GameScript) -> None:
         """Show one compaction with its summary."""
-        row = find_compaction(script.id, page_number(self.rhs))
+        row = find_row("Compaction", script.id, page_number(self.rhs))
         if row is None:
             raise UsageError(
                 "There is no compaction with this number. |waihistory/compactions|n lists them."

@@ -8,13 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.commands.common import list_names
-from evennia_ai.commands.wording import (
-    ACT_STATES,
-    COMPACTED_FOR,
-    ERROR_KINDS,
-    SUMMARISED,
-    worded,
-)
+from evennia_ai.commands.wording import ACT_STATES, COMPACTED_FOR, ERROR_KINDS, SUMMARISED, worded
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import EXCUSE, Message, is_excuse
 from evennia_ai.policy.context.projection import PUBLIC

@@ -9,6 +9,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import names_of
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION, RELATIONSHIP
 from evennia_ai.policy.records.memory_listing import (
@@ -24,7 +25,7 @@ from evennia_ai.policy.records.memory_listing import (
 )
 from evennia_ai.policy.records.provenance import Record, is_known_to, people_in
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import GameScript, Records
+from evennia_ai.ports import Records
 from evennia_ai.scheduling import spread
 from evennia_ai.store.reports import Page, turns_of_messages
 
@@ -47,13 +48,13 @@ def count_shown(reader: Reader, *records: Record) -> None:
 
 
 @inlineCallbacks
-def journal_page(
-    script: GameScript, journal: Records, number: int, reader: Reader
-) -> Generator[Deferred[Any], Any, tuple[Page, int]]:
+def journal_lines(
+    script: GameScript, journal: Records, number: int, reader: Reader, *, with_origins: bool = False
+) -> Generator[Deferred[Any], Any, tuple[list[str], Page]]:
     """Read a page of a journal or its archive, newest first, in time slices.
 
-    Fires with the page (the last one if the number is too high) and the number of entries that
-    are hidden from the reader. Fails with StoreUnavailable.
+    Fires with its lines, which also say how many entries are hidden from the reader, and the page
+    (the last one if the number is too high). Fails with StoreUnavailable.
     """
     put = script.services.slices.put
     yield journal.load(put)
@@ -69,7 +70,11 @@ def journal_page(
     number = min(number, pages)
     wanted = times[(number - 1) * ENTRIES_A_PAGE : number * ENTRIES_A_PAGE]
     rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
-    return Page(number, pages, rows), len(ids) - len(times)
+    origins = origins_of(script, rows) if with_origins else None
+    lines = entry_lines(rows, names_in(*rows), reader, origins)
+    if len(times) < len(ids):
+        lines.append(hidden_line(len(ids) - len(times), reader))
+    return lines, Page(number, pages, rows)
 
 
 def entry_lines(

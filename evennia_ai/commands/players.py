@@ -12,19 +12,13 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 
 from evennia_ai.commands.choosing import choose, told_apart
-from evennia_ai.commands.common import (
-    NUMBER,
-    AICommand,
-    Dialogue,
-    UsageError,
-    names_of,
-    number_of,
-)
+from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError, names_of
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.following import followers_of, shake_off
 from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
+from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.forget import Forgetting, count_traces, is_known
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
 
@@ -42,13 +36,22 @@ the account."""
 
 
 class PlayersCommand(AICommand):
-    """A command whose help a game can reword and translate."""
+    """A command whose help a game can reword and translate.
 
-    help_text = ""
+    Admins, who pass the lock ``staff``, also read ``for_admins``.
+    """
+
+    help_text = for_admins = ""
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
         """Return the help in the game's own words, or translated."""
-        return text(self.help_text)
+        more = f"\n{self.for_admins}" if self.access(caller, "staff") else ""
+        return text(self.help_text) + more
+
+    def own_people(self) -> frozenset[str]:
+        """Return the dbref of the caller, with ``/account`` of all characters of the account."""
+        others = characters_of(self.caller.account) if self.switch else ()
+        return frozenset({self.caller.dbref, *others})
 
 
 @dataclass(frozen=True)
@@ -79,15 +82,10 @@ class CmdForgetMe(PlayersCommand):
 
     key = "aiforget"
     aliases = ("forgetme",)
-    locks = "cmd:all();others:perm(Admin)"
+    locks = "cmd:all();staff:perm(Admin)"
     switch_options = ("account",)
     switches: list[str] = []  # Evennia sets it on each instance
-    help_text = "help_forget"
-
-    def get_help(self, caller: Any, cmdset: Any) -> str:
-        """Return the help, for admins with what only they can do."""
-        more = FOR_ADMINS if self.access(caller, "others") else ""
-        return f"{super().get_help(caller, cmdset)}\n{more}"
+    help_text, for_admins = "help_forget", FOR_ADMINS
 
     def run(self) -> Dialogue:
         """Show what will go, ask, then delete in steps, so that the server stays responsive."""
@@ -159,8 +157,7 @@ class CmdForgetMe(PlayersCommand):
     def find_people(self) -> Speaker:
         """Return whose words are to be forgotten; raises UsageError."""
         who = self.args.strip()
-        own = [self.caller.dbref, *(characters_of(self.caller.account) if self.switch else ())]
-        people = frozenset(own)
+        people = self.own_people()
         if not who:
             return Speaker(people)
         scripts = {script.db_obj: script for script in scripts_who_know(people)}
@@ -173,8 +170,8 @@ class CmdForgetMe(PlayersCommand):
     def with_account(self, speaker: Speaker, who: str) -> frozenset[str]:
         """Return a speaker with all characters of the same account."""
         accounts = set(AccountDB.objects.filter(username__iexact=who))
-        ids = [number_of(dbref) for dbref in speaker.people]
-        owned = ObjectDB.objects.filter(id__in=ids).exclude(db_account=None)
+        characters = ObjectDB.objects.filter(id__in=numbers_of(speaker.people))
+        owned = characters.exclude(db_account=None)
         accounts |= {character.account for character in owned}
         accounts |= {
             account
@@ -185,7 +182,7 @@ class CmdForgetMe(PlayersCommand):
 
     def find_speaker(self, who: str) -> Speaker:
         """Return the speaker whom an admin named; raises UsageError."""
-        if not self.access(self.caller, "others"):
+        if not self.access(self.caller, "staff"):
             raise UsageError(text("forget_only_own"))
         shown = clean_output(who, 60)
         if NUMBER.fullmatch(who):
@@ -197,7 +194,7 @@ class CmdForgetMe(PlayersCommand):
         if self.switch and accounts:
             return Speaker(frozenset(characters_of(accounts[0])), clean_output(who, 60))
         # Of several of one name, those who never spoke near an assistant are not meant.
-        candidates = sorted(speakers_among(found) or found, key=number_of)
+        candidates = sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
         if not candidates:
             raise UsageError(
                 f"There is nobody called '{shown}', and no assistant ever heard anybody of that "
@@ -259,8 +256,7 @@ class CmdMute(PlayersCommand):
 
     def muted_characters(self) -> list[Any]:
         """Return the characters that the caller muted and that still exist."""
-        ids = [number_of(dbref) for dbref in self.caller.muted_assistants]
-        return list(ObjectDB.objects.filter(id__in=ids))
+        return list(ObjectDB.objects.filter(id__in=numbers_of(self.caller.muted_assistants)))
 
     def find_target(self, name: str) -> Any:
         """Return a character with an assistant, here or muted; raises UsageError."""

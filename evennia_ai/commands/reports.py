@@ -12,9 +12,9 @@ from evennia_ai.commands.history_rendering import message_line
 from evennia_ai.commands.players import PlayersCommand
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import display_name
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.sanitize import clean_heard, storable
-from evennia_ai.ports import GameScript
 from evennia_ai.store.player_reports import (
     add_report,
     close_report,
@@ -45,12 +45,7 @@ class CmdAIReport(PlayersCommand):
     key = "aireport"
     locks = "cmd:all();staff:perm(Admin)"
     switch_options: tuple[str, ...] = ("list", "show", "close")
-    help_text = "help_report"
-
-    def get_help(self, caller: Any, cmdset: Any) -> str:
-        """Return the help, for admins with what only they can do."""
-        more = FOR_ADMINS if self.access(caller, "staff") else ""
-        return f"{super().get_help(caller, cmdset)}\n{more}"
+    help_text, for_admins = "help_report", FOR_ADMINS
 
     def check_switches(self) -> None:
         """Raise UsageError for a wrong switch; players know none."""

@@ -12,16 +12,14 @@ from evennia.utils.create import create_object
 from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
-from evennia_ai.assistant_character import (
-    add_assistant_mixin,
-    remove_assistant_mixin,
-)
+from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
 from evennia_ai.game.assistant_context import PERSONA_AUTHORS
 from evennia_ai.game.authorship import is_played_by, owners_of
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import excessive_rights
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.conversation.persona import (
@@ -31,7 +29,6 @@ from evennia_ai.policy.conversation.persona import (
     stored_fields,
 )
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 
@@ -94,10 +91,7 @@ class CmdAISetup(AICommand):
                 f"{shown_name(character)} has an assistant already. To change its persona: "
                 f"|waisetup/set {shown_name(character)}/persona = ...|n"
             )
-        persona = self.read_persona()
-        add_assistant_mixin(character)
-        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
-        self.welcome(character.attach_assistant(persona))
+        self.attach(character, self.read_persona())
 
     def do_new(self) -> None:
         """Create a character with an assistant in the caller's room."""
@@ -110,10 +104,8 @@ class CmdAISetup(AICommand):
         name, *aliases = (clean_heard(part, 80) for part in named.split(";") if part.strip())
         here = self.caller.location
         character = create_object(typeclass, name, location=here, home=here, aliases=aliases)
-        add_assistant_mixin(character)
         character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
-        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
-        self.welcome(character.attach_assistant(persona))
+        self.attach(character, persona)
 
     def read_persona(self) -> str:
         """Return the persona that was typed; raises AssistantError if it cannot be used."""
@@ -143,8 +135,11 @@ class CmdAISetup(AICommand):
                 f"{shown_name(character)} cannot have an assistant: {clean_output(too_much)}"
             )
 
-    def welcome(self, script: GameScript) -> None:
-        """Confirm a new assistant, and name its model."""
+    def attach(self, character: Any, persona: str) -> None:
+        """Give a character an assistant, and name its model."""
+        add_assistant_mixin(character)
+        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
+        script: GameScript = character.attach_assistant(persona)
         profile = script.profile
         model = f"'{profile.name}' ({profile.client}, {profile.model})"
         self.msg(
@@ -228,8 +223,9 @@ class CmdAISetup(AICommand):
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
         self.services.personas.resolve(changed)
-        authors = known_authors(script.character) if field else set()
-        write_attribute(script.character, PERSONA_AUTHORS, sorted({*authors, self.caller.dbref}))
+        before_us = read_attribute(script.character, PERSONA_AUTHORS) if field else None
+        authors = sorted({*(before_us or ()), self.caller.dbref})
+        write_attribute(script.character, PERSONA_AUTHORS, authors)
         write_attribute(script.character, "ai_persona", changed)
         name = f"{shown_name(script)}/persona{'.' if field else ''}{clean_output(field)}"
         self.msg(
@@ -328,11 +324,6 @@ def is_somebodys(character: Any, builder: Any) -> bool:
     return any(
         owner != builder and is_played_by(owner, character) for owner in owners_of(character)[0]
     )
-
-
-def known_authors(character: Any) -> set[str]:
-    """Return the stored authors of a character's persona."""
-    return set(read_attribute(character, PERSONA_AUTHORS) or ())
 
 
 def changed_persona(stored: Any, field: str, value: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from evennia_ai.commands.common import UsageError
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.sleep_state import cause_of_sleep, sleep_state
 from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.policy.schedule.sleep_report import (
@@ -17,10 +18,9 @@ from evennia_ai.policy.schedule.sleep_report import (
     summarise_pass,
 )
 from evennia_ai.policy.schedule.sleep_schedule import GAME
-from evennia_ai.ports import GameScript
 from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.attributes import read_attribute
-from evennia_ai.store.reports import Page, find_pass, seconds_between
+from evennia_ai.store.reports import Page, find_row, seconds_between
 
 LINE_CHARS = 400
 IN_PROGRESS = "in progress"
@@ -60,7 +60,7 @@ def pass_summary(row: dict[str, Any], reader: Reader) -> str:
 
 def whole_pass(script: GameScript, number: int, reader: Reader) -> str:
     """Return one pass step by step; raises UsageError if the number is unknown."""
-    row = find_pass(script.id, number)
+    row = find_row("SleepPass", script.id, number)
     if row is None:
         raise UsageError("There is no sleep pass with this number. |waihistory/sleep|n lists them.")
     lines, errors = [pass_title(script, row)], pass_errors(row, reader)

@@ -12,9 +12,9 @@ from evennia_ai.commands.sleep_rendering import sleep_now
 from evennia_ai.commands.wording import ERROR_KINDS
 from evennia_ai.config import usable_window, window_known
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES, Reader
-from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import cached_on, use_on
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import write_attribute
 
 EVERYBODY = "all"
 
 
 class SwitchCommand(AICommand):
-    """A switch with two positions, for one assistant or for all."""
+    """A switch with two positions: ``turn_one`` assistant, or ``turn_all`` by the services.
+
+    Both raise UsageError if the switch is in that position already.
+    """
 
     locks = "cmd:perm(Builder)"
 
@@ -27,14 +30,6 @@ class SwitchCommand(AICommand):
             raise UsageError(f"Only admins may use |w{self.key} all|n.")
         else:
             self.turn_all(self.services)
-
-    def turn_one(self, script: GameScript) -> None:
-        """Switch one assistant; raises UsageError if it is in that state already."""
-        raise NotImplementedError
-
-    def turn_all(self, services: GameServices) -> None:
-        """Switch all assistants; raises UsageError if they are in that state already."""
-        raise NotImplementedError
 
 
 class CmdAIStop(SwitchCommand):

@@ -83,9 +83,7 @@ class AssistantConfig:
         seconds(10.0, 600.0),
     )
     approve_within: float = setting(
-        86_400.0,
-        "Time in which the staff can approve an act that needs approval.",
-        seconds(60.0),
+        86_400.0, "Time in which the staff can approve an act that needs approval.", seconds(60.0)
     )
     max_iterations: int = setting(6, "Maximum number of model calls in one turn.", Limits(1, 50))
     max_tool_calls: int = setting(

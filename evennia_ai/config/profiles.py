@@ -77,10 +77,7 @@ class ModelProfile:
 
 
 PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told"}
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "client": ("openai", "offline"),
-    "form": (AUTO, *FORMS),
-}
+CHOICES: Mapping[str, tuple[str, ...]] = {"client": ("openai", "offline"), "form": (AUTO, *FORMS)}
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
     "working_window": ((int, type(None)), "a whole number or None"),

@@ -11,9 +11,10 @@ from twisted.logger import Logger
 
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import is_yes, text
 from evennia_ai.policy.pending_acts import PendingAct, arguments_line
-from evennia_ai.ports import GameScript, Script
+from evennia_ai.ports import Script
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import script_of
 

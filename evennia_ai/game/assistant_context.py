@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, cast
 
 from evennia.typeclasses.attributes import NAttributeProperty
 
-from evennia_ai.config import (
-    FIELDS,
-    AssistantConfig,
-    ModelProfile,
-    choose_settings,
-    fit_settings,
-)
+from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
 from evennia_ai.config.checks import context_complaints
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.presence import ScriptPart
+from evennia_ai.game.script_ports import GameServices
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.recall_index import RecallIndex
@@ -33,7 +27,6 @@ from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
-from evennia_ai.ports import GameServices
 from evennia_ai.store.attributes import inspect_attribute, read_attribute, tell_once
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
@@ -247,12 +240,5 @@ class AssistantContextMixin(ScriptPart):
     # Compactions in a row that produced no summary, and those that removed little.
     compaction_strikes = NAttributeProperty(0, autocreate=False)
     small_compactions = NAttributeProperty(0, autocreate=False)
-
-    @property
-    def compaction_cost(self) -> Mapping[str, int]:
-        """Return what the next compaction has cost so far (`policy.limits.budgets`)."""
-        return self.ndb.compaction_cost or {}
-
-    @compaction_cost.setter
-    def compaction_cost(self, cost: Mapping[str, int]) -> None:
-        self.ndb.compaction_cost = cost
+    # What the next compaction has cost so far (`policy.limits.budgets`).
+    compaction_cost = NAttributeProperty({}, autocreate=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -10,7 +9,6 @@ from evennia.objects.models import ObjectDB
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import text
-from evennia_ai.policy.conversation.following import asks_to_stay
 from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute, write_attribute
 
@@ -22,14 +20,9 @@ def leader_id(character: Any) -> str:
     return str(read_attribute(character, FOLLOWING) or "")
 
 
-def start_following(character: Any, leader: Any) -> None:
-    """Let a character follow somebody from now on; raises StoreUnavailable."""
-    write_attribute(character, FOLLOWING, leader.dbref)
-
-
-def stop_following(character: Any) -> None:
-    """Let a character follow nobody; raises StoreUnavailable."""
-    write_attribute(character, FOLLOWING, None)
+def follow(character: Any, leader: Any | None) -> None:
+    """Let a character follow somebody from now on, nobody for None; raises StoreUnavailable."""
+    write_attribute(character, FOLLOWING, leader.dbref if leader else None)
 
 
 def followers_of(leader: Any) -> list[Any]:
@@ -42,18 +35,9 @@ def shake_off(character: Any, leader: Any) -> bool:
     """End that a character follows somebody, and tell them; returns False if it did not."""
     if leader_id(character) != leader.dbref:
         return False
-    stop_following(character)
+    follow(character, None)
     leader.msg(text("follows_no_more", name=clean_output(display_name(character, leader))))
     return True
-
-
-def hear_request_to_stay(speaker: Any, character: Any, words: str, names: Sequence[str]) -> None:
-    """Follow a leader no longer who asks for it; ``names`` are the character's.
-
-    This needs no model, so that nobody is followed against their will.
-    """
-    if asks_to_stay(words, names):
-        shake_off(character, speaker)
 
 
 def follow_leader(character: Character, leader: Any) -> None:
@@ -67,4 +51,4 @@ def follow_leader(character: Character, leader: Any) -> None:
         if exit_obj.destination is leader.location and exit_obj.access(character, "traverse"):
             exit_obj.at_traverse(character, exit_obj.destination)
             return
-    stop_following(character)
+    follow(character, None)

@@ -20,7 +20,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.following import hear_request_to_stay, leader_id
+from evennia_ai.game.following import leader_id, shake_off
 from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import display_name, is_assistant, plain
 from evennia_ai.game.presence import ScriptPart
@@ -31,6 +31,7 @@ from evennia_ai.game.texts import text
 from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
 from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.conversation.addressing import NOT_NAMED, SPOKEN
+from evennia_ai.policy.conversation.following import asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
 from evennia_ai.ports import Character
@@ -63,12 +64,7 @@ class AssistantHearingMixin(ScriptPart):
     """The part of an `AssistantScript` that stores what its character hears."""
 
     def hear(
-        self,
-        kind: str,
-        words: str,
-        speaker: Any,
-        item: str = "",
-        authors: Authors = frozenset(),
+        self, kind: str, words: str, speaker: Any, item: str = "", authors: Authors = frozenset()
     ) -> None:
         """Store what the character heard, then wake it if it must answer.
 
@@ -90,7 +86,9 @@ class AssistantHearingMixin(ScriptPart):
                 hear_answer(speaker, self, words)
                 if leader_id(self.character) == speaker.dbref and heard.reason != NOT_NAMED:
                     own = named(self.character, speaker)
-                    hear_request_to_stay(speaker, self.character, words, (*own.names, *own.parts))
+                    # This needs no model, so that nobody is followed against their will.
+                    if asks_to_stay(words, (*own.names, *own.parts)):
+                        shake_off(self.character, speaker)
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
 
@@ -145,14 +143,12 @@ class AssistantHearingMixin(ScriptPart):
     def attend_to(self, heard: Heard, event_id: int) -> None:
         """Wake the assistant for a stored event, if the event must be answered."""
         if self.services.switched_off and heard.addressed:
-            with suppress(StoreUnavailable):  # the event expires by its age
-                self.inbox.close([event_id], EXPIRED, self.services.switched_off)
-            if self.services.crowd.should_tell(heard.speaker):
-                self.tell("switched_off", [heard.speaker])
+            self.turn_away(heard, event_id, self.services.switched_off, "switched_off")
             return
         refusal = self.services.crowd.judge(heard, self.character.dbref)
         if refusal:
-            self.turn_away(heard, event_id, refusal)
+            told = "cooling" if refusal == COOLING else "too_fast"
+            self.turn_away(heard, event_id, refusal, told)
             return
         self.services.attend(self)
         if heard.addressed:
@@ -162,12 +158,12 @@ class AssistantHearingMixin(ScriptPart):
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)
 
-    def turn_away(self, heard: Heard, event_id: int, refusal: str) -> None:
-        """Close an event of somebody over their limits; tell them now and then, in character."""
+    def turn_away(self, heard: Heard, event_id: int, refusal: str, told: str) -> None:
+        """Close an event that is not answered; tell its speaker a line now and then."""
         with suppress(StoreUnavailable):  # the event expires by its age
             self.inbox.close([event_id], EXPIRED, refusal)
         if heard.addressed and self.services.crowd.should_tell(heard.speaker):
-            self.tell("cooling" if refusal == COOLING else "too_fast", [heard.speaker])
+            self.tell(told, [heard.speaker])
 
     def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
@@ -269,14 +265,14 @@ def uncoloured(line: str) -> str:
 
 def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> Heard:
     """Make an event of a line that a character hears; ``words`` may name what was given."""
-    speaker, said, address = line.speaker, line.line, line.address_for(character)
+    speaker, said, address = line.speaker, line.line, line.verdict.of(character.dbref)
     is_whisper = said.kind == WHISPER
     return Heard(
         kind=said.kind,
         speaker=speaker.dbref,
         speaker_name=display_name(speaker, character),
         text=cut_text(words, config.max_heard_chars),
-        audience=line.audience_for(character),
+        audience=line.everybody - {character.dbref},
         private=is_whisper or (said.from_assistant and bool(speaker.ndb.ai_in_confidence)),
         repeatable=is_whisper and not said.from_assistant and config.discretion == "trusting",
         addressed=address.addressed,

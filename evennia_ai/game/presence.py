@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.following import follow_leader
 from evennia_ai.game.perception import can_hear, players_in
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import ARRIVE
-from evennia_ai.ports import GameScript
 from evennia_ai.store.brief_transaction import store_errors
 
 if TYPE_CHECKING:

@@ -16,11 +16,10 @@ from evennia.objects.objects import DefaultCharacter, DefaultObject
 from evennia_ai.game.perception import can_hear, is_assistant, without_article
 from evennia_ai.game.rp_names import names_known
 from evennia_ai.game.sleep_state import is_asleep
-from evennia_ai.messages import GIVE, WHISPER, Audience
+from evennia_ai.messages import GIVE, WHISPER
 from evennia_ai.policy.conversation.addressing import (
     DIRECT,
     SPOKEN,
-    Address,
     Line,
     Listener,
     Verdict,
@@ -68,14 +67,6 @@ class RoomLine:
         self._expected.remove(dbref)
         return True
 
-    def audience_for(self, character: Any) -> Audience:
-        """Return the dbrefs of everybody else who heard it."""
-        return self.everybody - {character.dbref}
-
-    def address_for(self, character: Any) -> Address:
-        """Return whether a character must answer."""
-        return self.verdict.of(character.dbref)
-
     @cached_property
     def is_crowded(self) -> bool:
         """Return True if several assistants hear it."""
@@ -83,7 +74,7 @@ class RoomLine:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Return who answers."""
+        """Return who answers, and why the others do not."""
         if self.line.kind not in SPOKEN | DIRECT:
             return Verdict()
         return decide_answers(self.line, self._listeners, self._standing)

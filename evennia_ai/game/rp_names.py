@@ -11,11 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evennia_ai.game.client_text import as_shown
-from evennia_ai.game.perception import (
-    display_name,
-    has_short_description,
-    plain,
-)
+from evennia_ai.game.perception import display_name, has_short_description, plain
 
 # What its hook at_pre_say makes of speech.
 REPORTED = re.compile(r'/me\b[^"]*"(.*)"\s*', re.IGNORECASE | re.DOTALL)

@@ -47,9 +47,7 @@ def run_entity_consolidation_batch(script: Script, character: Character) -> Step
     ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed; or
     with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
     """
-    profiles: EntityProfiles | None = getattr(character, "ai_profiles", None)
-    if profiles is None:
-        return skip("no profiles")
+    profiles = character.ai_profiles
     yield profiles.load(script.services.slices.put)
     by_model = has_model(script)
     new = profiles.new_observations(READ_A_PASS)

@@ -166,10 +166,7 @@ class RecallIndex:
         return [Found(record, hit.score) for record, hit in zip(ordered, found, strict=False)]
 
     def companions(
-        self,
-        seqs: Iterable[int],
-        audience: Audience | None,
-        upto: int | None = None,
+        self, seqs: Iterable[int], audience: Audience | None, upto: int | None = None
     ) -> dict[int, list[Record]]:
         """Return for each line the lines of its exchange, in order, by its message.
 
@@ -180,10 +177,7 @@ class RecallIndex:
         return {seq: lines for name, lines in known.items() if (seq := seq_of(name)) is not None}
 
     def later(
-        self,
-        lines: Iterable[Record],
-        audience: Audience | None,
-        upto: int | None = None,
+        self, lines: Iterable[Record], audience: Audience | None, upto: int | None = None
     ) -> dict[str, list[Record]]:
         """Return for each line what its speaker said later in words of it, the best first, by id.
 

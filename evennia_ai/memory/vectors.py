@@ -156,11 +156,6 @@ def pack(vector: Any) -> bytes:
     return to_bytes(vector).tobytes()
 
 
-def unpack(packed: bytes) -> Floats:
-    """Return the vector that `pack` packed, scaled to length 1."""
-    return unit(np.frombuffer(packed, dtype=np.int8))
-
-
 def to_bytes(vector: Any) -> Bytes:
     """Return a vector, or what `pack` made of it, as signed bytes; raises as `pack` does."""
     if isinstance(vector, bytes | bytearray | memoryview):

@@ -1,105 +1,47 @@
 """Protocols of what the engine needs from outside. Thin adapters implement them at the edge."""
 
-from evennia_ai.messages import (
-    LLMReply,
-    Situation,
-    ToolCallRequest,
-    Usage,
-)
-from evennia_ai.policy.lines import LINE
-from evennia_ai.ports.game import GameScript, GameServices, LogRetention
-from evennia_ai.ports.log import (
-    Conversation,
-    Inbox,
-    Lines,
-    ModelCallRecord,
-    OpenEvents,
-    TurnRecord,
-    Turns,
-)
-from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMemory
-from evennia_ai.ports.models import (
-    TASK_SUMMARY,
-    Caller,
-    Delta,
-    FactStore,
-    Gateway,
-    HeardLine,
-    LLMClient,
-    LLMRequest,
-    Scene,
-)
-from evennia_ai.ports.records import (
-    DayPlan,
-    EntityProfiles,
-    Goals,
-    Journal,
-    JournalArchive,
-    Records,
-    Watcher,
-)
-from evennia_ai.ports.script import (
-    Character,
-    Memories,
-    Moderation,
-    Script,
-    Services,
-    SharedMemory,
-    Slices,
-    Toolbox,
-    ToolContext,
-    Watch,
-    World,
-)
-from evennia_ai.ports.tools import ToolResult, ToolSpec
-
-__all__ = [
-    "LINE",
-    "TASK_SUMMARY",
-    "Caller",
-    "Character",
-    "Conversation",
-    "DayPlan",
-    "Delta",
-    "Embedder",
-    "EntityProfiles",
-    "FactStore",
-    "Found",
-    "GameScript",
-    "GameServices",
-    "Gateway",
-    "Goals",
-    "HeardLine",
-    "Inbox",
-    "Journal",
-    "JournalArchive",
-    "LLMClient",
-    "LLMReply",
-    "LLMRequest",
-    "Lines",
-    "LogRetention",
-    "Memories",
-    "ModelCallRecord",
-    "Moderation",
-    "OpenEvents",
-    "Records",
-    "RemoteEmbedder",
-    "Scene",
-    "Script",
-    "SemanticMemory",
-    "Services",
-    "SharedMemory",
-    "Situation",
-    "Slices",
-    "ToolCallRequest",
-    "ToolContext",
-    "ToolResult",
-    "ToolSpec",
-    "Toolbox",
-    "TurnRecord",
-    "Turns",
-    "Usage",
-    "Watch",
-    "Watcher",
-    "World",
-]
+from evennia_ai.messages import LLMReply as LLMReply
+from evennia_ai.messages import Situation as Situation
+from evennia_ai.messages import ToolCallRequest as ToolCallRequest
+from evennia_ai.messages import Usage as Usage
+from evennia_ai.policy.lines import LINE as LINE
+from evennia_ai.ports.log import Conversation as Conversation
+from evennia_ai.ports.log import Inbox as Inbox
+from evennia_ai.ports.log import Lines as Lines
+from evennia_ai.ports.log import ModelCallRecord as ModelCallRecord
+from evennia_ai.ports.log import OpenEvents as OpenEvents
+from evennia_ai.ports.log import TurnRecord as TurnRecord
+from evennia_ai.ports.log import Turns as Turns
+from evennia_ai.ports.memory import Embedder as Embedder
+from evennia_ai.ports.memory import Found as Found
+from evennia_ai.ports.memory import RemoteEmbedder as RemoteEmbedder
+from evennia_ai.ports.memory import SemanticMemory as SemanticMemory
+from evennia_ai.ports.models import TASK_SUMMARY as TASK_SUMMARY
+from evennia_ai.ports.models import Caller as Caller
+from evennia_ai.ports.models import Delta as Delta
+from evennia_ai.ports.models import FactStore as FactStore
+from evennia_ai.ports.models import Gateway as Gateway
+from evennia_ai.ports.models import HeardLine as HeardLine
+from evennia_ai.ports.models import LLMClient as LLMClient
+from evennia_ai.ports.models import LLMRequest as LLMRequest
+from evennia_ai.ports.models import Scene as Scene
+from evennia_ai.ports.records import DayPlan as DayPlan
+from evennia_ai.ports.records import EntityProfiles as EntityProfiles
+from evennia_ai.ports.records import Goals as Goals
+from evennia_ai.ports.records import Journal as Journal
+from evennia_ai.ports.records import JournalArchive as JournalArchive
+from evennia_ai.ports.records import Records as Records
+from evennia_ai.ports.records import Watcher as Watcher
+from evennia_ai.ports.script import Character as Character
+from evennia_ai.ports.script import Memories as Memories
+from evennia_ai.ports.script import Moderation as Moderation
+from evennia_ai.ports.script import Script as Script
+from evennia_ai.ports.script import Services as Services
+from evennia_ai.ports.script import SharedMemory as SharedMemory
+from evennia_ai.ports.script import Slices as Slices
+from evennia_ai.ports.script import Toolbox as Toolbox
+from evennia_ai.ports.script import ToolContext as ToolContext
+from evennia_ai.ports.script import Watch as Watch
+from evennia_ai.ports.script import World as World
+from evennia_ai.ports.tools import ToolResult as ToolResult
+from evennia_ai.ports.tools import ToolSpec as ToolSpec

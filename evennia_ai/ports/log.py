@@ -146,12 +146,6 @@ class PendingActs(Protocol):
     def finish(self, id: int, state: str, result: str) -> None: ...
 
 
-class GameInbox(Inbox, Protocol):
-    """What the game uses of an inbox beyond `Inbox`."""
-
-    def recent_partners(self, seconds: float) -> dict[str, datetime]: ...  # dbref to the last time
-
-
 class Turns(Protocol):
     """One assistant's turns, model calls and tool calls."""
 

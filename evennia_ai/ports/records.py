@@ -71,10 +71,7 @@ class Journal(Records, Protocol):
     def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int: ...
     def has(self, content: str, audience: Audience | None = None) -> bool: ...
     def search(
-        self,
-        words: str,
-        audience: Audience | None = None,
-        limit: int = 10,
+        self, words: str, audience: Audience | None = None, limit: int = 10
     ) -> list[Record]: ...
     def pinned(
         self, audience: Audience | None = None, everything: bool = False

@@ -104,16 +104,10 @@ class Memories(Protocol):
         everything: bool = False,
     ) -> Sequence[Found]: ...
     def companions(
-        self,
-        seqs: Iterable[int],
-        audience: Audience | None,
-        upto: int | None = None,
+        self, seqs: Iterable[int], audience: Audience | None, upto: int | None = None
     ) -> Mapping[int, Sequence[Record]]: ...  # the lines of each line's exchange
     def later(
-        self,
-        lines: Iterable[Record],
-        audience: Audience | None,
-        upto: int | None = None,
+        self, lines: Iterable[Record], audience: Audience | None, upto: int | None = None
     ) -> Mapping[str, Sequence[Record]]: ...  # later words of its speaker on the same, by id
 
 

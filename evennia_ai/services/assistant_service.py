@@ -27,11 +27,12 @@ from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.file_modes import advice
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.room_lines import RoomLines
+from evennia_ai.game.script_ports import GameServices
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.policy.disclosure import read_permissions
-from evennia_ai.ports import GameServices, Script
+from evennia_ai.ports import Script
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import MemoryServices
@@ -44,7 +45,7 @@ from evennia_ai.services.steady_clock import SteadyClock
 from evennia_ai.services.tick_timer import TickTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
 from evennia_ai.services.unlogged_answers import answer_unlogged
-from evennia_ai.services.warm_up import is_wanted, local_models, warm_up
+from evennia_ai.services.warm_up import local_models, warm_up
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.store.overheard import OverheardQueue
 from evennia_ai.store.schema import schema_trouble
@@ -184,7 +185,8 @@ class AssistantService(Service):
 
     def warm_up(self) -> None:
         """Let the local models of all assistants read what all prompts share."""
-        if not self.switched_off and is_wanted() and assistants_exist():
+        wanted = game_setting("WARM_UP", True) and not self.switched_off
+        if wanted and assistants_exist():
             profiles = local_models(self.profiles, self.endpoints.told)
             warm_up(self.gateway, self.clock, profiles, self.toolbox.always_shown())
 

@@ -7,6 +7,7 @@ assistant. There may be hundreds of assistants, so they are woken one after the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import evennia
@@ -68,7 +69,7 @@ class StartupRecovery:
             self.put(recover_lost_turn, turn_id, self.service.now())
         self.put(self.wake_owing)
         self.put(self.resume_acts)
-        self.put(lambda: self.one_by_one(assistants_to_archive(), self.archive_one))
+        self.put(lambda: self.one_by_one(assistants_to_archive(), partial(wake_for, "unarchived")))
         self.put(self.watch_sleepers)
 
     def watch_sleepers(self) -> None:
@@ -89,12 +90,7 @@ class StartupRecovery:
         for dbref, act_id in people_asked(self.service.now()):
             for person in ObjectDB.objects.dbref_search(dbref):
                 expect_answer(person, act_id)
-        self.one_by_one(assistants_to_act(), self.act_one)
-
-    def act_one(self, script: AssistantScript) -> None:
-        """Let an assistant run what a person agreed to before the server stopped."""
-        script.ndb.acts_due = True
-        script.wake()
+        self.one_by_one(assistants_to_act(), partial(wake_for, "acts_due"))
 
     def one_by_one(
         self, script_ids: Sequence[int], wake: Callable[[AssistantScript], None]
@@ -103,11 +99,6 @@ class StartupRecovery:
         for number, script_id in enumerate(script_ids):
             delay_s = FIRST_WAKE_S + number * WAKE_SPREAD_S
             self.service.clock.callLater(delay_s, call_with, script_id, wake)
-
-    def archive_one(self, script: AssistantScript) -> None:
-        """Let an assistant whose journal does not match its compactions archive its summaries."""
-        script.ndb.unarchived = True
-        script.wake()
 
     def watch_if_asleep(self, script: AssistantScript) -> None:
         """Let the sleep timer wake an assistant that was asleep when the server stopped."""
@@ -126,6 +117,12 @@ class StartupRecovery:
 def assistants_exist() -> bool:
     """True if the game has at least one assistant."""
     return bool(AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists())
+
+
+def wake_for(due: str, script: AssistantScript) -> None:
+    """Wake an assistant for what its ``ndb`` then calls due: its acts, or archiving summaries."""
+    setattr(script.ndb, due, True)
+    script.wake()
 
 
 def call_with(script_id: int, work: Callable[[Any], None]) -> None:

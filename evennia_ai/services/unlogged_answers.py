@@ -7,9 +7,10 @@ from typing import Any
 from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Heard
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.ports import GameScript, HeardLine, LLMReply, LLMRequest, Scene, ToolContext
+from evennia_ai.ports import HeardLine, LLMReply, LLMRequest, Scene, ToolContext
 from evennia_ai.turn.fallback import STAND_IN
 from evennia_ai.turn.react_loop import speech_call
 

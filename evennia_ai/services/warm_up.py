@@ -16,7 +16,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config import ModelProfile, choose_settings
 from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import TurnAborted
-from evennia_ai.game.settings import game_setting, game_settings
+from evennia_ai.game.settings import game_settings
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.limits.speed import FIRST_DEADLINE_S
@@ -34,10 +34,7 @@ Told = Callable[[ModelProfile], ModelProfile]
 
 
 def warm_up(
-    gateway: Gateway,
-    clock: Clock,
-    profiles: Sequence[ModelProfile],
-    tools: Sequence[Schema],
+    gateway: Gateway, clock: Clock, profiles: Sequence[ModelProfile], tools: Sequence[Schema]
 ) -> None:
     """Send one request to each profile's endpoint, in the background; no player pays for it."""
     for profile in profiles:
@@ -103,8 +100,3 @@ def own_models() -> Collection[Mapping[str, object]]:
     for script_id, name, value in rows:
         choices.setdefault(script_id, {})[name] = value
     return {repr(sorted(choice.items())): choice for choice in ({}, *choices.values())}.values()
-
-
-def is_wanted() -> bool:
-    """Return False if the game's settings turn the warm-up off."""
-    return bool(game_setting("WARM_UP", True))

@@ -15,7 +15,7 @@ from evennia_ai.policy.records.forgetting import (
     retention_of,
     select_to_forget,
 )
-from evennia_ai.ports import Character, Journal, JournalArchive, Script
+from evennia_ai.ports import Character, Journal, Script
 from evennia_ai.scheduling import Steps, pause, spread
 from evennia_ai.sleep.importance import score_new_entries
 from evennia_ai.turn.background_step import skip, write_in_pieces
@@ -41,11 +41,8 @@ def prune_low_importance_entries(script: Script, character: Character) -> Steps[
     with new recalls) and ``expired`` (deleted from the archive); or with ``skipped`` True and
     ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.
     """
-    journal: Journal | None = getattr(character, "journal", None)
-    archive: JournalArchive | None = getattr(journal, "archive", None)
-    if journal is None or archive is None:
-        return skip("no journal")
-    put = script.services.slices.put
+    journal, put = character.journal, script.services.slices.put
+    archive = journal.archive
     yield journal.load(put)
     yield archive.load(put)
     recalled: int = yield write_in_pieces(
@@ -90,7 +87,7 @@ def find_faded(script: Script, character: Character) -> Steps[list[str]]:
     yield pause(put)
     in_use = character.ai_profiles.live_sources()
     now = script.services.now()
-    needs_link = uses_long_term(script)
+    needs_link = not script.services.semantic.is_off
 
     def look(id: str) -> Look:
         entry = journal.get(id)
@@ -103,12 +100,6 @@ def find_faded(script: Script, character: Character) -> Steps[list[str]]:
     cited = {source for _id, _left, cites in looks for source in cites}
     faded = [(left, known) for known, left, _cites in looks if left is not None]
     return select_to_forget(faded, in_use | cited, len(ids), fading.floor)[:MOST_A_PASS]
-
-
-def uses_long_term(script: Script) -> bool:
-    """Return True if the game uses long-term memory."""
-    semantic = getattr(script.services, "semantic", None)
-    return semantic is not None and not semantic.is_off
 
 
 def put_away(script: Script, journal: Journal, ids: Sequence[str]) -> int:

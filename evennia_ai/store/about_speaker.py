@@ -22,16 +22,16 @@ from evennia_ai.policy.context.projection import PUBLIC, part_audience
 from evennia_ai.policy.records.forget_me import is_builders
 from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.policy.records.segments import read_segment
-from evennia_ai.store.attributes import attributes_of
+from evennia_ai.store.attributes import attributes_of, numbers_of
 from evennia_ai.store.forget import KNOWLEDGE, assistants_who_know
 from evennia_ai.store.rows import message_from_row
 
 # The kinds of what is known, in the order in which they are shown.
-SAID, ANSWERED, WRITTEN, PROFILE, GOAL, PLAN, SUMMARY, SHARED, BUILT, CONFIDED = (
+KINDS = (
     "said", "answered", "memory", "profile", "goal", "plan", "summary", "shared", "built",
     "confided",
 )  # fmt: skip
-KINDS = (SAID, ANSWERED, WRITTEN, PROFILE, GOAL, PLAN, SUMMARY, SHARED, BUILT, CONFIDED)
+SAID, ANSWERED, WRITTEN, PROFILE, GOAL, PLAN, SUMMARY, SHARED, BUILT, CONFIDED = KINDS
 KIND_OF = {"ai_profiles": PROFILE, "ai_goals": GOAL, "ai_plan": PLAN}
 
 
@@ -123,7 +123,8 @@ def words_of(record: Record) -> str:
 
 def add_summaries(known: KnownBy, assistant_id: int, people: Audience) -> None:
     """Add the parts of summaries with their words: their own ones, and public lines naming them."""
-    names = [name.lower() for name in names_in(people)]
+    named = ObjectDB.objects.filter(id__in=numbers_of(people))
+    names = [name.lower() for name in named.values_list("db_key", flat=True)]
     for row in models.Compaction.objects.filter(assistant_id=assistant_id, undone_at=None):
         for key, speakers in row.speakers.items():
             if people.isdisjoint(speakers):
@@ -136,12 +137,6 @@ def add_summaries(known: KnownBy, assistant_id: int, people: Audience) -> None:
                 lines = text.splitlines()
                 text = "\n".join(s for s in lines if any(name in s.lower() for name in names))
             known.add(SUMMARY, text)
-
-
-def names_in(people: Iterable[str]) -> list[str]:
-    """Return the names of some objects."""
-    ids = [int(dbref.lstrip("#")) for dbref in people]
-    return list(ObjectDB.objects.filter(id__in=ids).values_list("db_key", flat=True))
 
 
 def add_shared(known: KnownBy, assistant_id: int, people: Audience) -> None:

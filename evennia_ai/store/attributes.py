@@ -46,6 +46,11 @@ def script_of(assistant_id: int) -> Any:
     return ScriptDB.objects.filter(id=assistant_id).first()
 
 
+def numbers_of(dbrefs: Iterable[str]) -> list[int]:
+    """Return the numbers in dbrefs."""
+    return [int(dbref.lstrip("#")) for dbref in dbrefs]
+
+
 def inspect_attribute(obj: Any, name: str) -> tuple[Any, str]:
     """Return an Attribute's plain value, None if it cannot be used, and then a sentence why."""
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
+from itertools import chain
 from operator import or_
 from typing import Any
 
@@ -59,24 +60,15 @@ class Forgetting:
 
         Raises StoreUnavailable if the database is busy; then a new run is needed.
         """
-        if not self.has_work():
+        if not any(is_known(one, self.assistant) for one in self.people):
             return
-        for part in (self.traces.find, self.rewrite_summaries):
-            for _ in part():
-                yield 0
+        for _ in chain(self.traces.find(), rewrite_summaries(self.traces)):
+            yield 0
         yield from self.forget_records()
         yield from self.forget_shared()
         yield from self.forget_remarks()
         yield from self.forget_staff_work()
         yield from self.forget_rows()
-
-    def has_work(self) -> bool:
-        """Return True if anything of these people is stored."""
-        return any(is_known(one, self.assistant) for one in self.people)
-
-    def rewrite_summaries(self) -> Iterator[None]:
-        """Rewrite the summaries, now that the rows are known."""
-        return rewrite_summaries(self.traces)
 
     # --- records ----------------------------------------------------------------------------------
 
@@ -263,16 +255,3 @@ def is_known(dbref: str, assistant: int | None = None) -> bool:
         or told.exists()
         or reports.exists()
     )
-
-
-_running: dict[str, Iterator[int]] = {}
-
-
-def forget_chunk(dbref: str) -> int:
-    """Delete some rows or records of somebody; returns how many, 0 when none is left."""
-    running = _running.pop(dbref, None) or Forgetting([dbref]).steps()
-    for gone in running:
-        if gone:
-            _running[dbref] = running
-            return gone
-    return 0

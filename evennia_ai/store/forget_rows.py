@@ -107,14 +107,9 @@ class Traces:
         """Return the turns that answered some events and no words of other players."""
         rows = models.Event.objects.filter(id__in=list(heard)).exclude(turn=None)
         turns = set(rows.values_list("turn_id", flat=True))
-        others = models.Event.objects.filter(turn__in=turns).exclude(
-            speaker__in=self.own_speakers()
-        )
+        own = [*self.people, *self.characters.values()]
+        others = models.Event.objects.filter(turn__in=turns).exclude(speaker__in=own)
         return turns - set(others.values_list("turn_id", flat=True))
-
-    def own_speakers(self) -> list[str]:
-        """Return the people and the characters: whoever else speaks has words of their own."""
-        return [*self.people, *self.characters.values()]
 
     def find_calls(self) -> Iterator[None]:
         """Find the tool calls of these turns, and those of others that hold their words."""

@@ -13,7 +13,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.quotes import SpokenWords
-from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.attributes import SCRIPT_KEY, numbers_of
 from evennia_ai.store.inbox import OVERHEARD, WAITING
 
 PAGE = 100  # texts a step: 10 ms (measured)
@@ -102,8 +102,3 @@ def without_name(line: str, name: str = "") -> str:
 def describing(**owner: Any) -> Any:
     """Return the describing Attributes of all objects, or of some, as a queryset."""
     return Attribute.objects.filter(db_key__in=DESCRIBING, db_model="objectdb", **owner)
-
-
-def numbers_of(people: Iterable[str]) -> list[int]:
-    """Return the numbers in dbrefs."""
-    return [int(dbref.lstrip("#")) for dbref in people]

@@ -38,7 +38,7 @@ class Goals(RecordStore):
         Raises BadRecord if a value does not fit its field, the parent does not exist, or the goal
         would be nested too deep.
         """
-        new = make_goal(self.segments.next_id, content, self.now(), fields)
+        new = make_goal(self.next_id, content, self.now(), fields)
         goals = {goal["id"]: goal for goal in self.segments.all()}
         if new["parent"] and new["parent"] not in goals:
             raise BadRecord(f"parent: there is no goal '{new['parent']}'. Give the id of a goal.")

@@ -69,7 +69,7 @@ class Journal(RecordStore):
         if own_id is not None and self.segments.get(own_id):
             return str(own_id)
         entry = make_entry(
-            own_id or self.segments.next_id,
+            own_id or self.next_id,
             content,
             self.now(),
             fields,
@@ -118,12 +118,7 @@ class Journal(RecordStore):
         fields = {"audience": None if audience is None else sorted(audience)}
         return self._find_same(make_entry("new", content, self.now(), fields)) is not None
 
-    def search(
-        self,
-        words: str,
-        audience: Audience | None = None,
-        limit: int = 10,
-    ) -> list[Record]:
+    def search(self, words: str, audience: Audience | None = None, limit: int = 10) -> list[Record]:
         """Return the entries that match some words best (BM25); newest first if equal.
 
         Searches only entries that all of ``audience``, who will hear the answer, may know.

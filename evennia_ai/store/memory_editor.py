@@ -50,7 +50,7 @@ class UndoSteps(RecordStore):
 
     def keep(self, entry: Record, act: str) -> None:
         """Store a change; remove the oldest above `MOST_STEPS`. Raises StoreUnavailable."""
-        step = step_of(entry, act, self.segments.next_id, self.now())
+        step = step_of(entry, act, self.next_id, self.now())
         steps = [one["id"] for one in self.segments.all()]
         surplus = max(0, len(steps) + 1 - MOST_STEPS)
         self.segments.change(dict.fromkeys(steps[:surplus]), step)

@@ -74,24 +74,6 @@ def decide(act_id: int, person: str, agrees: bool, now: datetime) -> bool:
         return bool(rows.update(**changes))
 
 
-def take(assistant_id: int, now: datetime) -> PendingAct | None:
-    """Return the next act to run, marked as running; None if there is none.
-
-    An act that is still marked as running was cut off: its outcome is unknown, and it is not run
-    again.
-    """
-    rows = models.PendingAct.objects.filter(assistant_id=assistant_id)
-    with brief_transaction():
-        rows.filter(state=RUNNING).update(state=UNKNOWN)
-        rows.filter(state__in=(WAITING, AGREED), expires_at__lte=now).update(state=EXPIRED)
-        row = rows.filter(state=AGREED).order_by("id").first()
-        if row is None:
-            return None
-        row.state = RUNNING
-        row.save(update_fields=["state"])
-    return from_row(row)
-
-
 class TablePendingActs:
     """The acts of one assistant that wait for a person (`ports.PendingActs`)."""
 
@@ -99,19 +81,28 @@ class TablePendingActs:
         self.assistant_id, self.now = assistant_id, now
 
     def take(self) -> PendingAct | None:
-        """Return the next act to run, marked as running; None if there is none."""
-        return take(self.assistant_id, self.now())
+        """Return the next act to run, marked as running; None if there is none.
+
+        An act that is still marked as running was cut off: its outcome is unknown, and it is not
+        run again.
+        """
+        rows = models.PendingAct.objects.filter(assistant_id=self.assistant_id)
+        late = rows.filter(state__in=(WAITING, AGREED), expires_at__lte=self.now())
+        with brief_transaction():
+            rows.filter(state=RUNNING).update(state=UNKNOWN)
+            late.update(state=EXPIRED)
+            row = rows.filter(state=AGREED).order_by("id").first()
+            if row is None:
+                return None
+            row.state = RUNNING
+            row.save(update_fields=["state"])
+        return from_row(row)
 
     def finish(self, id: int, state: str, result: str) -> None:
         """Store the outcome of an act that ran."""
-        finish(id, state, result)
-
-
-def finish(act_id: int, state: str, result: str) -> None:
-    """Store the outcome of an act that ran."""
-    with brief_transaction():
-        rows = models.PendingAct.objects.filter(id=act_id, state=RUNNING)
-        rows.update(state=state, result=result)
+        with brief_transaction():
+            rows = models.PendingAct.objects.filter(id=id, state=RUNNING)
+            rows.update(state=state, result=result)
 
 
 def assistants_to_act() -> list[int]:

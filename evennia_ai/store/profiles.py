@@ -46,7 +46,7 @@ class EntityProfiles(RecordStore):
 
         Those with the same words, entity and audience are stored once, with the sources of all.
         """
-        new = make_observation(self.segments.next_id, entity, content, self.now(), fields)
+        new = make_observation(self.next_id, entity, content, self.now(), fields)
         same = sameness(new)
         known = next((one for one in self._of(entity, OBSERVATION) if sameness(one) == same), None)
         return self.put_or_merge(new, known, merge_observations)
@@ -115,7 +115,7 @@ class EntityProfiles(RecordStore):
     ) -> Record:
         """Store and return the relationship after a meeting; ``sentiment`` is -1 to 1 or None."""
         known = self._of(entity, RELATIONSHIP)
-        before = known[0] if known else new_relationship(self.segments.next_id, entity)
+        before = known[0] if known else new_relationship(self.next_id, entity)
         after = after_contact(before, at or self.now(), sentiment)
         if known:
             self.segments.change({after["id"]: after})

@@ -144,6 +144,11 @@ class RecordStore(WatchedRecords):
         record = self.segments.get(id)
         return copy_of(record) if record else None
 
+    @property
+    def next_id(self) -> str:
+        """Return the id of the next record, unless that has its own."""
+        return next(self.segments.next_ids())
+
     def require(self, id: str) -> Record:
         """Return one record; raises KeyError if no record has this id."""
         record = self.get(id)
@@ -183,7 +188,7 @@ class RecordStore(WatchedRecords):
 
     def put(self, record: Record) -> None:
         """Store a new record; raises BadRecord if its id exists, or is a future id."""
-        chosen, given = record["id"], self.segments.next_id
+        chosen, given = record["id"], self.next_id
         if chosen != given and chosen.removeprefix(self.prefix).isdecimal():
             raise BadRecord(
                 f"id: '{chosen}' is reserved: '{self.prefix}' and a number are ids of the store. "

@@ -33,9 +33,9 @@ def paged(rows: Any, number: int, size: int) -> Page:
     return Page(number, pages, list(rows[start : start + size])[::-1])
 
 
-def message_page(assistant_id: int, number: int, size: int) -> Page:
-    """Return messages as dicts."""
-    return paged(rows_of(models.Message, assistant_id).values(), number, size)
+def log_page(table: str, assistant_id: int, number: int, size: int) -> Page:
+    """Return a page of an assistant's rows in the table of a model, such as Message, as dicts."""
+    return paged(rows_of(getattr(models, table), assistant_id).values(), number, size)
 
 
 def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[dict[str, Any]]:
@@ -64,24 +64,11 @@ def public_calls(turns: Iterable[Any]) -> frozenset[tuple[int, str]]:
     return frozenset(rows.values_list("turn_id", "tool_call_id"))
 
 
-def compaction_page(assistant_id: int, number: int, size: int) -> Page:
-    """Return compactions as dicts, with undone ones and masks."""
-    return paged(rows_of(models.Compaction, assistant_id).values(), number, size)
-
-
-def sleep_page(assistant_id: int, number: int, size: int) -> Page:
-    """Return sleep passes as dicts."""
-    return paged(rows_of(models.SleepPass, assistant_id).values(), number, size)
-
-
-def find_compaction(assistant_id: int, number: int) -> dict[str, Any] | None:
-    """Return one compaction of an assistant as a dict, None if it does not exist."""
-    return find_row(models.Compaction, assistant_id, number)
-
-
-def find_pass(assistant_id: int, number: int) -> dict[str, Any] | None:
-    """Return one sleep pass of an assistant as a dict, None if it does not exist."""
-    return find_row(models.SleepPass, assistant_id, number)
+def find_row(table: str, assistant_id: int, number: int) -> dict[str, Any] | None:
+    """Return one row of an assistant as a dict, None if it does not exist; as for `log_page`."""
+    rows = rows_of(getattr(models, table), assistant_id).filter(id=number)
+    found: dict[str, Any] | None = rows.values().first()
+    return found
 
 
 def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
@@ -115,12 +102,6 @@ def last_passes() -> dict[int, dict[str, Any]]:
 def rows_of(model: Any, assistant_id: int) -> Any:
     """Return an assistant's rows in one table, as a queryset."""
     return model.objects.filter(assistant_id=assistant_id)
-
-
-def find_row(model: Any, assistant_id: int, number: int) -> dict[str, Any] | None:
-    """Return one row of an assistant as a dict, None if it does not exist."""
-    found: dict[str, Any] | None = rows_of(model, assistant_id).filter(id=number).values().first()
-    return found
 
 
 def newest_rows(model: Any) -> Any:

@@ -103,11 +103,6 @@ class Segments:
         numbers = sorted(self._numbers[name] for name in ids)
         return [self._loaded[segment_of(number)].records[number] for number in numbers]
 
-    @property
-    def next_id(self) -> str:
-        """Return the id of the next record, unless that has its own."""
-        return next(self.next_ids())
-
     def next_ids(self) -> Iterator[str]:
         """Return the ids of the next records, in the order in which one change adds them."""
         return (f"{self._prefix}{number}" for number in count(self._next_number()))

@@ -7,13 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from evennia_ai import models
-from evennia_ai.messages import (
-    Audience,
-    InboxEvent,
-    Message,
-    ToolCallRequest,
-    heard_message,
-)
+from evennia_ai.messages import Audience, InboxEvent, Message, ToolCallRequest, heard_message
 from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction

@@ -53,11 +53,6 @@ class MemorySegments:
         wanted = set(ids)
         return [record for record in self._entries.values() if record["id"] in wanted]
 
-    @property
-    def next_id(self) -> str:
-        """Return the id of the next record, unless that has its own."""
-        return next(self.next_ids())
-
     def next_ids(self) -> Iterator[str]:
         """Return the ids of the next records."""
         return (f"{self._prefix}{number}" for number in count(self._given_out + 1))

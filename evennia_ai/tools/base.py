@@ -72,11 +72,7 @@ class Tool:
         """Return the tool as it is described to a model."""
         parameters = brief_schema(self.arguments.model_json_schema())
         parameters.pop("description", None)  # of the model class; no model needs to read it
-        function = {
-            "name": self.name,
-            "description": self.purpose,
-            "parameters": parameters,
-        }
+        function = {"name": self.name, "description": self.purpose, "parameters": parameters}
         schema = {"type": "function", "function": function}
         tokens = count_tools([schema])
         return ToolSpec(self.name, self.category, self.world, self.safe_to_retry, schema, tokens)

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game.following import start_following, stop_following
+from evennia_ai.game import following
 from evennia_ai.game.pauses import pause
 from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
 from evennia_ai.policy.conversation.react import ONCE
@@ -37,14 +37,14 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
     """Follow a person from now on; target nobody: stop following."""
     character = context.character
     if arguments.target.strip().lower() in NOBODY:
-        stop_following(character)
+        following.follow(character, None)
         return "You follow nobody any more."
     leader = find_named(arguments.target, listening_objects(character), character)
     if leader is None:
         raise NothingDone(f"There is nobody called '{plain(arguments.target, 60)}' here.")
     if character.dbref in getattr(leader, "muted_assistants", ()):
         raise NothingDone(f"{display_name(leader, character)} does not want you near.")
-    start_following(character, leader)
+    following.follow(character, leader)
     return f"You follow {display_name(leader, character)} from now on."
 
 

@@ -16,6 +16,7 @@ from evennia_ai.policy.retrieval.words import asked_words, find_words
 from evennia_ai.ports import LINE, Found, Script, ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import tool
+from evennia_ai.tools.journal import SearchArguments
 from evennia_ai.tools.memory_sources import heard, recall_result
 from evennia_ai.tools.needs import has_evicted_talk, has_memories
 from evennia_ai.turn.recall import memory_line
@@ -29,12 +30,6 @@ class MemoryArguments(BaseModel):
     """What to look for."""
 
     query: str
-
-
-class HistoryArguments(BaseModel):
-    """What to look for."""
-
-    words: str
 
 
 @tool("search_memory", world=False, safe_to_retry=True, needed=has_memories)
@@ -53,7 +48,7 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
 
 @tool("search_history", world=False, safe_to_retry=True, needed=has_evicted_talk)
 @inlineCallbacks
-def search_history(context: ToolContext, arguments: HistoryArguments) -> Steps[str | ToolResult]:
+def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[str | ToolResult]:
     """Search earlier talk for the exact words that were said."""
     script, words = context.script, arguments.words
     upto = last_seq_before(context)

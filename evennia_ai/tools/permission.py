@@ -21,6 +21,7 @@ from twisted.logger import Logger
 from evennia_ai.game.authorship import owners_of
 from evennia_ai.messages import Authors
 from evennia_ai.policy.authors import BUILDER, GAME, LOCK_FUNCTION, STRANGER, people_among
+from evennia_ai.store.attributes import numbers_of
 
 log = Logger()
 
@@ -139,7 +140,7 @@ class People:
 
         Also None if too many are new here: the next question goes on with the others.
         """
-        wanted = sorted(int(dbref.lstrip("#")) for dbref in dbrefs)
+        wanted = sorted(numbers_of(dbrefs))
         cached = {number: ObjectDB.get_cached_instance(number) for number in wanted}
         known: dict[int, Any] = {
             n: one for n, one in cached.items() if one and one is self._kept.get(n)

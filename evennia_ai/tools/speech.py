@@ -29,8 +29,8 @@ from evennia_ai.tools.base import tool
 from evennia_ai.turn.tool_execution import DONE
 
 
-class SayArguments(BaseModel):
-    """Words for everybody here."""
+class TextArguments(BaseModel):
+    """Words for everybody here, or something done for others to see."""
 
     text: str
 
@@ -42,14 +42,8 @@ class WhisperArguments(BaseModel):
     target: str = ""
 
 
-class EmoteArguments(BaseModel):
-    """Something done for others to see."""
-
-    text: str
-
-
 @tool("say", category=FINAL)
-def say(context: ToolContext, arguments: SayArguments) -> str | ToolResult:
+def say(context: ToolContext, arguments: TextArguments) -> str | ToolResult:
     """Speak aloud to everybody here. Ends your turn."""
     present = those_present(context)
     if context.whispered or not may_be_heard_by(context, present):
@@ -76,7 +70,7 @@ def whisper(context: ToolContext, arguments: WhisperArguments) -> ToolResult:
 
 
 @tool("emote", category=ONCE)
-def emote(context: ToolContext, arguments: EmoteArguments) -> str:
+def emote(context: ToolContext, arguments: TextArguments) -> str:
     """Do something others see; the text follows your name: 'wipes a mug.'"""
     present = those_present(context)
     if not may_be_heard_by(context, present):

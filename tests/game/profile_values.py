@@ -19,7 +19,7 @@ def values_of(profiles, subject, attribute):
 def set_attribute(profiles, subject, attribute, value, **fields):
     """Store a value, as a consolidation does; returns the id of the value that is valid."""
     known = values_of(profiles, subject, attribute)
-    given = profiles.segments.next_id
+    given = profiles.next_id
     new = make_attribute(given, subject, attribute, value, profiles.now(), fields)
     changes = apply_attribute(known, new)
     held = list(changes)[-1]

@@ -10,9 +10,9 @@ from evennia_ai.policy.context.projection import MASKED, CompactionRecord, is_ma
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries, undo_compaction
 from evennia_ai.store.compactions import TableCompactions, assistants_to_archive
 from evennia_ai.store.erase import erase_chunk
-from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.journal import Journal
 from evennia_ai.testing.scripted import call
+from tests.forgetting import forget_chunk
 
 LONG = "seen {} " + "and more " * 40
 

@@ -9,8 +9,8 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
-from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.profiles import EntityProfiles
+from tests.forgetting import forget_chunk
 from tests.game.profile_values import history, set_attribute
 
 ANN, BOB, CID = "#1005", "#1007", "#1009"

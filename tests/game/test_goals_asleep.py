@@ -73,7 +73,7 @@ def test_without_a_model_there_are_no_steps(game, mira, tend):
 
 
 def test_who_is_forgotten_while_the_model_thinks_leaves_no_steps(game, ann, mira, tend):
-    from evennia_ai.store.forget import forget_chunk
+    from tests.forgetting import forget_chunk
 
     mira.ai_goals.add("Find Ann's thief.", importance=9, speakers=[ann.dbref])
 

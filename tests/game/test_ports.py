@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 from evennia_ai import ports
+from evennia_ai.game import script_ports
 from evennia_ai.scheduling import Clock
 from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.stand_ins import StandInScript
@@ -66,8 +67,8 @@ def test_what_hangs_on_a_stand_in_has_what_its_port_promises(part):
 
 
 def test_the_script_and_its_services_have_what_their_ports_promise(mira):
-    assert missing(ports.GameScript, mira.assistant) == []
-    assert missing(ports.GameServices, mira.assistant.services) == []
+    assert missing(script_ports.GameScript, mira.assistant) == []
+    assert missing(script_ports.GameServices, mira.assistant.services) == []
 
 
 def test_the_stand_ins_have_what_the_engine_uses():

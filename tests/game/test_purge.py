@@ -17,7 +17,7 @@ from evennia_ai.config.table_retention import (
 from evennia_ai.errors import CannotUndo
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall
 from evennia_ai.store import purge
-from evennia_ai.store.forget import forget_chunk
+from tests.forgetting import forget_chunk
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ALL, ANN, BOB, Log, counts, seqs
 

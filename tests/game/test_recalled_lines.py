@@ -13,15 +13,15 @@ from evennia_ai.game.sleep_state import fall_asleep, wake_up
 from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.memory.remote_vectors import BATCH
-from evennia_ai.memory.vectors import unpack
+from evennia_ai.memory.vectors import to_bytes, unit
 from evennia_ai.messages import EXCUSE, make_message, wire_call
 from evennia_ai.models import LineVector, Message
 from evennia_ai.store import lines as line_store
 from evennia_ai.store.conversation import MESSAGE_BYTES
 from evennia_ai.store.erase import erase_chunk
-from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.lines import KEPT
 from evennia_ai.store.purge import TablePurge
+from tests.forgetting import forget_chunk
 from tests.game import purge_scene
 from tests.memory.bag_of_words import BagOfWords
 
@@ -329,7 +329,7 @@ def test_vectors_of_an_endpoint_are_loaded_too(mind):
     mind.index.close()
     rows = LineVector.objects.values_list("packed", flat=True)
     assert len(rows) == BATCH + 20
-    assert np.allclose(unpack(bytes(rows[0])), np.sqrt([0.5, 0.5, 0]), atol=0.01)
+    assert np.allclose(unit(to_bytes(bytes(rows[0]))), np.sqrt([0.5, 0.5, 0]), atol=0.01)
     asked = len(mind.embedder.asked)
     mind.restart()
     mind.prepare()

@@ -11,8 +11,8 @@ from evennia_ai.models import SleepPass
 from evennia_ai.policy.records.forgetting import cited_by
 from evennia_ai.policy.records.goal import MOST_OPEN
 from evennia_ai.sleep.reflection import reflect
-from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.journal import Journal
+from tests.forgetting import forget_chunk
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 

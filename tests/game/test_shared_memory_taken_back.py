@@ -4,9 +4,9 @@ import pytest
 
 from evennia_ai.models import SharedEntry
 from evennia_ai.store.erase import erase_chunk
-from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
+from tests.forgetting import forget_chunk
 from tests.game import shared_memory_scene as scene
 from tests.game.shared_memory_scene import BRIDGE, asked_for, learn
 

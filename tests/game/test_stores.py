@@ -22,7 +22,7 @@ from evennia_ai.store.erase import count_rows, erase_chunk
 from evennia_ai.store.forget import CHUNK
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import lost_turns, recover_lost_turn
-from evennia_ai.store.reports import find_compaction, is_log_unchanged
+from evennia_ai.store.reports import find_row, is_log_unchanged
 from evennia_ai.store.search import find_messages
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.usage import cached_on, spent_on, use_on
@@ -142,7 +142,7 @@ def test_a_compaction_over_excuses_is_that_of_an_unchanged_log(tables):
     part = SummaryPart("Lines.", SUMMARY)
     record = tables.conversation.compact(make_record(task, {"public": part}, {}))
     assert record.upto_seq == stored[4]["metadata"]["seq"]
-    assert is_log_unchanged(find_compaction(tables.assistant_id, record.id))
+    assert is_log_unchanged(find_row("Compaction", tables.assistant_id, record.id))
     assert tables.conversation.current.excuses == []
     assert len(tables.conversation.current.messages) == 2
 

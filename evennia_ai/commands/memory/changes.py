@@ -13,13 +13,14 @@ from evennia_ai.commands.common import NUMBER, AICommand, UsageError
 from evennia_ai.commands.memory_rendering import count_shown, entry_lines, may_read, names_in
 from evennia_ai.commands.players import name_of
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import is_synthesis
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES
 from evennia_ai.policy.records.memory_listing import undo_line, who_may_know
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import one_line
-from evennia_ai.ports import GameScript, Records
+from evennia_ai.ports import Records
 from evennia_ai.store.memory_editor import GONE, HEARD_SINCE, MemoryEditor
 
 LINE_CHARS = 200
@@ -54,10 +55,6 @@ class MemoryChanges(AICommand):
         """True if the caller may read private records."""
         return self.reader.may(PRIVATE_MEMORIES)
 
-    def may_read(self, record: Record) -> bool:
-        """Return True if the caller may read a record."""
-        return may_read(self.reader, record)
-
     def find_entry(self, request: MemoryRequest, number: str) -> Record:
         """Return the journal entry with a number; raises UsageError."""
         return self.find_in(request.script.character.journal, number, request, "aimemory")
@@ -70,7 +67,7 @@ class MemoryChanges(AICommand):
         if not number:
             raise UsageError(f"Which entry? Give its number. {lists}")
         found: Record | None = records.get(number) or records.get(number.lower())
-        if found is None or not self.may_read(found):
+        if found is None or not may_read(self.reader, found):
             raise UsageError(f"{request.name} has no entry '{clean_output(number, 40)}'. {lists}")
         return found
 
@@ -133,7 +130,7 @@ class MemoryChanges(AICommand):
         step = editor.steps.last()
         if step is None:
             raise UsageError(f"There is no change of {request.name}'s journal to undo.")
-        if not self.may_read(step):
+        if not may_read(self.reader, step):
             raise UsageError("The last change was to a private entry. Only an admin can undo it.")
         outcome = editor.undo(step)
         messages = {

@@ -12,17 +12,16 @@ from evennia_ai.commands.history_rendering import message_line
 from evennia_ai.commands.memory.changes import MemoryChanges, MemoryRequest, Work
 from evennia_ai.commands.memory.search import search_as
 from evennia_ai.commands.memory_rendering import (
-    entry_lines,
-    hidden_line,
-    journal_page,
-    names_in,
+    journal_lines,
+    may_read,
     whole_entry,
     whole_profile,
 )
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import GameScript, Records
+from evennia_ai.ports import Records
 from evennia_ai.scheduling import spread
 from evennia_ai.sleep.consolidation import rebuild
 from evennia_ai.store.reports import messages_by_seq
@@ -116,11 +115,8 @@ class CmdAIMemory(MemoryChanges):
     @inlineCallbacks
     def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Work:
         """Show a page of the journal or of the archive, or ``if_none`` if it is empty."""
-        number = page_number(request.value)
-        page, hidden = yield journal_page(request.script, records, number, self.reader)
-        lines = entry_lines(page.rows, names_in(*page.rows), self.reader)
-        if hidden:
-            lines.append(hidden_line(hidden, self.reader))
+        number, reader = page_number(request.value), self.reader
+        lines, page = yield journal_lines(request.script, records, number, reader)
         self.show_page(request.name, lines, page, if_none)
 
     @inlineCallbacks
@@ -131,8 +127,9 @@ class CmdAIMemory(MemoryChanges):
 
         def derived_record(id: str) -> Record | None:
             record = profiles.get(id)
-            derives = record and entry["id"] in record.get("sources", ()) and self.may_read(record)
-            return record if derives else None
+            if record is None or entry["id"] not in record.get("sources", ()):
+                return None
+            return record if may_read(self.reader, record) else None
 
         found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
         derived = [record for record in found if record]

@@ -9,11 +9,12 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.memory_rendering import count_shown, hidden_line, may_read, names_in
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records.memory_listing import named, why_found, why_withheld
 from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.ports import Found, GameScript
+from evennia_ai.ports import Found
 from evennia_ai.scheduling import pause
 from evennia_ai.tools.memory import FOUND, find_memories
 from evennia_ai.turn.recall import LINE_CHARS, memory_line, text_of

@@ -1,58 +1,22 @@
-"""What the commands and the game use beyond the engine's ports."""
+"""What the commands and the game use of services and scripts beyond the engine's ports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.config import ModelProfile
+from evennia_ai.game.crowd import CrowdControl
+from evennia_ai.game.room_lines import RoomLines
+from evennia_ai.llm.endpoint_facts import EndpointRegistry
+from evennia_ai.llm.probe import Prober
+from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.messages import Authors, Heard
-from evennia_ai.policy.conversation.lore import LoreEntry
-from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.ports.log import GameInbox
-from evennia_ai.ports.script import Script, Services
-
-
-class Personas(Protocol):
-    """Personas that characters share."""
-
-    def all(self) -> dict[str, Persona]: ...
-    def resolve(self, value: Any) -> Persona: ...  # from its Attribute; raises ConfigError
-    def authors_of(self, value: Any) -> Authors: ...  # of the shared persona in its Attribute
-    def write(self, name: str, persona: Persona, authors: Iterable[str] = ()) -> None: ...
-
-
-class Lore(Protocol):
-    """The lore of the game; titles are found in any case."""
-
-    def entries(self) -> tuple[LoreEntry, ...]: ...
-    def find(self, title: str) -> LoreEntry | None: ...
-    def write(self, entry: LoreEntry) -> None: ...  # replaces the one with the same title
-    def remove(self, title: str) -> bool: ...  # only an entry written in the game
-
-
-class MemoryIndices(Protocol):
-    """The search indices over memories, one a character and one a scope that shares."""
-
-    def of_character(self, script: Script) -> Any: ...
-    def of_scope(self, scope: str) -> Any: ...
-    # Frees the memory of its index and of its view; the next use loads them again.
-    def drop(self, script: Script) -> None: ...
-
-
-class Endpoints(Protocol):
-    """What is known of endpoints (`llm.endpoint_facts`)."""
-
-    # Returns the profile with what is known of its endpoint and the model.
-    def told(self, profile: ModelProfile) -> ModelProfile: ...
-
-
-class Prober(Protocol):
-    """Tests what an endpoint can do."""
-
-    def probe(self, profile: ModelProfile, progress: Callable[..., Any], /) -> Deferred[Any]: ...
+from evennia_ai.ports import Script, Services
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
+from evennia_ai.store.overheard import OverheardQueue
 
 
 class LogRetention(Protocol):
@@ -65,23 +29,6 @@ class LogRetention(Protocol):
     def purge(
         self, assistant_id: int | None = None, progress: Callable[[int], None] | None = None
     ) -> Deferred[Any]: ...
-
-
-class CrowdControl(Protocol):
-    """What every person causes lately (`policy.limits.people`)."""
-
-    @property
-    def trouble(self) -> str: ...  # the latest alert of staff while it is fresh, else empty
-    def judge(self, heard: Heard, listener: str) -> str: ...  # why it is not answered; else empty
-    def should_tell(self, speaker: str) -> bool: ...  # False if they read a refusal lately
-
-
-class Overheard(Protocol):
-    """What assistants overheard in this stretch of the reactor (`store.overheard`)."""
-
-    def put(self, script: Script, heard: Heard) -> None: ...  # stored soon, with all others
-    def flush_before(self, script: Script) -> None: ...  # stores all now, if it has any
-    def flush(self) -> None: ...
 
 
 class GameServices(Services, Protocol):
@@ -107,13 +54,13 @@ class GameServices(Services, Protocol):
     @property
     def toolbox(self) -> Any: ...  # with ``tools`` by name
     @property
-    def personas(self) -> Personas: ...
+    def personas(self) -> PersonaRecords: ...
     @property
-    def lore(self) -> Lore: ...
+    def lore(self) -> LoreRecords: ...
     @property
-    def memory_indices(self) -> MemoryIndices: ...
+    def memory_indices(self) -> IndexCache: ...
     @property
-    def endpoints(self) -> Endpoints: ...
+    def endpoints(self) -> EndpointRegistry: ...
     @property
     def prober(self) -> Prober: ...
     @property
@@ -123,9 +70,9 @@ class GameServices(Services, Protocol):
     @property
     def forgetting(self) -> Any: ...  # `services.forgetting.ForgettingService`
     @property
-    def lines(self) -> Any: ...  # `game.room_lines.RoomLines`
+    def lines(self) -> RoomLines: ...
     @property
-    def overheard(self) -> Overheard: ...
+    def overheard(self) -> OverheardQueue: ...
     def attend(self, script: Script) -> None: ...  # ticks it while players are near
     def quiesce(self) -> None: ...  # no turn starts any more; those in flight are dropped
     def switch_off(self, reason: str) -> None: ...  # stops all assistants until `switch_on`
@@ -138,7 +85,7 @@ class GameScript(Script, Protocol):
     @property
     def services(self) -> GameServices: ...
     @property
-    def inbox(self) -> GameInbox: ...
+    def inbox(self) -> TableInbox: ...
     @property
     def attributes(self) -> Any: ...  # Evennia's handler
     @property
