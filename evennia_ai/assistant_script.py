@@ -20,6 +20,7 @@ from evennia_ai.policy.conversation.autonomy import (
     HOUR_S,
     AutonomyLimits,
     AutonomyState,
+    may_answer_assistant,
     should_act,
 )
 from evennia_ai.policy.schedule.sleep_report import DONE, STOPPED, WOKEN
@@ -240,15 +241,28 @@ class AssistantScript(
 
     @property
     def autonomous_acts(self) -> list[float]:
-        """Return the times of the autonomous acts of the last hour, in the clock's seconds."""
+        """Return the times of the last hour's unasked turns, in the clock's seconds.
+
+        Autonomous acts, and answers to other assistants.
+        """
         acts: list[float] | None = self.ndb.autonomous_acts
         if acts is None:
             now, seconds = self.services.now(), self.services.clock.seconds()
-            times = self.turns.times_of(
-                CONTEXT_TICK_AUTONOMOUS.name, now - timedelta(seconds=HOUR_S)
-            )
+            since = now - timedelta(seconds=HOUR_S)
+            times = self.turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
+            times = sorted([*times, *self.inbox.times_of_assistants(since)])
             acts = self.ndb.autonomous_acts = [seconds - (now - at).total_seconds() for at in times]
         return acts
+
+    def may_answer_assistants(self) -> bool:
+        """Return True if the hour has a call left; also if the database cannot tell now."""
+        try:
+            with store_errors():
+                acts = self.autonomous_acts
+        except StoreUnavailable:
+            return True
+        limit = self.config.autonomous_calls_per_hour
+        return may_answer_assistant(acts, self.services.clock.seconds(), limit)
 
     def wants_to_act(self) -> bool:
         """Return True if the assistant should act autonomously now."""

@@ -124,7 +124,8 @@ class AssistantConfig:
     )
     autonomous_calls_per_hour: int = setting(
         4,
-        "Maximum unasked model calls per hour, with players near. 0 disables them.",
+        "Maximum unasked turns per hour, with players near: autonomous ones, and answers to other "
+        "assistants. 0 disables autonomous ones; then only max_hops limits such answers.",
         Limits(0, 3_600),
     )
     autonomy_quiet: float = setting(

@@ -153,10 +153,17 @@ class AssistantHearingMixin(ScriptPart):
         self.services.attend(self)
         if heard.addressed:
             self.wake()  # first, since what follows may fail
+            if heard.hops:
+                self.note_answer_to_assistant()
             on_addressed(self, heard)
             end_pause(self)
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)
+
+    def note_answer_to_assistant(self) -> None:
+        """Count an answer in the hour's budget, unless the first look at the log will count it."""
+        if self.ndb.autonomous_acts is not None:
+            self.ndb.autonomous_acts.append(self.services.clock.seconds())
 
     def turn_away(self, heard: Heard, event_id: int, refusal: str, told: str) -> None:
         """Close an event that is not answered; tell its speaker a line now and then."""

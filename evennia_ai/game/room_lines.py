@@ -19,12 +19,14 @@ from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.messages import GIVE, WHISPER
 from evennia_ai.policy.conversation.addressing import (
     DIRECT,
+    NO_CALLS_LEFT,
     SPOKEN,
     Line,
     Listener,
     Verdict,
     choose,
     decide_answers,
+    refuse,
 )
 from evennia_ai.policy.conversation.naming import Named, name_parts
 from evennia_ai.policy.conversation.persona import render_persona
@@ -77,7 +79,11 @@ class RoomLine:
         """Return who answers, and why the others do not."""
         if self.line.kind not in SPOKEN | DIRECT:
             return Verdict()
-        return decide_answers(self.line, self._listeners, self._standing)
+        decided = decide_answers(self.line, self._listeners, self._standing)
+        called = [self._scripts[dbref] for dbref in decided.answering]
+        if self.line.from_assistant and not all(one.may_answer_assistants() for one in called):
+            return refuse(decided, NO_CALLS_LEFT)
+        return decided
 
     @cached_property
     def greeter(self) -> str:

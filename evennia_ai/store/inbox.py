@@ -52,6 +52,11 @@ class TableInbox:
         rows = self._in_states("answered").filter(at__gte=since).order_by("at")
         return dict(rows.values_list("speaker", "at"))
 
+    def times_of_assistants(self, since: datetime) -> list[datetime]:
+        """Return the times since which assistants said what needed an answer and got or gets it."""
+        rows = self._in_states(WAITING, CLAIMED, DOUBTFUL, "answered", "excused")
+        return list(rows.filter(hops__gt=0, at__gte=since).values_list("at", flat=True))
+
     def has_perceived(
         self, kind: str, actor: str, item: str = "", name: str = "", since: datetime | None = None
     ) -> bool:

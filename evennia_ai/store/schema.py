@@ -58,7 +58,7 @@ def gaps_of(model: Any, cursor: Any, tables: set[str]) -> list[str]:
     if table not in tables:
         return [table]
     ours = {field.column for field in model._meta.local_concrete_fields}
-    cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)} LIMIT 0")
+    cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)} LIMIT 0")  # noqa: S608
     columns = {column[0] for column in cursor.description}
     needy = needy_columns(cursor, table) if columns - ours else set()
     return [f"{table}.{name}" for name in sorted((ours - columns) | (needy - ours))]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.conversation.addressing import Line, Listener, decide_answers
+from evennia_ai.policy.conversation.addressing import Line, Listener, decide_answers, refuse
 from evennia_ai.policy.conversation.naming import Named, Names, name_parts
 
 MIRA, BOB = "#3", "#4"
@@ -259,3 +259,11 @@ def test_one_of_a_thousand_is_found_in_a_long_line():
     crowd = guards(1_000)
     random.Random(3).shuffle(crowd)
     assert numbered(decide("Guard 777, hello " + "and so on " * 300, crowd)) == [777]
+
+
+def test_who_is_refused_gets_the_reason_and_all_others_keep_theirs():
+    verdict = decide("Guard 07, who knows?", [*guards(9), PLAYER], from_assistant=True, hops=1)
+    refused = refuse(verdict, "no calls left")
+    assert not refused.answering
+    assert (refused.of("#107").addressed, refused.of("#107").reason) == (False, "no calls left")
+    assert refused.of("#108") == verdict.of("#108")

@@ -10,6 +10,7 @@ from evennia_ai.policy.conversation.autonomy import (
     HOUR_S,
     AutonomyLimits,
     AutonomyState,
+    may_answer_assistant,
     should_act,
 )
 
@@ -48,3 +49,20 @@ def test_no_hour_ever_holds_more_calls_than_the_budget(moments, budget):
         if should_act(state, AutonomyLimits(budget, 0)):
             acts.append(now)
     assert all(sum(a <= b < a + HOUR_S for b in acts) <= budget for a in acts)
+
+
+@pytest.mark.parametrize(
+    ("acts", "calls_per_hour", "answers"),
+    [
+        ((), 1, True),
+        ((9_000.0,), 1, False),
+        ((9_000.0,), 2, True),
+        ((9_000.0, 10_000.0), 2, False),
+        ((6_400.0,), 1, True),  # an hour ago
+        ((6_401.0,), 1, False),
+        ((10_001.0,), 1, True),  # before the clock was set back
+        ((9_000.0,), 0, True),
+    ],
+)
+def test_an_answer_to_an_assistant_needs_a_call_of_the_hour(acts, calls_per_hour, answers):
+    assert may_answer_assistant(acts, 10_000.0, calls_per_hour) is answers

@@ -144,3 +144,8 @@ class AnyOrder(RuleBasedStateMachine):
 
 AnyOrder.TestCase.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
 TestAnyOrder = AnyOrder.TestCase
+
+
+def test_an_endpoint_that_is_down_for_a_year_pauses_no_longer_than_the_limit():
+    breaker = Breaker(LIMITS.failures, 0.0, pauses=10_000, probing=True)
+    assert failed(breaker, 0.0).open_until == LIMITS.longest_pause_s

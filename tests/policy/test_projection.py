@@ -19,6 +19,7 @@ from evennia_ai.policy.context.projection import (
     plan_mask,
     show_marker,
     split_by_audience,
+    visible_items,
 )
 
 ANN, BOB = "#5", "#6"
@@ -81,6 +82,15 @@ def test_words_in_a_summary_cannot_leave_its_block():
 def test_a_summary_with_nothing_for_somebody_is_not_shown():
     record = CompactionRecord(**{**RECORD.__dict__, "summary": {"public": "", ANN: "secret"}})
     assert show_marker(make_marker(record), frozenset({BOB})) is None
+
+
+def test_a_prompt_holds_the_summary_and_the_lines_that_its_audience_may_know():
+    hidden = CompactionRecord(**{**RECORD.__dict__, "summary": {ANN: "Ann owes forty crowns."}})
+    items = [make_marker(hidden), message("hello"), message("a secret", {ANN})]
+    assert [m["content"] for m in visible_items(items, frozenset({BOB}))] == ["hello"]
+    for_ann = [m["content"] for m in visible_items(items, frozenset({ANN}))]
+    assert "forty crowns" in for_ann[0]
+    assert for_ann[1:] == ["hello", "a secret"]
 
 
 def test_parts_go_by_exactly_who_heard():

@@ -110,6 +110,19 @@ def test_long_text_is_cut_at_a_sentence_else_at_a_word_with_an_ellipsis():
 
 
 @pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("One. Another one there.", "One. Anot…"),  # a sentence of less than half the limit
+        ("Four. Another one there.", "Four."),
+        ("abcd efghijklmn", "abcd efgh…"),
+        ("abcde fghijklmn", "abcde…"),
+    ],
+)
+def test_what_is_left_of_a_cut_text_is_at_least_half_of_the_limit(text, cut):
+    assert cut_text(text, 10) == cut
+
+
+@pytest.mark.parametrize(
     ("raw", "left"),
     [
         ("<think>secret plan</think>Hello.", "Hello."),

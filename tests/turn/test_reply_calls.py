@@ -11,11 +11,13 @@ from evennia_ai.errors import NothingDone, OutcomeUnknown
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message, wire_call
 from evennia_ai.policy.conversation.react import TOO_MANY, LoopState, begin_step
 from evennia_ai.policy.replies.artefacts import Surroundings
+from evennia_ai.ports import ToolResult
 from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.react_loop import offered_specs, tool_context
 from evennia_ai.turn.reply_calls import ReplyCalls
 from evennia_ai.turn.speech_check import SpeechCheck
+from evennia_ai.turn.tool_execution import call_messages
 
 ANN = frozenset({"#5"})
 JSON = '{"act": "none"}'
@@ -30,7 +32,7 @@ class Scene:
         self.behaviours = script.services.toolbox.behaviours
         script.hears("Mira?")
         events = script.inbox.in_state("waiting")
-        turn = script.turns.begin(events, ANN, False, "tick")
+        turn = self.turn = script.turns.begin(events, ANN, False, "tick")
         context = tool_context(script, turn, ANN, False, None)
         context = replace(context, deadline_at=100.0)
         specs = offered_specs(script, context)
@@ -234,3 +236,35 @@ def test_only_calls_that_arrived_whole_survive_a_reply_that_was_cut_off():
     scene = Scene().arrive(ONE)
     scene.finish(ONE, act("give", "b", item="mug", to="Ann"), finish_reason="length")
     assert scene.acts == [("say", "done"), ("give", "refused")]
+
+
+def test_a_refused_call_is_no_act_in_the_world():
+    # As one, it would count as done after a crash before its outcome.
+    scene = Scene().arrive(GIVE)
+    scene.finish(GIVE, replace(GIVE, id="b"))
+    given, refused = scene.script.turns.acts
+    assert (given.state, given.world) == ("done", True)
+    assert (refused.state, refused.world) == ("refused", False)
+
+
+@pytest.mark.parametrize(
+    ("read", "changed"),
+    [(("#7",), ()), ((), ("#7",)), (("#7",), ("#8",))],
+    ids=["read", "changed", "both"],
+)
+def test_the_log_says_what_a_call_read_and_changed(read, changed):
+    _, told = messages_of(ToolResult("done", "It is a mug.", read=read, changed=changed))
+    assert told["metadata"]["consulted"] == {"read": list(read), "changed": list(changed)}
+
+
+def test_the_log_names_the_game_as_author_only_of_what_nobody_else_wrote():
+    for authors, expected in ((frozenset(), {"#5", "game"}), (frozenset({"#9"}), {"#5", "#9"})):
+        for message in messages_of(ToolResult("done", "A note.", authors=authors)):
+            assert set(message["metadata"]["authors"]) == expected
+
+
+def messages_of(result):
+    """Return the messages of a call with this result, in a turn of words by Ann."""
+    scene = Scene()
+    context = replace(scene.calls.context, authors=ANN)
+    return call_messages(scene.turn, context, act("look", target="note"), result)

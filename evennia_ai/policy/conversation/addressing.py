@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import EMOTE, SAY, SPEECH
 from evennia_ai.policy.conversation.naming import Named, Names
@@ -27,6 +27,7 @@ EVERYBODY = re.compile(
 )
 NAMED, NOT_NAMED = "named", "somebody else named"
 ANOTHER, AMBIENT = "another one answers", "ambient"
+NO_CALLS_LEFT = "no unasked calls left this hour"
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,19 @@ class Address:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The decision for all listeners: why some answer, by dbref, and why the others do not."""
+    """The decision for all listeners: why some answer, by dbref, and why the others do not.
+
+    ``refused`` says why some do not answer although the line is for them.
+    """
 
     answering: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = AMBIENT
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, dbref: str) -> Address:
         """Return the decision for one listener."""
         reason = self.answering.get(dbref)
-        return Address(reason is not None, reason or self.otherwise)
+        return Address(reason is not None, reason or self.refused.get(dbref, self.otherwise))
 
 
 # Returns for each of some assistants: is it awake, and how near its persona is to the words.
@@ -104,6 +109,11 @@ def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing
     if line.from_assistant:
         return Verdict()
     return answer_unnamed(line, listeners, free_ones(able.values()), standing)
+
+
+def refuse(verdict: Verdict, reason: str) -> Verdict:
+    """Return the decision that nobody answers, for a reason."""
+    return replace(verdict, answering={}, refused=dict.fromkeys(verdict.answering, reason))
 
 
 def may_answer(one: Listener, line: Line) -> bool:

@@ -1,4 +1,7 @@
-"""The decision to act unasked: rarely, and never while people talk."""
+"""The decision to act unasked: rarely, and never while people talk.
+
+Answers to other assistants count as unasked: no player said the line.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ class AutonomyState:
 
     now: float
     players_near: bool
-    acts: Sequence[float] = ()  # earlier autonomous calls
+    acts: Sequence[float] = ()  # earlier autonomous calls, answers to assistants among them
     last_talk_at: float | None = None  # in the room
     news_at: float | None = None  # the last event that deserves a reaction
 
@@ -32,8 +35,7 @@ def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
     """Decide whether to think now without being asked."""
     # News (an arrival, a message of the game) gets a reaction after a short silence. Without news,
     # the acts are spread evenly over the hour.
-    # The acts may come from the log, by a machine's time that was set back since.
-    acts = [at for at in state.acts if 0 <= state.now - at < HOUR_S]
+    acts = acts_of_hour(state.acts, state.now)
     if not state.players_near or len(acts) >= limits.calls_per_hour:
         return False
     last_act = acts[-1] if acts else -math.inf
@@ -42,3 +44,16 @@ def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
         return False
     quiet_s = min(limits.quiet_s, 2.0) if has_news else limits.quiet_s
     return state.last_talk_at is None or state.now - state.last_talk_at >= quiet_s
+
+
+def may_answer_assistant(acts: Sequence[float], now: float, calls_per_hour: int) -> bool:
+    """Return True if the hour has a call left for an answer to another assistant.
+
+    An assistant with 0 calls never acts unasked; only `max_hops` limits such answers of its.
+    """
+    return calls_per_hour == 0 or len(acts_of_hour(acts, now)) < calls_per_hour
+
+
+def acts_of_hour(acts: Sequence[float], now: float) -> list[float]:
+    """Return the times within the last hour; a clock that was set back leaves later ones."""
+    return [at for at in acts if 0 <= now - at < HOUR_S]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.replies.text_calls import TextReply, read_text_calls
+from evennia_ai.policy.replies.text_calls import MOST_CALLS, TextReply, read_text_calls
 
 TEXT = {"type": "string"}
 
@@ -359,3 +359,8 @@ def test_json_arguments_arrive_as_written(words, target, ascii_only):
 def test_arguments_that_are_no_object_make_no_call(arguments):
     calls, _words = read(f'{{"name": "give", "arguments": {arguments}}}')
     assert calls == []
+
+
+def test_of_a_flood_of_calls_the_first_are_read():
+    calls = read_text_calls("\n".join(['say({"text": "Aye."})'] * (MOST_CALLS + 6)), TOOLS).calls
+    assert [(name, json.loads(arguments)) for name, arguments in calls] == AYE * MOST_CALLS

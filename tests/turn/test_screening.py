@@ -1,0 +1,85 @@
+"""What moderation refuses is in no prompt, and everything heard is judged once."""
+
+import pytest
+from twisted.internet.defer import succeed
+
+from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.answer_events import answer_events
+
+BOB = "#6"
+FOUL = "you rotten goat"
+
+
+class RefusesFoulWords:
+    """Moderation that refuses one line and records all that it is asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def check(self, direction, texts):
+        self.asked.append((direction, list(texts)))
+        return succeed(["foul" if text == FOUL else "" for text in texts])
+
+    @property
+    def judged(self):
+        return [text for direction, texts in self.asked for text in texts if direction == "heard"]
+
+
+@pytest.fixture
+def script():
+    script = StandInScript(ScriptedLLM([call("say", text="Aye."), call("say", text="Nay.")]))
+    script.services.world.present = frozenset({"#5", BOB})
+    script.services.moderation = RefusesFoulWords()
+    return script
+
+
+def prompts(script):
+    return [str(request.messages) for request in script.services.gateway.requests]
+
+
+def answer(script):
+    """Answer all that waits; return the number of turns."""
+    fired = []
+    answer_events(script).addBoth(fired.append)
+    return fired[0]
+
+
+def test_a_refused_line_is_closed_with_the_reason_and_its_speaker_is_told(script):
+    script.hears(FOUL)
+    assert answer(script) == 0
+    assert [(row.state, row.reason) for row in script.inbox.rows] == [
+        ("expired", "moderation: foul")
+    ]
+    assert script.told == [("refuses_words", "#5")]
+    assert prompts(script) == []
+
+
+def test_beside_a_refused_line_the_others_are_answered(script):
+    script.hears(FOUL)
+    script.hears("a beer, please", BOB, "Bob")
+    assert answer(script) == 1
+    assert script.inbox.states() == {FOUL: "expired", "a beer, please": "answered"}
+    assert script.told == [("refuses_words", "#5")]
+    assert FOUL not in prompts(script)[0]
+
+
+def test_refused_words_that_were_overheard_are_in_no_prompt_and_nobody_is_told(script):
+    script.hears(FOUL, BOB, "Bob", addressed=False)
+    script.hears("what did Bob say?")
+    assert answer(script) == 1
+    assert script.inbox.states() == {FOUL: "expired", "what did Bob say?": "answered"}
+    assert script.told == []
+    assert FOUL not in prompts(script)[0]
+
+
+def test_each_line_is_judged_once(script):
+    script.hears("fine weather", BOB, "Bob", addressed=False)
+    script.hears("a beer, please")
+    script.hears("and one for Bob", private=True)
+    assert answer(script) == 2
+    assert sorted(script.services.moderation.judged) == [
+        "a beer, please",
+        "and one for Bob",
+        "fine weather",
+    ]
