@@ -102,8 +102,8 @@ def pastime(view: View) -> str:
     if view.character.language == view.language.code:
         kinds["habit"] = own
     if view.language.code == ENGLISH:
-        kinds["work"] = work_of(f"{persona.text} {' '.join(persona.knows)}", view.scene.situation)
-        kinds["thing"] = deeds_with(view.scene.situation)
+        kinds["work"] = work_of(f"{persona.text} {' '.join(persona.knows)}", view.situation)
+        kinds["thing"] = deeds_with(view.situation)
     return planned(view) or next_of(view, kinds)
 
 

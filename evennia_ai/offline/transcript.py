@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import MARK, WireMessage
@@ -60,20 +60,23 @@ class Said:
     answers: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Act:
     """One tool call of this turn and its result."""
 
     name: str
     arguments: Mapping[str, object]
-    result: str
+    result: str = ""
+
+    @property
+    def describes(self) -> bool:
+        """Return True if the result reads like "Name: description"."""
+        return bool(DESCRIBED.match(self.result)) and not MACHINERY.search(self.result)
 
     @property
     def failed(self) -> bool:
-        """Return True if the result reads like a refusal; "Name: description" never does."""
-        if DESCRIBED.match(self.result) and not MACHINERY.search(self.result):
-            return False
-        return bool(FAILED.search(self.result[:160]))
+        """Return True if the result reads like a refusal."""
+        return not self.describes and bool(FAILED.search(self.result[:160]))
 
 
 @dataclass
@@ -82,7 +85,7 @@ class Transcript:
 
     ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke. ``deeds`` are
     its acts as (tool, text), ``since`` what it heard after the last of them. ``sights`` are results
-    of looking and walking, ``gifts`` are (item, receiver), ``about`` is the day plan's entry now.
+    of looking and walking, ``about`` is the day plan's entry now.
     """
 
     heard: list[Said] = field(default_factory=list)
@@ -92,12 +95,11 @@ class Transcript:
     deeds: list[tuple[str, str]] = field(default_factory=list)
     since: list[Said] = field(default_factory=list)
     sights: list[str] = field(default_factory=list)
-    gifts: list[tuple[str, str]] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
     time: str = ""
     about: str = ""
     length: int = 0
-    _pending: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    _pending: list[Act] = field(default_factory=list)
 
     def met(self, speaker: str) -> bool:
         """Return True if the character answered this speaker before."""
@@ -114,7 +116,10 @@ class Transcript:
         return talked and own[last].answers == len(self.own)
 
     def hear(self, text: str) -> None:
-        """Add a line of somebody else."""
+        """Add a line of somebody else; with it, the acts of an earlier turn end."""
+        self.acts = []
+        if text.startswith("<you>"):
+            return
         after = self.own[-1] if self.own else ""
         for said in _read_heard(text, after):
             if said.answers == LONG_AGO:
@@ -136,20 +141,19 @@ class Transcript:
         self.deeds += deeds
         if text or any(name != "noop" for name, _ in deeds):
             self.since = []
-        self._pending = list(calls)
+        self._pending = [Act(name, arguments) for name, arguments in calls]
+        self.acts += self._pending
 
     def take_result(self, text: str) -> None:
         """Add the result of the next pending call."""
         if not self._pending:
             return
-        name, arguments = self._pending.pop(0)
-        if name in {"look", "move"} and DESCRIBED.match(text) and not MACHINERY.search(text):
+        act = self._pending.pop(0)
+        act.result = text
+        if act.name in {"look", "move"} and act.describes:
             self.sights.append(text)
-        act = Act(name, arguments, text)
-        if name == "give" and not act.failed:
-            self.gifts.append((str(arguments.get("item", "")), str(arguments.get("to", ""))))
-        if name in {"give", "get", "drop"}:
-            self.talk.append(str(arguments.get("item", "")))
+        if act.name in {"give", "get", "drop"}:
+            self.talk.append(str(act.arguments.get("item", "")))
 
 
 def read_transcript(request: LLMRequest) -> Transcript:
@@ -165,7 +169,7 @@ def read_transcript(request: LLMRequest) -> Transcript:
             read.time = _row(text, "Time: ")
             read.about = _row(text, "You are about: ")
             remembered = _read_recalled_lines(text, request.scene.name)
-        elif role == "user" and not text.startswith("<you>"):
+        elif role == "user":
             read.hear(text)
         elif role == "assistant":
             read.recall_own(text, _calls(message))
@@ -174,7 +178,7 @@ def read_transcript(request: LLMRequest) -> Transcript:
     in_view = [said.text for said in read.heard]
     new = [said for said in remembered if not any(said.text in text for text in in_view)]
     read.heard = [*new, *read.heard]
-    read.acts = _acts_of_turn(request.messages, request.scene.step)
+    read.acts = read.acts if request.scene.step > 1 else []
     return read
 
 
@@ -260,33 +264,3 @@ def _calls(message: WireMessage) -> list[tuple[str, dict[str, object]]]:
     functions = (call.get("function", {}) for call in message.get("tool_calls") or ())
     read = ((one.get("name", ""), read_object(one.get("arguments") or "{}")) for one in functions)
     return [(str(name), arguments) for name, arguments in read if arguments is not None]
-
-
-def _acts_of_turn(messages: Sequence[WireMessage], step: int) -> list[Act]:
-    """Return the calls since the last heard line, if the turn is past its first step.
-
-    The calls of one reply may stand in one message, or in one message each.
-    """
-    found: list[int] = []
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        heard = message.get("role") == "user" and not _is_situation(message.get("content"))
-        if step < 2 or heard:
-            break
-        if message.get("role") == "assistant" and message.get("tool_calls"):
-            found.append(index)
-    acts = []
-    for index in reversed(found):
-        results = _results_after(messages, index)
-        for number, (name, arguments) in enumerate(_calls(messages[index])):
-            acts.append(Act(name, arguments, results[number] if number < len(results) else ""))
-    return acts
-
-
-def _results_after(messages: Sequence[WireMessage], index: int) -> list[str]:
-    results = []
-    for message in messages[index + 1 :]:
-        if message.get("role") != "tool":
-            break
-        results.append(str(message.get("content") or ""))
-    return results

@@ -46,17 +46,13 @@ def read_permissions(value: object) -> dict[str, str]:
 
 @dataclass
 class Reader:
-    """Somebody who reads stored words.
+    """Somebody who reads stored words."""
 
-    Attributes:
-        permissions: the permission that reads each kind, as `read_permissions` returns it.
-        has: returns True if the reader has a permission; asked once for each kind.
-        private_shown: how many private items the reader was shown.
-    """
-
+    # the permission that reads each kind, as `read_permissions` returns it
     permissions: Mapping[str, str]
+    # returns True if the reader has a permission; asked once for each kind
     has: Callable[[str], bool]
-    private_shown: int = 0
+    private_shown: int = 0  # how many private items the reader was shown
     _may: dict[str, bool] = field(default_factory=dict)
 
     def may(self, kind: str) -> bool:

@@ -22,31 +22,22 @@ MOST_WAITING = 20  # approvals of one assistant
 
 @dataclass(frozen=True)
 class PendingAct:
-    """One call of a tool that waits for a person.
-
-    Attributes:
-        needs: `CONFIRM` or `APPROVE`.
-        arguments: JSON text; the call runs with exactly these.
-        speakers: dbrefs of those whose words led to it; of a confirmation the one who is asked.
-        authors: everybody whose words its prompt held (`policy.authors`).
-        audience: dbrefs of those the prompt was built for.
-        private: True if only they may know what it held.
-        decided_by: dbref of whoever agreed or refused, else "".
-    """
+    """One call of a tool that waits for a person."""
 
     id: int
     assistant_id: int
-    needs: str
+    needs: str  # `CONFIRM` or `APPROVE`
     state: str
     name: str
-    arguments: str
+    arguments: str  # JSON text; the call runs with exactly these
+    # dbrefs of those whose words led to it; of a confirmation the one who is asked
     speakers: tuple[str, ...]
-    authors: Authors
-    audience: Audience
-    private: bool
+    authors: Authors  # everybody whose words its prompt held (`policy.authors`)
+    audience: Audience  # dbrefs of those the prompt was built for
+    private: bool  # True if only they may know what it held
     at: datetime
     expires_at: datetime
-    decided_by: str = ""
+    decided_by: str = ""  # dbref of whoever agreed or refused, else ""
     result: str = ""
 
 

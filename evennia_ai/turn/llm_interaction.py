@@ -122,18 +122,13 @@ def background_request(
 
 @dataclass(frozen=True)
 class SummaryTerms:
-    """The limits of a request for a summary.
+    """The limits of a request for a summary."""
 
-    Attributes:
-        room: the most tokens for the summary.
-        profile: the model profile to ask, None for the usual one.
-        deadline_at: the clock's second at which it is too late, None for a turn's time from now.
-        payer: dbrefs of those whose budgets pay for it, besides the assistant's own.
-    """
-
-    room: int = SUMMARY_ROOM
-    profile: ModelProfile | None = None
+    room: int = SUMMARY_ROOM  # the most tokens for the summary
+    profile: ModelProfile | None = None  # the model profile to ask, None for the usual one
+    # the clock's second at which it is too late, None for a turn's time from now
     deadline_at: float | None = None
+    # dbrefs of those whose budgets pay for it, besides the assistant's own
     payer: Audience = frozenset()
 
 

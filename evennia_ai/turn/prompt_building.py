@@ -52,44 +52,29 @@ AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words,
 
 @dataclass(frozen=True)
 class Prompt:
-    """A built prompt.
-
-    Attributes:
-        private: True if it holds anything that only its audience may know.
-        tokens: the size of the whole request, tools included.
-        addressee: name of whoever spoke last among those to be answered, "" if nobody did.
-        authors: everybody whose words it holds (`policy.authors`).
-    """
+    """A built prompt."""
 
     messages: list[WireMessage]
-    private: bool
-    tokens: int
+    private: bool  # True if it holds anything that only its audience may know
+    tokens: int  # the size of the whole request, tools included
     situation: Situation
     lore: tuple[LoreEntry, ...]
-    addressee: str = ""
-    authors: Authors = frozenset()
+    addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
+    authors: Authors = frozenset()  # everybody whose words it holds (`policy.authors`)
 
 
 @dataclass(frozen=True)
 class Asking:
-    """What one model call of a turn is about.
+    """What one model call of a turn is about."""
 
-    Attributes:
-        events: what started the turn; empty for an autonomous turn.
-        turn_id: the turn whose own calls stand behind the new lines, None before it has any.
-        form: how the model is asked.
-        tools: schemas of the tools that it may call.
-        tool_tokens: their size.
-        refused: why its last reply was not spoken, "" if there was none.
-        words_only: True if an act failed and the model shall talk about it, not act again.
-    """
-
-    events: Sequence[InboxEvent] = ()
+    events: Sequence[InboxEvent] = ()  # what started the turn; empty for an autonomous turn
+    # the turn whose own calls stand behind the new lines, None before it has any
     turn_id: int | None = None
-    form: RequestForm = TOOLS_FORM
-    tools: Sequence[Schema] = ()
-    tool_tokens: int = 0
-    refused: str = ""
+    form: RequestForm = TOOLS_FORM  # how the model is asked
+    tools: Sequence[Schema] = ()  # schemas of the tools that it may call
+    tool_tokens: int = 0  # their size
+    refused: str = ""  # why its last reply was not spoken, "" if there was none
+    # True if an act failed and the model shall talk about it, not act again
     words_only: bool = False
 
 

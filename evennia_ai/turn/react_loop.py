@@ -78,26 +78,17 @@ class StepReply:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a turn has done so far.
-
-    Attributes:
-        done: names of the tools that succeeded.
-        acted: whether anybody could notice something.
-        authors: authors of what the turn's tools told (`policy.authors`).
-        refused: why the last reply was not spoken, "" if it was.
-        refusals: how many replies were not spoken.
-        blocked: whether an act of the last reply failed, so that its words were not said.
-        ended: whether the turn needs no further reply.
-    """
+    """What a turn has done so far."""
 
     loop: LoopState
-    done: frozenset[str] = frozenset()
-    acted: bool = False
-    authors: Authors = frozenset()
-    refused: str = ""
-    refusals: int = 0
+    done: frozenset[str] = frozenset()  # names of the tools that succeeded
+    acted: bool = False  # whether anybody could notice something
+    authors: Authors = frozenset()  # authors of what the turn's tools told (`policy.authors`)
+    refused: str = ""  # why the last reply was not spoken, "" if it was
+    refusals: int = 0  # how many replies were not spoken
+    # whether an act of the last reply failed, so that its words were not said
     blocked: bool = False
-    ended: bool = False
+    ended: bool = False  # whether the turn needs no further reply
 
 
 def audience_now(script: Script, turn: TurnRecord) -> Audience:

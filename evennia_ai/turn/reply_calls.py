@@ -32,23 +32,15 @@ ARRIVING = ""  # the finish reason of a reply that has not ended
 
 @dataclass(frozen=True)
 class Ran:
-    """What the calls of a reply did.
+    """What the calls of a reply did."""
 
-    Attributes:
-        state: the loop after them.
-        done: names of the tools that succeeded.
-        acted: True if anybody could notice something.
-        authors: authors of the prompt and of what the tools told (`policy.authors`).
-        refused: why words were not spoken, "" if all were.
-        blocked: True if an act on which the words depend failed or was not run.
-    """
-
-    state: LoopState
-    done: frozenset[str] = frozenset()
-    acted: bool = False
+    state: LoopState  # the loop after them
+    done: frozenset[str] = frozenset()  # names of the tools that succeeded
+    acted: bool = False  # True if anybody could notice something
+    # authors of the prompt and of what the tools told (`policy.authors`)
     authors: Authors = frozenset()
-    refused: str = ""
-    blocked: bool = False
+    refused: str = ""  # why words were not spoken, "" if all were
+    blocked: bool = False  # True if an act on which the words depend failed or was not run
 
 
 class ReplyCalls:

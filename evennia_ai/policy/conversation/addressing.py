@@ -35,40 +35,27 @@ NAMED, NOT_NAMED, ANOTHER, AMBIENT = (
 
 @dataclass(frozen=True)
 class Line:
-    """Something heard.
-
-    Attributes:
-        from_assistant: True if the speaker is not a player.
-        hops: the number of assistants' answers that led to it.
-        speaker: dbref of the speaker.
-    """
+    """Something heard."""
 
     kind: str
     text: str
-    from_assistant: bool = False
-    hops: int = 0
-    speaker: str = ""
+    from_assistant: bool = False  # True if the speaker is not a player
+    hops: int = 0  # the number of assistants' answers that led to it
+    speaker: str = ""  # dbref of the speaker
 
 
 @dataclass(frozen=True)
 class Listener:
-    """Somebody present beside the speaker, by dbref.
-
-    Attributes:
-        named: their names; None leaves them unnamed.
-        is_player: True if a player controls this character now.
-        may_answer: True for an assistant that the speaker would hear; under a player's control it
-            answers afterwards.
-        last_exchange: time of the last exchange with the speaker in Unix seconds, 0 for none.
-        max_hops: the assistant's limit of answers in a row among assistants.
-    """
+    """Somebody present beside the speaker, by dbref."""
 
     id: str
-    named: Named | None = None
-    is_player: bool = False
+    named: Named | None = None  # their names; None leaves them unnamed
+    is_player: bool = False  # True if a player controls this character now
+    # True for an assistant that the speaker would hear; under a player's control it answers afterwards
     may_answer: bool = False
+    # time of the last exchange with the speaker in Unix seconds, 0 for none
     last_exchange: float = 0.0
-    max_hops: int = 3
+    max_hops: int = 3  # the assistant's limit of answers in a row among assistants
 
 
 @dataclass(frozen=True)

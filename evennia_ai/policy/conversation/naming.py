@@ -34,18 +34,12 @@ BEFORE_CALL = frozenset(
 
 @dataclass(frozen=True)
 class Named:
-    """Somebody who may be named.
-
-    Attributes:
-        names: full names and aliases.
-        parts: words of the name that may stand for it.
-        listens: False for somebody who cannot hear; only a call counts for them.
-    """
+    """Somebody who may be named."""
 
     id: str
-    names: tuple[str, ...]
-    parts: tuple[str, ...] = ()
-    listens: bool = True
+    names: tuple[str, ...]  # full names and aliases
+    parts: tuple[str, ...] = ()  # words of the name that may stand for it
+    listens: bool = True  # False for somebody who cannot hear; only a call counts for them
 
 
 @dataclass(frozen=True)

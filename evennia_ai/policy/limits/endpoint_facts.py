@@ -11,20 +11,13 @@ from evennia_ai.policy.request_forms.form import FORMS
 
 @dataclass(frozen=True)
 class EndpointFacts:
-    """What replies and probes told about one model of one endpoint.
+    """What replies and probes told about one model of one endpoint."""
 
-    Attributes:
-        window: the context window in tokens, None if unknown.
-        form: the request form that the probe found (one of `FORMS`), empty if unknown.
-        system: True if a system message is accepted, None if unknown.
-        answered: True if it has answered since the server start; never stored.
-    """
-
-    window: int | None = None
-    form: str = ""
-    system: bool | None = None
+    window: int | None = None  # the context window in tokens, None if unknown
+    form: str = ""  # the request form that the probe found (one of `FORMS`), empty if unknown
+    system: bool | None = None  # True if a system message is accepted, None if unknown
     speed: Speed = UNKNOWN
-    answered: bool = False
+    answered: bool = False  # True if it has answered since the server start; never stored
 
 
 NOTHING_KNOWN = EndpointFacts()

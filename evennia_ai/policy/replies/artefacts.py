@@ -84,25 +84,15 @@ MOST_TOOLS = 5  # named in a row, or fewer with one that is no English word
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a reply is judged against.
+    """What a reply is judged against."""
 
-    Attributes:
-        name: the name of the character.
-        rules: the part of the instructions that is the same for all characters.
-        persona: the character's own part, in the second person.
-        tools: the names of the offered tools.
-        people: the names of those present.
-        heard: the lines that are answered, with or without "Ann says: ".
-        link_hosts: the hosts whose addresses may be said.
-    """
-
-    name: str
-    rules: str = ""
-    persona: str = ""
-    tools: Collection[str] = ()
-    people: Collection[str] = ()
-    heard: Sequence[str] = ()
-    link_hosts: Collection[str] = ()
+    name: str  # the name of the character
+    rules: str = ""  # the part of the instructions that is the same for all characters
+    persona: str = ""  # the character's own part, in the second person
+    tools: Collection[str] = ()  # the names of the offered tools
+    people: Collection[str] = ()  # the names of those present
+    heard: Sequence[str] = ()  # the lines that are answered, with or without "Ann says: "
+    link_hosts: Collection[str] = ()  # the hosts whose addresses may be said
 
 
 def find_artefact(words: str, around: Surroundings) -> str:

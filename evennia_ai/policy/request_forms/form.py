@@ -14,25 +14,15 @@ FORMS = (TOOLS, SCHEMA, TEXT)
 
 @dataclass(frozen=True)
 class Asked:
-    """What the reading of a reply depends on.
+    """What the reading of a reply depends on."""
 
-    Attributes:
-        tools: the offered tools, as chat-completions schemas.
-        addressee: name of the person whose line is answered, "" if nobody spoke.
-        things: names of what lies here.
-        carrying: names of what the character carries.
-        exits: names of the exits.
-        people: names of those present.
-        heard: the words that are answered.
-    """
-
-    tools: Sequence[Schema] = ()
-    addressee: str = ""
-    things: Sequence[str] = ()
-    carrying: Sequence[str] = ()
-    exits: Sequence[str] = ()
-    people: Sequence[str] = ()
-    heard: str = ""
+    tools: Sequence[Schema] = ()  # the offered tools, as chat-completions schemas
+    addressee: str = ""  # name of the person whose line is answered, "" if nobody spoke
+    things: Sequence[str] = ()  # names of what lies here
+    carrying: Sequence[str] = ()  # names of what the character carries
+    exits: Sequence[str] = ()  # names of the exits
+    people: Sequence[str] = ()  # names of those present
+    heard: str = ""  # the words that are answered
 
 
 @dataclass(frozen=True)
@@ -45,16 +35,11 @@ class NamedCall:
 
 @dataclass(frozen=True)
 class RequestForm:
-    """One way to ask a model for a turn.
+    """One way to ask a model for a turn."""
 
-    Attributes:
-        name: as profiles name it.
-        native: True if the tools' schemas are sent with the request.
-        temperature: of a request without a configured one, None for the model's default.
-    """
-
-    name: str
-    native: bool = False
+    name: str  # as profiles name it
+    native: bool = False  # True if the tools' schemas are sent with the request
+    # of a request without a configured one, None for the model's default
     temperature: float | None = None
 
     @property
