@@ -69,7 +69,7 @@ def spoke_this_turn(view: View) -> bool:
 
 def act(view: View, heard: Sequence[Heard], item: Heard, requested: RequestedAction) -> LLMReply:
     """Return the next step of a requested action; the last step has words."""
-    step = next_step(requested, view.scene.situation, view.transcript.acts, view.tools)
+    step = next_step(requested, view.situation, view.transcript.acts, view.tools)
     if not step.end:
         return with_calls(announced(item.view, step, requested))
     words = words_for_step(item.view, requested, step)

@@ -7,13 +7,11 @@ repeat its last act, and does nothing if its own emote was the last thing that h
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
-from evennia_ai.offline.languages import DATA, ENGLISH, language_of
+from evennia_ai.offline.languages import ENGLISH, language_of, read, table
+from evennia_ai.offline.transcript import SPEECH
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import ended, rotated, seed_of, with_article
 from evennia_ai.ports import Situation
@@ -23,17 +21,9 @@ Calls = tuple[tuple[str, dict[str, str]], ...]
 ROUND = ("habit", "work", "thing", "work", "habit", "anybody")
 RECENT = 3
 PLANNED_RECENT = 6
-QUIET_ACTS = 2
+QUIET_ACTS = ["emote", "emote"]  # the acts before a remark
 LONGEST_REMARK = 160
-SECRETIVE = re.compile(r"\b(?:secret\w*|hid(?:e|es|den)|murder\w*|kill\w*|stole|steal\w*|guilt\w*|ashamed|afraid|fears?|confid\w+|spy|poison\w*|betray\w*|pretend\w*|never|nobody|geheim\w*|niemand)\b", re.I)  # fmt: skip
-MEANWHILE = re.compile(r"(?<!\s)\s*+\b(?:while|when|whenever|as|if|before|and (?:you|she|he|they)|während|wenn)\b.*$", re.I)  # fmt: skip
 PLANNED = re.compile(r"(?P<what>.+?)(?P<elsewhere>, at [^,]+)?, until \d\d:\d\d")
-
-
-@cache
-def tables() -> Mapping[str, Any]:
-    """Return the tables of idle emotes."""
-    return tomllib.loads((DATA / "idle.toml").read_text(encoding="utf-8"))
 
 
 def act_autonomously(view: View) -> Calls:
@@ -42,17 +32,16 @@ def act_autonomously(view: View) -> Calls:
         return still("nobody is near")
     view = in_language_here(view)
     reaction = welcome(view) or notice(view)
-    if reaction:
-        return reaction
     last = view.transcript.deeds[-1][0] if view.transcript.deeds else ""
-    if last == "emote" and not view.transcript.since:
+    if not reaction and last == "emote" and not view.transcript.since:
         return still("I did something just now")
-    return remark(view) or shown(view, "emote", pastime(view)) or still("nothing fits")
+    act = reaction or remark(view) or shown(view, "emote", pastime(view))
+    return act or still("nothing fits")
 
 
 def in_language_here(view: View) -> View:
     """Return the view in the persona's language, else in that of the last line."""
-    said = [s.text for s in view.transcript.heard if s.kind in {"say", "whisper"}]
+    said = [s.text for s in view.transcript.heard if s.kind in SPEECH]
     own = view.character.language
     spoken = language_of(said[-1]) if said and own == ENGLISH else ""
     return replace(view, code=spoken or own)
@@ -70,16 +59,16 @@ def shown(view: View, tool: str, text: str) -> Calls:
 
 def welcome(view: View) -> Calls:
     """Greet those who have just arrived and not spoken since."""
-    here, since = set(view.others), view.transcript.since
-    came = [said.speaker for said in since if said.kind == "arrives" and said.speaker in here]
-    spoke = {said.speaker for said in since if said.kind in {"say", "whisper"}}
-    new = [name for name in dict.fromkeys(came) if name not in spoke]
+    since = view.transcript.since
+    spoke = {said.speaker for said in since if said.kind in SPEECH}
+    came = dict.fromkeys(said.speaker for said in since if said.kind == "arrives")
+    new = [name for name in came if name in view.others and name not in spoke]
     if not new:
         return ()
-    names = view.listed([view.called(name) for name in new])
+    names = view.listed(map(view.called, new))
     if view.character.terse or len(new) > 2:
         return shown(view, "emote", view.emote("nods", who=names))
-    known = all(view.transcript.met(name) for name in new)
+    known = all(map(view.transcript.met, new))
     return shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
 
 
@@ -87,50 +76,48 @@ def notice(view: View) -> Calls:
     """Show that an event was noticed that nobody here caused."""
     known = {*view.others, *(said.speaker for said in view.transcript.heard if said.speaker)}
     seen = [said.text for said in view.transcript.since if said.kind == "seen"]
-    events = [text for text in seen if not any(text.startswith(name) for name in known)]
+    events = [text for text in seen if not text.startswith(tuple(known))]
     if not events:
         return ()
-    deeds = noticing(events[-1]) if view.language.code == ENGLISH else view.language.phrases["idle"]
-    return shown(view, "emote", first_fresh(view.transcript.emotes, rotated(deeds, view.seed)))
+    english = view.code == ENGLISH
+    deeds = emotes_of("events", events[-1]) if english else view.language.phrases["idle"]
+    return shown(view, "emote", first_fresh(view, rotated(deeds, view.seed)))
 
 
 def pastime(view: View) -> str:
-    """Return the next idle emote: day plan, habits, work or things here; "" if none."""
-    persona = view.scene.persona
-    own = [MEANWHILE.sub("", habit).rstrip(" .,") + "." for habit in view.character.habits]
-    kinds: dict[str, Sequence[str]] = {"anybody": view.language.phrases["idle"]}
-    if view.character.language == view.language.code:
-        kinds["habit"] = own
-    if view.language.code == ENGLISH:
-        kinds["work"] = work_of(f"{persona.text} {' '.join(persona.knows)}", view.scene.situation)
-        kinds["thing"] = deeds_with(view.scene.situation)
-    return planned(view) or next_of(view, kinds)
+    """Return the next idle emote: day plan, habits, work or things here; "" if none.
 
-
-def planned(view: View) -> str:
-    """Return an emote for the day plan's current entry, every second time; "" between."""
+    Every second emote belongs to the day plan's entry, if that can be shown.
+    """
     number = len(view.transcript.emotes)
-    if number % 2:
-        return ""
-    deeds = occupation_deeds(view.transcript.about)
+    planned = occupation_deeds(view.transcript.about) if number % 2 == 0 else []
     lately = {text.strip().lower() for text in view.transcript.emotes[-PLANNED_RECENT:]}
-    return next((deed for deed in rotated(deeds, number // 2) if deed.lower() not in lately), "")
-
-
-def next_of(view: View, kinds: Mapping[str, Sequence[str]]) -> str:
-    """Return an emote not shown yet, of the kind whose turn it is or the next."""
-    number = len(view.transcript.emotes)
+    fresh = [deed for deed in rotated(planned, number // 2) if deed.lower() not in lately]
+    if fresh:
+        return fresh[0]
     start = (number + seed_of(view.name)) % len(ROUND)
-    order = dict.fromkeys([*ROUND[start:], *ROUND[:start]])
-    every = [deed for kind in order for deed in rotated(kinds.get(kind, ()), number)]
-    return first_fresh(view.transcript.emotes, every) if every else ""
+    kinds = dict.fromkeys([*ROUND[start:], *ROUND[:start]])
+    return first_fresh(view, [d for kind in kinds for d in rotated(deeds_of(view, kind), number)])
 
 
-def first_fresh(done: Sequence[str], choices: Sequence[str]) -> str:
+def deeds_of(view: View, kind: str) -> Sequence[str]:
+    """Return the emotes of a kind that fit the character, the place and the language."""
+    persona, english = view.scene.persona, view.code == ENGLISH
+    if kind == "anybody":
+        return view.language.phrases["idle"]
+    if kind == "habit" and view.character.language == view.code:
+        meanwhile = view.language.pattern("patterns", "meanwhile")
+        return [meanwhile.sub("", habit).rstrip(" .,") + "." for habit in view.character.habits]
+    if kind == "work" and english:
+        return work_of(f"{persona.text} {' '.join(persona.knows)}", view.situation)
+    return deeds_with(view.situation) if kind == "thing" and english else ()
+
+
+def first_fresh(view: View, choices: Iterable[str]) -> str:
     """Return the first choice that was not done yet, else not lately; "" if none."""
+    done, deeds = [text.strip().lower() for text in view.transcript.emotes], list(choices)
     for before in (done, done[-RECENT:], done[-1:]):
-        said = {text.strip().lower() for text in before}
-        fresh = [text for text in choices if text.lower() not in said]
+        fresh = [text for text in deeds if text.lower() not in before]
         if fresh:
             return fresh[0]
     return ""
@@ -138,10 +125,9 @@ def first_fresh(done: Sequence[str], choices: Sequence[str]) -> str:
 
 def remark(view: View) -> Calls:
     """After some emotes, return a line: an example of the persona, or a fact."""
-    last = [name for name, _ in view.transcript.deeds if name != "noop"][-QUIET_ACTS:]
-    if last != ["emote"] * QUIET_ACTS or (view.character.terse and view.seed % 2):
-        return ()
-    if view.language.code != view.character.language:
+    last = [name for name, _ in view.transcript.deeds if name != "noop"][-len(QUIET_ACTS) :]
+    silent = view.character.terse and view.seed % 2
+    if last != QUIET_ACTS or silent or view.code != view.character.language:
         return ()
     own = [ended(e) for e in view.character.examples if not view.was_said(e)]
     own = rotated(own, view.seed)
@@ -152,25 +138,20 @@ def remark(view: View) -> Calls:
 
 def to_muse_on(view: View) -> list[str]:
     """Return facts to remark on that were not told, are short, and need not be kept secret."""
-    facts = [p.text for p in view.passages if p.source in {"lore", "self"}]
-    fit = [
-        text
-        for text in rotated(dict.fromkeys(facts), view.seed)
-        if len(text) < LONGEST_REMARK
-        and len(text.split()) > 4
-        and not SECRETIVE.search(text)
-        and text != view.character.identity
-    ]
-    return [text for text in fit if not view.was_said(text)]
+    facts = dict.fromkeys(p.text for p in view.passages if p.source in {"lore", "self"})
+    own = (text for text in rotated(facts, view.seed) if text != view.character.identity)
+    fit = [text for text in own if len(text) < LONGEST_REMARK and len(text.split()) > 4]
+    safe = [text for text in fit if not view.language.finds("secretive", text)]
+    return [text for text in safe if not view.was_said(text)]
 
 
 def work_of(text: str, situation: Situation) -> Sequence[str]:
     """Return emotes of the persona's first trade, if this is the place for it."""
-    found = ((re.search(rf"\b(?:{row['trade']})\b", text, re.I), row) for row in tables()["work"])
+    found = (
+        (re.search(rf"\b(?:{row['trade']})\b", text, re.I), row) for row in table("idle")["work"]
+    )
     placed = [(match.start(), row["where"], row["emotes"]) for match, row in found if match]
-    if not placed:
-        return ()
-    _, where, deeds = min(placed, key=lambda row: row[0])
+    _, where, deeds = min(placed, key=lambda row: row[0], default=(0, "", ()))
     around = " ".join((situation.place, situation.description, *situation.things))
     fits = not where or re.search(rf"\b(?:{where})\b", around, re.I)
     return tuple(deeds) if fits else ()
@@ -178,24 +159,14 @@ def work_of(text: str, situation: Situation) -> Sequence[str]:
 
 def deeds_with(situation: Situation) -> list[str]:
     """Return emotes with the things here and in hand that move none of them."""
-    found = []
-    for name in situation.things:
-        found += [
-            deed.format(thing=with_article(name)) for deed in emotes_of("things", name or "?")
-        ]
-    for name in situation.carrying:
-        found += [deed.format(thing=with_article(name)) for deed in tables()["carried"]]
-    return found
+    named = [(name, emotes_of("things", name or "?")) for name in situation.things]
+    named += [(name, table("idle")["carried"]) for name in situation.carrying]
+    return [deed.format(thing=with_article(name)) for name, deeds in named for deed in deeds]
 
 
-def noticing(event: str) -> Sequence[str]:
-    """Return emotes that show an event was noticed."""
-    return emotes_of("events", event)
-
-
-def emotes_of(table: str, text: str) -> Sequence[str]:
+def emotes_of(name: str, text: str) -> Sequence[str]:
     """Return the emotes of the first row of a table that matches a text."""
-    rows = tables()[table]
+    rows = table("idle")[name]
     return next((row["emotes"] for row in rows if re.search(row["match"], text, re.I)), ())
 
 
@@ -206,13 +177,6 @@ def occupation_deeds(about: str) -> Sequence[str]:
         return ()
     verb, _, rest = planned["what"].partition(" ")
     plain = re.fullmatch(r"[a-z]{2,}(?<!ing)", verb) and ":" not in rest
-    kind = (r for r in tables()["plans"] if re.search(r["match"], planned["what"], re.I))
-    own = [ended(f"{third_form(verb)} {rest}".strip())] if plain else []
-    return [*own, *(emote for row in kind for emote in row["emotes"])]
-
-
-def third_form(verb: str) -> str:
-    """Return an English verb's third person: carry gives carries."""
-    if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
-        return verb + "es"
-    return verb[:-1] + "ies" if verb.endswith("y") and verb[-2:-1] not in "aeiou" else verb + "s"
+    third = read(ENGLISH).rewritten("third", verb, most=1)
+    own = [ended(f"{third} {rest}".strip())] if plain else []
+    return [*own, *emotes_of("plans", planned["what"])]

@@ -27,14 +27,19 @@ NEVER = re.compile(r"(?!)")
 
 @dataclass(frozen=True)
 class Intent:
-    """What a sentence can be, and what to say to it; handlers in `answers` may say more."""
+    """What a sentence can be, and what to say to it; `handlers` may say more.
 
-    key: str
-    match: re.Pattern[str]
+    ``facts`` finds the persona's sentences that answer it. If ``seek``, anything known may answer.
+    """
+
+    key: str = ""
+    match: re.Pattern[str] = NEVER
     say: tuple[str, ...] = ()
+    facts: re.Pattern[str] = NEVER
+    seek: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Language:
     """One language; see ``data/en.toml`` for the parts."""
 
@@ -45,25 +50,41 @@ class Language:
     phrases: Mapping[str, tuple[str, ...]]
     data: Mapping[str, Any]
 
-    def __hash__(self) -> int:
-        return hash(self.code)
-
     @property
     def full(self) -> bool:
         """Return True if it has more than the phrases of a first conversation."""
         return "requests" in self.data
 
-    def intent_of(self, text: str) -> tuple[Intent, re.Match[str]] | None:
-        """Return the first intent that matches a sentence, and its match."""
+    def intent_of(self, text: str) -> tuple[Intent, str]:
+        """Return the first intent that matches a sentence, and its topic; `Intent()` if none."""
         for intent in self.intents:
             found = intent.match.search(text)
             if found:
-                return intent, found
-        return None
+                topic = next((value for value in found.groups() if value), "")
+                return intent, topic.strip(" ?.!")
+        return Intent(), ""
+
+    def key_of(self, text: str) -> str:
+        """Return the key of a sentence's intent, "" if it has none."""
+        return self.intent_of(text)[0].key
 
     def pattern(self, table: str, key: str) -> re.Pattern[str]:
         """Return a pattern of a table; one that never matches if the table has none."""
         return _compiled(self.data.get(table, {}).get(key, ""))
+
+    def finds(self, key: str, text: str) -> bool:
+        """Return True if the general pattern of a key is in a text."""
+        return bool(self.pattern("patterns", key).search(text))
+
+    def rewritten(self, key: str, text: str, most: int = 0) -> str:
+        """Return a text with the replacements of a key made, in order; ``most`` of them if not 0."""
+        made = 0
+        for pattern, replacement in self.data.get("rewrite", {}).get(key, ()):
+            text, count = _compiled(pattern).subn(replacement, text)
+            made += count
+            if most and made >= most:
+                break
+        return text
 
     def plain(self, text: str) -> str:
         """Return a line on one line, with the short spellings of chat expanded."""
@@ -73,11 +94,9 @@ class Language:
 
     def content(self, text: str) -> list[str]:
         """Return the stems of the words that carry meaning, each once."""
-        return list(dict.fromkeys(find_words(text, self._leave_out, self.code)))
-
-    @property
-    def _leave_out(self) -> frozenset[str]:
-        return frozenset(self.data.get("content_stop", "").split())
+        leave_out = self.data.get("content_stop", "").split()
+        code = self.code if self.code in STOP_WORDS else ENGLISH
+        return list(dict.fromkeys(find_words(text, frozenset(leave_out), code)))
 
     def near(self, stem: str) -> frozenset[str]:
         """Return the stems of similar meaning."""
@@ -97,29 +116,38 @@ def _spelled(word: str, table: Mapping[str, str]) -> str:
 
 
 @cache
+def table(name: str) -> Mapping[str, Any]:
+    """Return the content of a data file."""
+    return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
 def read(code: str) -> Language:
     """Return the language of a code."""
-    data = tomllib.loads((DATA / f"{code}.toml").read_text(encoding="utf-8"))
+    data = table(code)
     rows = data["intents"]
     if isinstance(rows, dict):
         rows = [{"key": key, "match": match} for key, match in rows.items()]
-    intents = tuple(
-        Intent(row["key"], _compiled(row["match"]), tuple(row.get("say", ()))) for row in rows
-    )
+    intents = tuple(map(_read_intent, rows))
     phrases = {intent.key: intent.say for intent in intents if intent.say}
     phrases |= {key: tuple(said) for key, said in data["phrases"].items()}
     common = frozenset(data["common"].split()) | STOP_WORDS.get(code, frozenset())
     return Language(code, common, _compiled(data.get("marks", "")), intents, phrases, data)
 
 
+def _read_intent(row: Mapping[str, Any]) -> Intent:
+    match, facts = _compiled(row["match"]), _compiled(row.get("facts", ""))
+    return Intent(row["key"], match, tuple(row.get("say", ())), facts, row.get("seek", False))
+
+
 @cache
 def _near_table(code: str) -> dict[str, frozenset[str]]:
-    language, table = read(code), dict[str, set[str]]()
+    language, found = read(code), dict[str, set[str]]()
     for group in language.data.get("near", ()):
         stems = set(find_words(group, (), code))
         for item in stems:
-            table.setdefault(item, set()).update(stems)
-    return {item: frozenset(group - {item}) for item, group in table.items()}
+            found.setdefault(item, set()).update(stems)
+    return {item: frozenset(group - {item}) for item, group in found.items()}
 
 
 def language_of(text: str) -> str:

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
+from evennia_ai.offline.languages import ENGLISH, GERMAN, read
 from evennia_ai.offline.words import words
 from evennia_ai.policy.retrieval.words import stem as stem_of
 
-KINDS = {
-    "drink": "ale beer cider wine mead rum brandy tea water milk drink mug tankard cup flask bottle jug pint brew stout goblet glass round whisky cordial broth bier wein met schnaps krug becher dunkelbier",
-    "food": "bread stew pie cheese apple fish soup meat loaf food meal supper dinner bite cake biscuit pasty ham sausage egg breakfast brot suppe linsensuppe käse apfel fleisch kuchen wurst essen",
-    "light": "light licht laterne kerze fackel lantern candle lamp torch", "weapon": "weapon sword dagger knife axe bow spear blade mace halberd",
-    "tool": "tool hammer tongs saw file chisel shovel spade pick rake",
-    "remedy": "remedy medicine salve potion herb poultice tonic bandage balm ointment",
-    "seat": "seat bench chair stool settle sit",
-    "paper": "book letter map scroll page paper chart note",
-}  # fmt: skip
+SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
 
 
 def stem(word: str) -> str:
     """Return a word without its usual English ending; a German one keeps its own."""
-    return stem_of(word.removesuffix("'s"), "en")
+    return stem_of(word.removesuffix("'s"), ENGLISH)
 
 
-KIND_OF = {stem(word): kind for kind, group in KINDS.items() for word in group.split()}
+@cache
+def kinds() -> dict[str, frozenset[str]]:
+    """Return the stems of the things of each kind; builders name things in any language."""
+    tables = [read(code).data["kinds"] for code in (ENGLISH, GERMAN)]
+    return {
+        kind: frozenset(stem(word) for table in tables for word in table.get(kind, "").split())
+        for kind in tables[0]
+    }
 
 
-SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
+def kinds_of(text: str) -> set[str]:
+    """Return the kinds of thing that a text names: drink, food, weapon and the like."""
+    stems = {stem(word) for word in words(text)}
+    return {kind for kind, known in kinds().items() if stems & known}
 
 
 def exit_parts(exit_name: str) -> tuple[str, str]:
@@ -47,17 +51,8 @@ def match_name(phrase: str, names: Sequence[str], loose: bool = True) -> str:
             best, points = name, shared
     if best or not loose:
         return best
-    kinds = kinds_of(phrase)
-    for name in names:
-        stems = [stem(word) for word in words(name)]
-        if any(KIND_OF[item] in kinds for item in stems if item in KIND_OF):
-            return name
-    return ""
-
-
-def kinds_of(text: str) -> set[str]:
-    """Return the kinds of thing that a text names: drink, food, weapon and the like."""
-    return {KIND_OF[item] for word in words(text) if (item := stem(word)) in KIND_OF}
+    meant = kinds_of(phrase)
+    return next((name for name in names if kinds_of(name) & meant), "")
 
 
 def match_exit(phrase: str, exits: Sequence[str]) -> str:

@@ -6,7 +6,6 @@ import re
 
 from evennia_ai.offline.actions import Step
 from evennia_ai.offline.languages import ENGLISH
-from evennia_ai.offline.recall import thing
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import ended
@@ -15,28 +14,22 @@ NOTHING = re.compile(r"nothing special|you see nothing|you see no |no such|not h
 ABOUT_TOOLS = re.compile(
     r"\byou did that already|\btool|arguments|outcome|\bcalls?\b|no way leads|there is no '|you carry no|nobody called|for everybody|not done",
     re.I)  # fmt: skip
-ARTICLE = re.compile(
-    r"^(?:an?|the|some|one|another|any|your|my|more|of|ein\w*|de[nmrs]|die|das|dein\w*)\s+(?:of (?:your|the) )?",
-    re.I)  # fmt: skip
 LABELS = re.compile(r"(?:People|Things|Exits): [^.]*+(?:\.|\Z)")
 LONGEST = 160
 
 
 def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
     """Return the words at the end of an action."""
-    own = (
-        step.slots
-        if view.language.code == ENGLISH
-        else {k: v.removeprefix("the ") for k, v in step.slots.items()}
-    )
-    slots = {**own, "thing": bare(requested.item), "to": view.called(requested.to)}
+    bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
+    slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}
+    if view.code != ENGLISH:
+        slots = {key: value.removeprefix("the ") for key, value in slots.items()}
     if step.end == "look_done":
         return words_for_look(view, slots)
     if step.end == "give_done" and requested.to not in {view.speaker, view.who}:
         return view.phrase("give_other", **slots)
     if step.end in {"have_not", "fetch_not"}:
-        held = [thing(view, name) for name in view.scene.situation.carrying[:3]]
-        other = view.phrase("instead", things=view.listed(held)) if held else ""
+        other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
         return f"{view.phrase(step.end, **slots)} {other}".strip()
     words = view.phrase(step.end, **slots)
     why = reason(slots.get("why", "")) if step.end.endswith("_not") else ""
@@ -52,11 +45,6 @@ def words_for_look(view: View, slots: dict[str, str]) -> str:
         return fresh or view.phrase("look_not", **slots)
     said = view.phrase("look_done", **{**slots, "fact": ended(seen)})
     return view.phrase("again", fact=ended(seen)) if view.repeats(said) else said
-
-
-def bare(item: str) -> str:
-    """Return a thing's name without article or count."""
-    return ARTICLE.sub("", item.strip())
 
 
 def reason(result: str) -> str:

@@ -20,14 +20,13 @@ FLOOR = 0.45  # share of a question's content words that an answer covers
 SURE = 0.6  # share that a statement needs, which asks for no answer
 UNFIT = 0.6  # factor for a passage without the kind of thing asked for
 FIT = 1.5
-SOURCE_WEIGHT = {"want": 0.9, "never": 0.6, "seen": 0.7}
+SOURCE_WEIGHT = {"want": 0.9, "seen": 0.7}
 LONGEST = 240  # characters of two sentences that stay together
-PRONOUN_START = re.compile(r"(?:he|she|it|they|his|her|its|their|this|that|there|er|sie|es)\b", re.I)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of knowledge; ``source`` is self, want, never, lore, seen, saw or told.
+    """A piece of knowledge; ``source`` is self, want, lore, seen, saw, note or told.
 
     ``title`` holds more words that find it; ``speaker`` is whose words they are.
     """
@@ -45,6 +44,11 @@ class Found:
     passage: Passage
     score: float
     cover: float
+
+    @property
+    def points(self) -> float:
+        """Return what passages are ordered by."""
+        return self.score * self.cover
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ def rank(query: Query, passages: Sequence[Passage], floor: float = FLOOR) -> lis
         for passage, bag, score in zip(passages, bags, scores, strict=True)
         if score > 0
     ]
-    return sorted((f for f in found if f.cover >= floor), key=lambda f: -f.score * f.cover)
+    return sorted((f for f in found if f.cover >= floor), key=lambda f: -f.points)
 
 
 def _cover(query: Query, own: Sequence[str], meant: Sequence[str], bag: Sequence[str]) -> float:
@@ -109,7 +113,7 @@ def holds(text: str, language: Language) -> re.Pattern[str] | None:
     return None
 
 
-def lore_passages(lore: Iterable[str]) -> list[Passage]:
+def lore_passages(lore: Iterable[str], language: Language) -> list[Passage]:
     """Return the lore in pieces of a sentence or two, each found by its title too."""
     found = []
     for entry in lore:
@@ -118,11 +122,7 @@ def lore_passages(lore: Iterable[str]) -> list[Passage]:
             title, text = "", entry
         parts = sentences(text)
         for index, part in enumerate(parts):
-            whole = f"{parts[index - 1]} {part}" if index and PRONOUN_START.match(part) else part
+            joins = index > 0 and language.finds("pronoun_first", part)
+            whole = f"{parts[index - 1]} {part}" if joins else part
             found.append(Passage(whole if len(whole) <= LONGEST else part, "lore", title))
     return found
-
-
-def seen_passages(description: str) -> list[Passage]:
-    """Return the place's description, sentence by sentence."""
-    return [Passage(part, "seen") for part in sentences(description)]

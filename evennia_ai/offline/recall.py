@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from evennia_ai.offline.name_matching import match_name
-from evennia_ai.offline.passages import Found, Passage, Query, holds, rank
+from evennia_ai.offline.passages import Passage, Query, holds, rank
 from evennia_ai.offline.told import Told, latest
+from evennia_ai.offline.transcript import SPEECH
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import an, joined
+from evennia_ai.offline.words import joined
 
 LINE = 0.34  # share of a question's words that a told line must hold
+MOST = 0.6  # the share if the question names nobody
 QUOTED = 170  # characters of a line that is quoted whole
 MOST_TOLD = 3
-MINE = re.compile(r"\b(?:i|my|me|mine|i'm|i've|we|our|us|ich|mein\w*|mir|mich|wir|unser\w*|uns)\b", re.I)  # fmt: skip
-REMEMBER = re.compile(
-    r"\b(?:remember|recall|forgot\w*|remind|did i|have i|do i|am i|was i|i (?:told|said|mentioned)|(?:name|say|which|how|what|where|who|when|is|are|was|were|whose) (?:\w+ ){0,3}(?:my|i|we|our)\b|my \w+(?:'s)? \w*\??$|"
-    r"what about my|^(?:and )?my \w+\W*$|you know my|weißt du noch|erinner\w*|hab(?:e)? ich|mag ich|bin ich|war ich|mein\w*)", re.I)  # fmt: skip
 
 
 def quote(view: View, told: Told) -> str:
@@ -29,16 +26,18 @@ def quote(view: View, told: Told) -> str:
     return view.phrase("said_by", other=view.called(told.speaker), fact=fact)
 
 
+def first_quoted(view: View, found: Sequence[Told]) -> str:
+    """Return the first of what was told as a quotation, "" if there is none."""
+    return quote(view, found[0]) if found else ""
+
+
 def matching(view: View, text: str, told: Sequence[Told], floor: float = LINE) -> list[Told]:
     """Return what was told that a question is about, best first, the newest of equals."""
     names = {told_by.speaker for told_by in view.every_told} | {view.name}
     drop = frozenset(s for name in names for s in view.language.content(name))
-    ordered = list(reversed(told))
-    passages = [Passage(t.text, "told", " ".join(t.facts)) for t in ordered]
-    query = Query(text, view.language, (), drop)
-    by_text = {id(p): t for p, t in zip(passages, ordered, strict=True)}
-    found: list[Found] = rank(query, passages, floor)
-    return [by_text[id(item.passage)] for item in found]
+    passages = {Passage(t.text, "told", " ".join(t.facts)): t for t in told}
+    found = rank(Query(text, view.language, (), drop), [*reversed(passages)], floor)
+    return [passages[item.passage] for item in found]
 
 
 def of_speaker(view: View, speaker: str) -> list[Told]:
@@ -48,17 +47,11 @@ def of_speaker(view: View, speaker: str) -> list[Told]:
 
 def about_me(view: View, text: str) -> str:
     """Answer a question about what the speaker told; "" if it is no such question."""
-    if not (MINE.search(text) and REMEMBER.search(text)) or named_other(view, text):
+    asks = view.language.finds("mine", text) and view.language.finds("remember", text)
+    if not asks or named_other(view, text):
         return ""
-    found = mine(view, text)
-    if found:
-        return quote(view, found[0])
-    asks_me = re.search(
-        r"\b(?:remember|recall|did i|do i (?:have|like|own|keep|want)|have i|forgot\w*|weißt du noch|hab(?:e)? ich)\b",
-        text,
-        re.I,
-    )
-    return view.phrase("told_nothing") if asks_me else ""
+    unknown = view.phrase("told_nothing") if view.language.finds("asks_memory", text) else ""
+    return first_quoted(view, mine(view, text)) or unknown
 
 
 def mine(view: View, text: str) -> list[Told]:
@@ -72,137 +65,105 @@ def mine(view: View, text: str) -> list[Told]:
 def pointed_at(view: View, text: str) -> str:
     """Answer a question that has no words of its own, such as "and how did it happen?"."""
     before = " ".join(view.context(text))
-    found = matching(view, before, of_speaker(view, view.speaker), 0.5) if before else []
-    return quote(view, found[0]) if found else ""
+    return first_quoted(view, matching(view, before, of_speaker(view, view.speaker), 0.5))
 
 
 def named_other(view: View, text: str) -> str:
-    """Return the other speaker that a question names, "" if none."""
-    people = list(dict.fromkeys(t.speaker for t in view.told if t.speaker != view.speaker))
-    people += [name for name in view.others if name not in people]
-    called = {view.called(name): name for name in people}
-    named = match_name(text, [*called], loose=False)
-    return called.get(named, "")
+    """Return the other speaker that a text names, by either of their names; "" if none."""
+    people = [t.speaker for t in view.told if t.speaker != view.speaker] + view.others
+    called = {form: name for name in people for form in (view.called(name), name)}
+    return called.get(match_name(text, [*called], loose=False), "")
 
 
-def about_other(view: View, text: str) -> str:
+def about_other(view: View, text: str, topic: str = "") -> str:
     """Answer a question about what another speaker told; "" if it names nobody."""
     other = named_other(view, text)
-    if not other:
-        return ""
-    found = matching(view, text, of_speaker(view, other))
-    return quote(view, found[0]) if found else ""
+    return first_quoted(view, matching(view, text, of_speaker(view, other))) if other else ""
 
 
-def about_anybody(view: View, text: str, floor: float = 0.6) -> str:
+def about_anybody(view: View, text: str) -> str:
     """Answer from anything that was told, if it covers most of the question."""
-    found = matching(view, text, view.told, floor)
-    return quote(view, found[0]) if found else ""
+    return first_quoted(view, matching(view, text, view.told, MOST))
 
 
 def fact(view: View, key: str, text: str) -> str:
     """Answer what the speaker told of a kind of fact, such as their home."""
     own = latest(view.told, view.speaker, key)
-    found = [own] if own else mine(view, text)
-    return quote(view, found[0]) if found else view.phrase("told_nothing")
+    return first_quoted(view, [own] if own else mine(view, text)) or view.phrase("told_nothing")
 
 
-def name(view: View, _: str = "") -> str:
-    """Answer what the speaker is called."""
-    return view.phrase("told_name", value=view.who)
-
-
-def everything(view: View, _: str = "") -> str:
+def everything(view: View, text: str = "", topic: str = "") -> str:
     """Answer what the character knows of the speaker: the last lines with facts, or any."""
     own = of_speaker(view, view.speaker)
     own = [t for t in own if t.private] or own if view.private else own
     telling = [t for t in own if t.facts] or own
     if not telling:
         return view.phrase("know_you")
-    text = '", "'.join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:])
-    return view.phrase("told", fact=text)
+    return view.phrase("told", fact='", "'.join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
 
 
-def line(view: View, index: int) -> str:
-    """Answer what the speaker said first (0) or last (-1), before the question."""
-    asked = {line.text for line in view.scene.lines}
-    said = [
-        s.text
-        for s in view.transcript.heard
-        if s.speaker == view.speaker
-        and s.text not in asked
-        and (s.kind == "say" or (s.kind == "whisper" and view.private))
-    ]
-    return (
-        view.phrase("told", fact=said[index].rstrip(".!")) if said else view.phrase("told_nothing")
-    )
+def first_line(view: View, text: str, topic: str) -> str:
+    """Answer what the speaker said first."""
+    return told_line(view, 0)
+
+
+def last_line(view: View, text: str, topic: str) -> str:
+    """Answer what the speaker said last, before the question."""
+    return told_line(view, -1)
+
+
+def told_line(view: View, index: int) -> str:
+    """Return a line of the speaker by its index, without those that are answered now."""
+    now = {line.text for line in view.scene.lines}
+    kinds = SPEECH if view.private else SPEECH - {"whisper"}
+    said = [s.text for s in view.transcript.heard
+            if s.speaker == view.speaker and s.kind in kinds and s.text not in now]  # fmt: skip
+    if not said:
+        return view.phrase("told_nothing")
+    return view.phrase("told", fact=said[index].rstrip(".!"))
 
 
 def said_by(view: View, text: str, other: str) -> str:
     """Answer what another speaker said, about a topic if the question names one."""
-    meant = match_name(
-        other, [view.called(t.speaker) for t in view.told] + view.others, loose=False
-    )
-    speaker = next((t.speaker for t in view.told if view.called(t.speaker) == meant), meant)
-    if not meant or speaker == view.speaker:
-        return view.phrase("said_nothing", other=other)
-    own = of_speaker(view, speaker)
-    found = matching(view, text, own)
-    if found or own:
-        return quote(view, (found or own[-1:])[0])
-    return view.phrase("said_nothing", other=meant)
+    own = of_speaker(view, named_other(view, other))
+    found = matching(view, text, own) or own[-1:]
+    return first_quoted(view, found) or view.phrase("said_nothing", other=other)
 
 
-def gifts(view: View, text: str) -> str:
+def gifts(view: View, text: str, topic: str) -> str:
     """Answer who gave what."""
     given = [s for s in view.transcript.heard if s.kind == "give" and s.speaker]
-    mine = [s for s in given if s.speaker == view.speaker]
-    other = named_other(view, text)
-    by_other = [s for s in given if s.speaker == other]
-    if by_other:
-        return view.phrase("gave", other=view.called(other), things=thing(view, by_other[-1].text))
-    if re.search(r"\b(?:who|wer)\b", text, re.I):
+    giver = named_other(view, text) or view.speaker
+    if giver == view.speaker and view.language.finds("asks_who", text):
         named = match_name(text, [s.text for s in given], loose=False)
-        giver = next((s for s in reversed(given) if s.text == named), None)
-        if giver is None:
-            return view.phrase("gave_none")
-        key = "gave_you" if giver.speaker == view.speaker else "gave"
-        return view.phrase(key, other=view.called(giver.speaker), things=thing(view, giver.text))
-    if mine:
-        return view.phrase("gave_you", things=view.listed(thing(view, s.text) for s in mine[-3:]))
-    return about_me(view, text) or view.phrase("gave_none")
+        giver = next((s.speaker for s in reversed(given) if s.text == named), "")
+        given = [s for s in given if s.text == named]
+    things = [view.thing(s.text) for s in given if s.speaker == giver][-MOST_TOLD:]
+    key = "gave_you" if giver == view.speaker else "gave"
+    return view.listing(key, "gave_none", things, other=view.called(giver))
 
 
-def thing(view: View, item: str) -> str:
-    """Return a thing's name with an article, where the language's rules are known."""
-    item = item.strip().rstrip(".")
-    return an(item) if view.language.code == "en" else item
-
-
-def own_words(view: View, text: str) -> str:
+def own_words(view: View, text: str, topic: str) -> str:
     """Repeat what the character said last, or what it said about a topic."""
-    about = re.search(r"\b(?:about|of|über|von) (.+)", text)
-    wanted = set(view.language.content(about[1])) if about else set()
+    about = view.language.pattern("patterns", "about").search(text)
+    wanted = set(view.language.content(about["topic"])) if about else set()
     for line in reversed(view.transcript.own):
         if not wanted or wanted & set(view.language.content(line)):
             return view.phrase("own_words", fact=line)
     return view.phrase("own_nothing")
 
 
-def arrivals(view: View, _: str = "") -> str:
-    """Answer who came in last."""
+def arrivals(view: View, text: str, topic: str) -> str:
+    """Answer who came in last, with what they said."""
     came = [s.speaker for s in view.transcript.heard if s.kind == "arrives"]
     came = [who for who in came if who != view.speaker]
     if not came:
         return view.phrase("came_none")
-    known = of_speaker(view, came[-1])
-    said = f" {quote(view, known[0])}" if known else ""
-    return view.phrase("came", other=view.called(came[-1])) + said
+    said = first_quoted(view, of_speaker(view, came[-1]))
+    return f"{view.phrase('came', other=view.called(came[-1]))} {said}".strip()
 
 
-def talked_to(view: View, _: str = "") -> str:
+def talked_to(view: View, text: str, topic: str) -> str:
     """Answer whom the character talked with."""
     names = dict.fromkeys(t.speaker for t in view.told if t.speaker != view.speaker)
-    if not names:
-        return view.phrase("talked_none")
-    return view.phrase("talked", people=view.listed(map(view.called, names)))
+    return view.listing("talked", "talked_none", map(view.called, names), "people")

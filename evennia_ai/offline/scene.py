@@ -2,177 +2,105 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from evennia_ai.offline import recall
+from evennia_ai.offline.knowledge import KNOWN, at_hand, known
 from evennia_ai.offline.name_matching import exit_parts, kinds_of, match_exit, match_name
-from evennia_ai.offline.questions import knowledge, looked_at, to_question
-from evennia_ai.offline.recall import thing
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import words
 
-Match = re.Match[str]
+MOST_LISTED = 5
+FEW = 4  # words of a topic that names a thing
+ALL_THINGS, ALL_WAYS = ["things"], (["exits"], ["ways"], ["doors"])
 
 
-def topic_of(match: Match) -> str:
-    """Return the first named group of a match that holds something."""
-    return next((value for value in match.groups() if value), "").strip(" ?.!")
-
-
-def where_is(view: View, text: str, match: Match) -> str:
+def where_is(view: View, text: str, topic: str) -> str:
     """Answer where somebody or something is."""
-    topic = topic_of(match)
     if set(words(topic)) & set(words(view.name)):
         return view.phrase("it_is_me")
-    here = match_name(topic, view.scene.situation.people, loose=False)
+    here = match_name(topic, view.situation.people, loose=False)
     if here:
         return view.phrase("right_here", other=view.called(here))
-    return knowledge(view, text) or looked_at(view, text) or view.phrase("not_here", other=topic)
+    return known(view, text) or view.phrase("not_here", other=topic)
 
 
-def who_here(view: View, text: str, match: Match) -> str:
+def who_here(view: View, text: str, topic: str) -> str:
     """Answer who is here."""
-    known = knowledge(view, text, ("note",)) if view.passages else ""
-    people = [view.called(name) for name in view.others]
-    return known or (
-        view.phrase("here", people=view.listed(people)) if people else view.phrase("alone")
-    )
+    return view.listing("here", "alone", map(view.called, view.others), "people")
 
 
-def what_here(view: View, text: str, match: Match) -> str:
+def what_here(view: View, text: str, topic: str) -> str:
     """Answer what lies here."""
-    return list_things(view, view.scene.situation.things, "things_here", "things_none")
+    things = map(view.thing, view.situation.things[:MOST_LISTED])
+    return view.listing("things_here", "things_none", things)
 
 
-def carry(view: View, text: str, match: Match) -> str:
+def carry(view: View, text: str, topic: str) -> str:
     """Answer what the character carries."""
-    return list_things(view, view.scene.situation.carrying, "carrying", "carrying_none")
+    things = map(view.thing, view.situation.carrying[:MOST_LISTED])
+    return view.listing("carrying", "carrying_none", things)
 
 
-def list_things(view: View, names: Sequence[str], some: str, none: str) -> str:
-    """Return the phrase ``some`` with the first things, or the phrase ``none`` without any."""
-    things = [thing(view, name) for name in names[:5]]
-    return view.phrase(some, things=view.listed(things)) if things else view.phrase(none)
+def is_there(view: View, text: str, topic: str, sources: Sequence[str] = KNOWN) -> str:
+    """Answer whether the character has something, or whether it or a way to it is here."""
+    way = match_exit(topic, view.situation.exits)
+    found = recall.about_me(view, text) or (way and view.phrase("exits", exits=exit_parts(way)[0]))
+    found = found or at_hand(view, topic) or known(view, text, sources)
+    return found or (view.phrase("have_none", thing=topic) if 0 < len(words(topic)) < FEW else "")
 
 
-def have(view: View, text: str, match: Match) -> str:
-    """Answer whether the character has something."""
-    topic, situation = topic_of(match), view.scene.situation
-    for key, names in (("have", situation.carrying), ("is_here", situation.things)):
-        named = match_name(topic, names) if topic else ""
-        if named:
-            return view.phrase(key, item=thing(view, named))
-    known = knowledge(view, text, ("self", "lore"))
-    return known or (view.phrase("have_none", thing=topic) if 0 < len(words(topic)) < 4 else "")
-
-
-def menu(view: View, text: str, match: Match) -> str:
+def menu(view: View, text: str, topic: str) -> str:
     """Answer what there is to eat or drink, from what is known and what is here."""
     kinds = kinds_of(text) & {"food", "drink"} or {"food", "drink"}
-    served = [
-        p.text
-        for p in view.passages
-        if p.source in {"self", "lore"} and p.text != view.character.identity
-    ]
-    served = sorted(
-        (t for t in served if kinds_of(t) & kinds), key=lambda t: -count_kinds(t, kinds)
-    )
+    served = [p.text for p in view.passages if p.source in {"self", "lore"}]
+    served = [t for t in served if t != view.character.identity and kinds_of(t) & kinds]
+    served.sort(key=lambda t: -sum(bool(kinds_of(word) & kinds) for word in words(t)))
     if served:
         fresh = [t for t in served if not view.repeats(t)]
         return fresh[0] if fresh else view.phrase("no_more")
-    situation = view.scene.situation
-    named = [name for name in (*situation.carrying, *situation.things) if kinds_of(name) & kinds]
-    return (
-        view.phrase("things_here", things=view.listed(thing(view, n) for n in named))
-        if named
-        else ""
-    )
+    here = (*view.situation.carrying, *view.situation.things)
+    named = [view.thing(name) for name in here if kinds_of(name) & kinds]
+    return view.listing("things_here", "menu", named)
 
 
-def count_kinds(text: str, kinds: set[str]) -> int:
-    """Return how many words of a text are of these kinds."""
-    return sum(bool(kinds_of(word) & kinds) for word in words(text))
-
-
-def exits(view: View, text: str, match: Match) -> str:
+def exits(view: View, text: str, topic: str) -> str:
     """Answer where a way leads, or which ways there are."""
-    ways, topic = view.scene.situation.exits, topic_of(match)
-    found = match_exit(topic, ways) if topic else ""
-    if found:
-        name, leads = exit_parts(found)
-        known = knowledge(view, text, ("saw", "lore"))
-        return known or view.phrase("exit", place=leads or name)
-    if topic:
-        return knowledge(view, text)
-    return every_exit(view)
+    found = match_exit(topic, view.situation.exits)
+    if topic and not found:
+        return known(view, text)
+    if not topic:
+        names = [exit_parts(name)[0] for name in view.situation.exits]
+        return view.listing("exits", "exits_none", names, "exits")
+    name, leads = exit_parts(found)
+    return known(view, text, ("saw", "lore")) or view.phrase("exit", place=leads or name)
 
 
-def every_exit(view: View) -> str:
-    """Return all ways from here as one sentence."""
-    named = [exit_parts(name)[0] for name in view.scene.situation.exits]
-    return view.phrase("exits", exits=view.listed(named)) if named else view.phrase("exits_none")
-
-
-def is_there(view: View, text: str, match: Match) -> str:
-    """Answer whether something is here, or there is a way to it."""
-    told = recall.about_me(view, text)
-    if told:
-        return told
-    topic, ways = topic_of(match), view.scene.situation.exits
-    found = match_exit(topic, ways) if topic else ""
-    if found:
-        return view.phrase("exits", exits=exit_parts(found)[0])
-    named = match_name(topic, (*view.scene.situation.things, *view.scene.situation.carrying))
-    if named:
-        return view.phrase("is_here", item=thing(view, named))
-    return knowledge(view, text) or (
-        view.phrase("have_none", thing=topic) if len(words(topic)) < 3 else ""
-    )
-
-
-def way_to(view: View, text: str, match: Match) -> str:
-    """Answer how to get somewhere."""
-    found = match_exit(topic_of(match), view.scene.situation.exits)
-    if found:
-        name, leads = exit_parts(found)
-        return (
-            view.phrase("exits", exits=name)
-            if not leads
-            else view.phrase("exits", exits=f"{name} ({leads})")
-        )
-    return knowledge(view, text)
-
-
-def clock(view: View, text: str, match: Match) -> str:
+def clock(view: View, text: str, topic: str) -> str:
     """Answer what time it is."""
     now = view.transcript.time
     return view.phrase("time", time=now) if now else view.phrase("time_none")
 
 
-def count(view: View, text: str, match: Match) -> str:
+def count(view: View, text: str, topic: str) -> str:
     """Count what is here, or carried, of a kind."""
-    topic, now = topic_of(match), view.scene.situation
-    ways = [name.replace(" (to ", " to ").rstrip(")") for name in now.exits]
-    named = [n for n in (*now.things, *now.carrying) if match_name(topic, [n], loose=False)]
-    named = list(now.carrying) if words(topic) == ["things"] else named
-    named = (
-        ways
-        if words(topic) in (["exits"], ["ways"], ["doors"])
-        else [thing(view, n) for n in named]
-    )
-    if named:
-        return view.phrase("count", number=number(view, len(named)), things=view.listed(named))
-    return to_question(view, text)
+    now = view.situation
+    named = [view.thing(name) for name in (*now.things, *now.carrying)
+             if match_name(topic, [name], loose=False)]  # fmt: skip
+    if words(topic) == ALL_THINGS:
+        named = [view.thing(name) for name in now.carrying]
+    if words(topic) in ALL_WAYS:
+        named = [name.replace(" (to ", " to ").rstrip(")") for name in now.exits]
+    return view.listing("count", "", named, number=number(view, len(named)))
 
 
-def count_people(view: View, text: str, match: Match) -> str:
+def count_people(view: View, text: str, topic: str) -> str:
     """Count the people here."""
     people = [view.name, view.who, *(view.called(name) for name in view.others)]
-    return view.phrase("number_of_us", number=number(view, len(people)), people=view.listed(people))
+    return view.listing("number_of_us", "", people, "people", number=number(view, len(people)))
 
 
 def number(view: View, value: int) -> str:
     """Return a small number as a word."""
-    known = view.language.data.get("numbers", ())
-    return known[value] if value < len(known) else str(value)
+    numbers = view.language.data.get("numbers", ())
+    return numbers[value] if value < len(numbers) else str(value)

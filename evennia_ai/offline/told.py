@@ -12,11 +12,6 @@ from evennia_ai.offline.words import sentences, words
 
 LONGEST = 160  # characters of a line that is told again whole
 SPOKEN = frozenset({"say", "whisper", "acted"})
-NO_NAME = frozenset("Not So Very Just Here Sorry Sure Glad Fine Well Tired Looking Afraid Back English German From In At Only A Bored Ill Sick Lost Hungry Your The I Nicht So Nur Auch Müde Hier Ein Eine Der Die Das Kein Keine".split())  # fmt: skip
-QUESTION = re.compile(
-    r"^(?:and |but |so |well,? |tell me,? |then |now,? |oh,? |please,? |und |aber |sag,? )*(?:who|what|where|when|why|how|"
-    r"repeat|remind|guess|name my|tell (?:me|us) (?:again|what|where|who|my|about|something|more|everything)|what|any|anything|got any|describe|which|whose|do|does|did|is|are|was|were|can|could|would|will|have you|has|may|shall|should|am i|whats|wer|was|wo|wann|warum|"
-    r"wie|welche[rsn]?|woher|wohin|wofür|wieso|kannst|könnt|bist|hast|habt|weißt|darf|kennst|gibt|ist|magst)\b", re.I)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,9 +24,9 @@ class Told:
     facts: dict[str, str] = field(default_factory=dict)
 
 
-def is_question(text: str) -> bool:
+def is_question(text: str, language: Language) -> bool:
     """Return True for a sentence that asks and states nothing."""
-    return text.rstrip(' "”)').endswith("?") or bool(QUESTION.match(text))
+    return text.rstrip(' "”)').endswith("?") or language.finds("question", text)
 
 
 def read_told(heard: Sequence[Said], fallback: str) -> list[Told]:
@@ -42,7 +37,7 @@ def read_told(heard: Sequence[Said], fallback: str) -> list[Told]:
             continue
         language = read(language_of(said.text) or fallback)
         plain = language.plain(said.text)
-        stated = [part for part in sentences(plain) if not is_question(part)]
+        stated = [part for part in sentences(plain) if not is_question(part, language)]
         facts: dict[str, str] = {}
         for part in stated:
             facts |= facts_in(part, language)
@@ -60,7 +55,7 @@ def facts_in(sentence: str, language: Language) -> dict[str, str]:
         # Case matters: a name is told by its capital.
         match = re.search(language.data["facts"][key], sentence)
         value = next((v for v in match.groups() if v), "").strip(" '-.,;!") if match else ""
-        if value and not (key == "name" and value.split()[0] in NO_NAME):
+        if value and not (key == "name" and language.finds("no_name", value)):
             found[key] = value
     return found
 

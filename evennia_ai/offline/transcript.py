@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from evennia_ai.messages import MARK, WireMessage
+from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
 from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.ports import LLMRequest
@@ -19,14 +19,16 @@ GAVE = re.compile(rf'{NAME} gives you (?:"([^"]*)"|([^"]*))\.')
 # The rest of a longer line is ignored, so that no line blocks the reactor.
 READ_CHARS = 600
 MOST_ROWS = 400  # of a summary
-SPEECH = frozenset({"say", "whisper"})
 TALK = SPEECH | {"give"}
-SHOWN = SPEECH | {"emote", "noop"}
+SHOWN = SPEECH | {"emote", NOOP}
+HANDLED = frozenset({"give", "get", "drop"})
 FAILED = re.compile(
     r"\b(no|not|nobody|never|can't|cannot|won't|couldn't|already|refus\w+|locked|closed|blocked|"
     r"wrong|holds you back|unknown|do not fit|fail\w*|bars? your)\b",
     re.I,
 )
+DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
+MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 
 # Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
 RECALL_LABELS = ("You remember:", "Keep in mind:", "At hand:")
@@ -40,8 +42,6 @@ RECALLED = re.compile(
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
-DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
-MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -49,31 +49,43 @@ class Said:
     """One line that the character heard.
 
     ``kind`` is say, whisper, acted (an emote), give, arrives, leaves, seen (another event) or note.
-    ``after`` is the character's last line before it, and ``answers`` the number of lines it had
-    said by then; `LONG_AGO` marks what is recalled from outside the context window.
+    ``answers`` is the number of lines that the character had said by then; `LONG_AGO` marks what is
+    recalled from outside the context window.
     """
 
     kind: str
     speaker: str
     text: str
-    after: str = ""
     answers: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Act:
     """One tool call of this turn and its result."""
 
     name: str
     arguments: Mapping[str, object]
-    result: str
+    result: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return the words of the call, "" if it has none."""
+        return str(self.arguments.get("text") or "")
+
+    @property
+    def item(self) -> str:
+        """Return the thing that the call is about, "" if it has none."""
+        return str(self.arguments.get("item", ""))
+
+    @property
+    def describes(self) -> bool:
+        """Return True if the result reads like "Name: description"."""
+        return bool(DESCRIBED.match(self.result)) and not MACHINERY.search(self.result)
 
     @property
     def failed(self) -> bool:
-        """Return True if the result reads like a refusal; "Name: description" never does."""
-        if DESCRIBED.match(self.result) and not MACHINERY.search(self.result):
-            return False
-        return bool(FAILED.search(self.result[:160]))
+        """Return True if the result reads like a refusal."""
+        return not self.describes and bool(FAILED.search(self.result[:160]))
 
 
 @dataclass
@@ -82,29 +94,30 @@ class Transcript:
 
     ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke. ``deeds`` are
     its acts as (tool, text), ``since`` what it heard after the last of them. ``sights`` are results
-    of looking and walking, ``gifts`` are (item, receiver), ``about`` is the day plan's entry now.
+    of looking and walking, ``about`` is the day plan's entry now, ``acts`` are this turn's calls.
     """
 
     heard: list[Said] = field(default_factory=list)
     own: list[str] = field(default_factory=list)
-    emotes: list[str] = field(default_factory=list)
     talk: list[str] = field(default_factory=list)
     deeds: list[tuple[str, str]] = field(default_factory=list)
     since: list[Said] = field(default_factory=list)
     sights: list[str] = field(default_factory=list)
-    gifts: list[tuple[str, str]] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
     time: str = ""
     about: str = ""
     length: int = 0
-    _pending: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    _pending: list[Act] = field(default_factory=list)
+
+    @property
+    def emotes(self) -> list[str]:
+        """Return the character's emotes."""
+        return [text for name, text in self.deeds if name == "emote"]
 
     def met(self, speaker: str) -> bool:
         """Return True if the character answered this speaker before."""
-        return any(
-            said.speaker == speaker and said.kind in TALK and said.answers < len(self.own)
-            for said in self.heard
-        )
+        own = (said for said in self.heard if said.speaker == speaker and said.kind in TALK)
+        return any(said.answers < len(self.own) for said in own)
 
     def came_back(self, speaker: str) -> bool:
         """Return True if this speaker came in again, and nothing was said since."""
@@ -114,9 +127,11 @@ class Transcript:
         return talked and own[last].answers == len(self.own)
 
     def hear(self, text: str) -> None:
-        """Add a line of somebody else."""
-        after = self.own[-1] if self.own else ""
-        for said in _read_heard(text, after):
+        """Add a line of somebody else; the acts before it belong to an earlier turn."""
+        self.acts = []
+        if text.startswith("<you>"):
+            return
+        for said in _read_heard(text):
             if said.answers == LONG_AGO:
                 self.heard.append(said)
                 continue
@@ -124,32 +139,29 @@ class Transcript:
             self.since.append(said)
             self.talk.append(said.text)
 
-    def recall_own(self, text: str, calls: list[tuple[str, dict[str, object]]]) -> None:
+    def recall_own(self, text: str, calls: list[Act]) -> None:
         """Add one of the character's replies."""
-        spoken = [text] if text else []
-        spoken += [str(a["text"]) for name, a in calls if name in SPEECH and a.get("text")]
+        shown = [(act.name, act.text) for act in calls if act.name in SHOWN]
+        deeds = [("say", text), *shown] if text else shown
+        spoken = [words for name, words in deeds if name in SPEECH and words]
         self.own += spoken
         self.talk += spoken
-        self.emotes += [str(a.get("text") or "") for name, a in calls if name == "emote"]
-        deeds = [(name, str(a.get("text") or "")) for name, a in calls if name in SHOWN]
-        self.deeds += [("say", text)] if text else []
         self.deeds += deeds
-        if text or any(name != "noop" for name, _ in deeds):
+        if any(name != NOOP for name, _ in deeds):
             self.since = []
         self._pending = list(calls)
+        self.acts += calls
 
     def take_result(self, text: str) -> None:
         """Add the result of the next pending call."""
         if not self._pending:
             return
-        name, arguments = self._pending.pop(0)
-        if name in {"look", "move"} and DESCRIBED.match(text) and not MACHINERY.search(text):
+        act = self._pending.pop(0)
+        act.result = text
+        if act.name in {"look", "move"} and act.describes:
             self.sights.append(text)
-        act = Act(name, arguments, text)
-        if name == "give" and not act.failed:
-            self.gifts.append((str(arguments.get("item", "")), str(arguments.get("to", ""))))
-        if name in {"give", "get", "drop"}:
-            self.talk.append(str(arguments.get("item", "")))
+        if act.name in HANDLED:
+            self.talk.append(act.item)
 
 
 def read_transcript(request: LLMRequest) -> Transcript:
@@ -161,26 +173,22 @@ def read_transcript(request: LLMRequest) -> Transcript:
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""
-        if role == "user" and _is_situation(text):
+        if role == "user" and text.startswith("<situation>"):  # nobody said it
             read.time = _row(text, "Time: ")
             read.about = _row(text, "You are about: ")
-            remembered = _read_recalled_lines(text, request.scene.name)
-        elif role == "user" and not text.startswith("<you>"):
+            remembered = [_read_recalled(row[:READ_CHARS]) for row in _recalled_rows(text)]
+        elif role == "user":
             read.hear(text)
         elif role == "assistant":
             read.recall_own(text, _calls(message))
         elif role == "tool":
             read.take_result(text)
+    others = [said for said in remembered if said.speaker != request.scene.name]
     in_view = [said.text for said in read.heard]
-    new = [said for said in remembered if not any(said.text in text for text in in_view)]
+    new = [said for said in others if not any(said.text in text for text in in_view)]
     read.heard = [*new, *read.heard]
-    read.acts = _acts_of_turn(request.messages, request.scene.step)
+    read.acts = read.acts if request.scene.step > 1 else []
     return read
-
-
-def _is_situation(content: object) -> bool:
-    """Return True for the prompt's last part, which nobody said."""
-    return isinstance(content, str) and content.startswith("<situation>")
 
 
 def _row(text: str, label: str) -> str:
@@ -188,46 +196,34 @@ def _row(text: str, label: str) -> str:
     return rows[0].removeprefix(label) if rows else ""
 
 
-def _read_heard(text: str, after: str) -> list[Said]:
+def _read_heard(text: str) -> list[Said]:
     """Return the lines in one message: one heard line, or the rows of a summary."""
-    summary, text = text, text[:READ_CHARS]
-    if text.startswith(MARK):
-        return [_read_perceived(text.removeprefix(MARK).strip())]
-    said = SAID.fullmatch(text)
+    line = text[:READ_CHARS]
+    if line.startswith(MARK):
+        return [_read_perceived(line.removeprefix(MARK).strip())]
+    said = SAID.fullmatch(line)
     if said:
-        return [Said(KINDS[said[2]], said[1], said[3], after)]
-    return [
-        _read_recalled(row.removeprefix(BULLET))
-        if row.startswith(BULLET)
-        else Said("note", "", row)
-        for row in (row[:READ_CHARS] for row in summary.splitlines()[:MOST_ROWS])
-        if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)
-    ]
+        return [Said(KINDS[said[2]], said[1], said[3])]
+    rows = (row[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
+    telling = (r for r in rows if len(r.split()) > 3 and not SUMMARY_HEADING.match(r))
+    return [_read_row(row) for row in telling]
+
+
+def _read_row(row: str) -> Said:
+    """Return a row of a summary; its bullets read like recalled lines."""
+    if row.startswith(BULLET):
+        return _read_recalled(row.removeprefix(BULLET))
+    return Said("note", "", row)
 
 
 def _read_perceived(text: str, answers: int = 0) -> Said:
     """Return what the game perceived: a gift, somebody coming or going, or any other event."""
     gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
     if came:
-        return Said(came[3], came[1] or came[2], "", answers=answers)
+        return Said(came[3], came[1] or came[2], "", answers)
     if gift:
-        return Said("give", gift[1] or gift[2], gift[3] or gift[4], answers=answers)
-    return Said("seen", "", text, answers=answers)
-
-
-def _read_recalled_lines(text: str, own_name: str) -> list[Said]:
-    """Return the recalled lines in the prompt's last part.
-
-    The character's own lines are only what the next one may answer.
-    """
-    found, after = list[Said](), ""
-    for row in _recalled_rows(text):
-        said = _read_recalled(row[:READ_CHARS])
-        own = said.speaker == own_name
-        if not own:
-            found.append(replace(said, after=after))
-        after = said.text if own else ""
-    return found
+        return Said("give", gift[1] or gift[2], gift[3] or gift[4], answers)
+    return Said("seen", "", text, answers)
 
 
 def _recalled_rows(text: str) -> Iterator[str]:
@@ -251,42 +247,12 @@ def _read_recalled(row: str) -> Said:
             return _read_perceived(text.removeprefix(label).strip(), LONG_AGO)
     found = RECALLED.fullmatch(text)
     if found is None:
-        return Said("note", "", text, "", LONG_AGO)
+        return Said("note", "", text, LONG_AGO)
     kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
-    return Said(kind, found["speaker"], found["words"], "", LONG_AGO)
+    return Said(kind, found["speaker"], found["words"], LONG_AGO)
 
 
-def _calls(message: WireMessage) -> list[tuple[str, dict[str, object]]]:
+def _calls(message: WireMessage) -> list[Act]:
     functions = (call.get("function", {}) for call in message.get("tool_calls") or ())
     read = ((one.get("name", ""), read_object(one.get("arguments") or "{}")) for one in functions)
-    return [(str(name), arguments) for name, arguments in read if arguments is not None]
-
-
-def _acts_of_turn(messages: Sequence[WireMessage], step: int) -> list[Act]:
-    """Return the calls since the last heard line, if the turn is past its first step.
-
-    The calls of one reply may stand in one message, or in one message each.
-    """
-    found: list[int] = []
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        heard = message.get("role") == "user" and not _is_situation(message.get("content"))
-        if step < 2 or heard:
-            break
-        if message.get("role") == "assistant" and message.get("tool_calls"):
-            found.append(index)
-    acts = []
-    for index in reversed(found):
-        results = _results_after(messages, index)
-        for number, (name, arguments) in enumerate(_calls(messages[index])):
-            acts.append(Act(name, arguments, results[number] if number < len(results) else ""))
-    return acts
-
-
-def _results_after(messages: Sequence[WireMessage], index: int) -> list[str]:
-    results = []
-    for message in messages[index + 1 :]:
-        if message.get("role") != "tool":
-            break
-        results.append(str(message.get("content") or ""))
-    return results
+    return [Act(str(name), arguments) for name, arguments in read if arguments is not None]

@@ -7,21 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evennia_ai.offline.character import Character, read_character
+from evennia_ai.offline.character import Character, read_character, rules_of
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.passages import (
-    FLOOR,
-    Found,
-    Passage,
-    Query,
-    lore_passages,
-    rank,
-    seen_passages,
-)
+from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, lore_passages, rank
 from evennia_ai.offline.told import Told, latest, read_told
-from evennia_ai.offline.transcript import Said, Transcript, read_transcript
+from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.voice import named_as_self
 from evennia_ai.offline.words import (
+    an,
     capitals,
     ended,
     listed,
@@ -31,7 +24,7 @@ from evennia_ai.offline.words import (
     sentences,
 )
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.ports import LLMRequest, Scene
+from evennia_ai.ports import LLMRequest, Scene, Situation
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 CONTEXT_LINES = 2
@@ -55,12 +48,10 @@ class View:
 
     def answering(self, speaker: str, text: str, private: bool) -> View:
         """Return the view for an answer to a speaker's words, in their language."""
-        code = language_of(text) or self._last_language(speaker) or self.character.language
+        before = [said.text for said in self.transcript.heard if said.speaker == speaker]
+        codes = (language_of(said) for said in (text, *reversed(before)))
+        code = next(filter(None, codes), self.character.language)
         return replace(self, speaker=speaker, private=private, code=code)
-
-    def _last_language(self, speaker: str) -> str:
-        lines = [s.text for s in self.transcript.heard if s.speaker == speaker]
-        return next((code for text in reversed(lines) if (code := language_of(text))), "")
 
     @property
     def language(self) -> Language:
@@ -78,15 +69,21 @@ class View:
         return self.scene.name
 
     @property
+    def situation(self) -> Situation:
+        """Return what the character sees now."""
+        return self.scene.situation
+
+    @property
     def others(self) -> list[str]:
         """Return the names of those here besides the character and the speaker."""
         own = {"", self.name, self.speaker}
-        return [name for name in self.scene.situation.people if name not in own]
+        return [name for name in self.situation.people if name not in own]
 
     @cached_property
     def told(self) -> list[Told]:
         """Return what may be told again now: a whisper only in a whisper to its speaker."""
-        return [t for t in self.every_told if not t.private or (self.private and t.speaker == self.speaker)]  # fmt: skip
+        own = self.speaker if self.private else None
+        return [told for told in self.every_told if not told.private or told.speaker == own]
 
     def called(self, speaker: str) -> str:
         """Return the name that a speaker gave, else the name that the character sees."""
@@ -94,10 +91,9 @@ class View:
         return own.facts["name"] if own else speaker
 
     @cached_property
-    def recent(self) -> frozenset[str]:
-        """Return the longer sentences that the character said lately, also as excuses."""
-        lines = (*self.transcript.own[-FRESH_LINES:], *self.scene.excuses[-FRESH_LINES:])
-        return frozenset(part for line in lines for part in long_sentences(line))
+    def recent(self) -> tuple[str, ...]:
+        """Return the lines that the character said lately, also as excuses."""
+        return (*self.transcript.own[-FRESH_LINES:], *self.scene.excuses[-FRESH_LINES:])
 
     @cached_property
     def own_talk(self) -> str:
@@ -108,16 +104,21 @@ class View:
         """Return True if the character said this before in the conversation."""
         return text.rstrip(".!?").lower() in self.own_talk
 
+    @cached_property
+    def _recent_sentences(self) -> frozenset[str]:
+        return frozenset(part for line in self.recent for part in long_sentences(line))
+
     def repeats(self, text: str) -> bool:
         """Return True if a longer sentence of the text was spoken lately, word for word."""
-        return any(part in self.recent for part in long_sentences(text))
+        return not self._recent_sentences.isdisjoint(long_sentences(text))
 
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with its slots filled; if possible one not used yet."""
-        slots = {"speaker": self.who, "name": self.name, "who": self.who, "place": self.scene.situation.place or "here", **slots}  # fmt: skip
+        place = self.situation.place or "here"
+        slots = {"speaker": self.who, "name": self.name, "who": self.who, "place": place, **slots}
         options = self.language.phrases.get(key) or read(ENGLISH).phrases.get(key, ("",))
         made = [capitals(_filled(option, slots)) for option in rotated(options, self.seed)]
-        lately = "\n".join((*self.transcript.own[-FRESH_LINES:], *self.scene.excuses)).lower()
+        lately = "\n".join(self.recent).lower()
         unsaid = [text for text in made if text.lower() not in self.own_talk]
         fresh = [text for text in made if text.lower() not in lately]
         return next(iter((*unsaid, *fresh)), made[0])
@@ -127,9 +128,9 @@ class View:
         said = self.phrase(key, **slots)
         return said[:1].lower() + said[1:]
 
-    def rank(self, text: str, sources: Iterable[str] = (), floor: float = FLOOR) -> list[Found]:
+    def rank(self, text: str, sources: Iterable[str], floor: float = FLOOR) -> list[Found]:
         """Return what the character knows about a line, best first."""
-        kept = [p for p in self.passages if not sources or p.source in set(sources)]
+        kept = [p for p in self.passages if p.source in set(sources)]
         drop = frozenset(self.language.content(self.name))
         return rank(Query(text, self.language, self.context(text), drop), kept, floor)
 
@@ -140,9 +141,21 @@ class View:
         own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
         return tuple(own[-CONTEXT_LINES:])
 
+    def thing(self, name: str) -> str:
+        """Return a thing's name with an article, if the language's rules for it are known."""
+        name = name.strip().rstrip(".")
+        return an(name) if self.code == ENGLISH else name
+
     def listed(self, items: Iterable[str]) -> str:
         """Return several items as "a, b and c" in the language of the answer."""
         return listed(list(items), self.language.data.get("joints", {}).get("and", "and"))
+
+    def listing(
+        self, some: str, none: str, items: Iterable[str], slot: str = "things", **slots: str
+    ) -> str:
+        """Return the phrase ``some`` with the items, or the phrase ``none`` without any."""
+        told = self.listed(items)
+        return self.phrase(some, **{slot: told}, **slots) if told else self.phrase(none)
 
 
 def _filled(option: str, slots: dict[str, str]) -> str:
@@ -172,33 +185,22 @@ def read_request(request: LLMRequest) -> View:
 def _passages(scene: Scene, character: Character, transcript: Transcript) -> list[Passage]:
     found = [Passage(text, "self") for text in character.facts]
     found += [Passage(text, "want") for text in character.wants]
-    found += [Passage(text, "never") for text in character.nevers]
-    for piece in lore_passages(scene.lore):
-        found.append(Passage(named_as_self(piece.text, scene.name), "lore", piece.title))
-    found += seen_passages(scene.situation.description)
-    found += [Passage(ended(note), "seen") for note in getattr(scene.situation, "notes", ())]
-    found += [Passage(part, "saw", place) for place, part in sights(transcript, scene)]
-    found += [Passage(said.text, "note") for said in transcript.heard if _is_note(said)]
-    return found
-
-
-def _is_note(said: Said) -> bool:
-    return said.kind == "note"
-
-
-def sights(transcript: Transcript, scene: Scene) -> list[tuple[str, str]]:
-    """Return what walks and looks showed of other places and things, with their names."""
-    found = []
+    language = rules_of(character.language)
+    for piece in lore_passages(scene.lore, language):
+        found.append(replace(piece, text=named_as_self(piece.text, scene.name, language)))
+    found += [Passage(part, "seen") for part in sentences(scene.situation.description)]
+    found += [Passage(ended(note), "seen") for note in scene.situation.notes]
     for sight in dict.fromkeys(transcript.sights):
         title, _, text = sight.partition(": ")
         if title != scene.situation.place and "nothing special" not in text:
-            found += [(title, part) for part in sentences(SEEN_LABELS.sub("", text)) if len(part) > 3]  # fmt: skip
-            lists = {m[1]: m[2] for m in SEEN_LABELS.finditer(text)}
-            if "Things" in lists:
-                found[-1:] = [
-                    (
-                        title,
-                        f"{''.join(p for _, p in found[-1:])} Things there: {lists['Things']}.".strip(),
-                    )
-                ]
-    return found
+            found += [Passage(part, "saw", title) for part in seen_parts(text)]
+    return found + [Passage(said.text, "note") for said in transcript.heard if said.kind == "note"]
+
+
+def seen_parts(text: str) -> list[str]:
+    """Return the sentences of a look at another place or thing, its things in the last one."""
+    parts = [part for part in sentences(SEEN_LABELS.sub("", text)) if len(part) > 3]
+    things = [found[2] for found in SEEN_LABELS.finditer(text) if found[1] == "Things"]
+    if not things:
+        return parts
+    return [*parts[:-1], f"{''.join(parts[-1:])} Things there: {things[-1]}.".strip()]

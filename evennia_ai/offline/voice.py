@@ -1,4 +1,4 @@
-"""A persona's sentences in the first person, as far as a few rules can be sure of them.
+"""A persona's sentences in the first person, by the rules of its language's data.
 
 A sentence that the rules do not fit is left as it is, or quoted as what others say.
 """
@@ -6,132 +6,85 @@ A sentence that the rules do not fit is left as it is, or quoted as what others 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
-from evennia_ai.offline.words import capital
-
-TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\s+|.", re.DOTALL)
-# "you" is the object after these, unless a verb follows.
-PREPOSITIONS = frozenset("of to for with at by from on about against behind near between upon around beside toward after".split())  # fmt: skip
-GOVERNORS = frozenset(
-    "owe owes owed give gives gave given tell tells told ask asks asked made teach taught let left show brought "
-    "help call calls called save saved love loves hate know see trust fear find found believe pay pays".split()
-)  # fmt: skip
-VERBS = frozenset("are were have had do did can could will would should may might must never always also often still want know like keep live love hate are".split())  # fmt: skip
-OBJECT_AFTER = frozenset("for to as with at by from on in and or but a the money everything nothing once twice".split())  # fmt: skip
-YOU_TO_I = {"your": "my", "yours": "mine", "yourself": "myself", "you're": "I'm", "you've": "I've", "you'll": "I'll"}  # fmt: skip
-HIS = {"his": "my", "her": "my", "their": "my", "himself": "myself", "herself": "myself", "him": "me"}  # fmt: skip
-THIRD = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was", "isn't": "am not"}
-OTHERS = re.compile(r"\b(?:anybody|anyone|others|people|somebody|someone|guests|they|whoever)\b", re.I)  # fmt: skip
-PAST = r"\w+ed|was|had|lost|won|found|made|built|left|came|went|took|gave|saw|fought|fell|told|kept"
-NOT_VERBS = frozenset("this his its perhaps always as thus bus less us never".split())
+from evennia_ai.offline.languages import Language
+from evennia_ai.offline.words import capital, ended
 
 
-def to_first_person(text: str) -> str:
-    """Return an English sentence about "you" as the character says it of itself."""
-    tokens = TOKEN.findall(text.replace("’", "'"))
-    plain = [(i, token.lower()) for i, token in enumerate(tokens) if not token.isspace()]
-    out, subject = list(tokens), ""
-    for place, (index, lower) in enumerate(plain):
-        before = plain[place - 1][1] if place else ""
-        after = plain[place + 1][1] if place + 1 < len(plain) else ""
-        if lower == "you":
-            subject = "me" if _is_object(before, after) else "I"
-            out[index] = subject
-        elif lower in YOU_TO_I:
-            out[index] = _cased(YOU_TO_I[lower], tokens[index])
-        elif lower in {"are", "were"} and subject == "I" and before in {"you", "and", "but"}:
-            out[index] = "am" if lower == "are" else "was"
-    return capital("".join(out))
+def spoken(clause: str, name: str, language: Language) -> str:
+    """Return a clause of the persona as the character says it."""
+    clause = language.pattern("voice", "that").sub("", clause.strip())
+    if language.pattern("voice", "addressed").search(clause):
+        return ended(capital(language.rewritten("you", clause)))
+    own = first_person(clause, name, language)
+    if not own and language.pattern("voice", "possessive").match(clause):
+        own = own_possessives(clause, language)
+    if not own and language.pattern("voice", "no_verb").match(clause):
+        own = language.data["forms"]["noun"].format(clause[:1].lower() + clause[1:])
+    return ended(capital(own or clause))
 
 
-def _is_object(before: str, after: str) -> bool:
-    if before in PREPOSITIONS or before in GOVERNORS:
-        return after not in VERBS
-    return bool(before) and before.isalpha() and (not after.isalpha() or after in OBJECT_AFTER) and before not in {"and", "or", "as", "than"}  # fmt: skip
-
-
-def _cased(word: str, like: str) -> str:
-    return capital(word) if like[:1].isupper() else word
-
-
-def base_form(verb: str) -> str:
-    """Return the infinitive of an English third-person verb: carries gives carry."""
-    lower = verb.lower()
-    if lower in THIRD:
-        return {"am": "be", "was": "be"}.get(THIRD[lower], THIRD[lower])
-    if lower.endswith("ies") and len(lower) > 4:
-        return lower[:-3] + "y"
-    if lower.endswith(("sses", "shes", "ches", "xes", "zzes")):
-        return lower[:-2]
-    return lower[:-1] if lower.endswith("s") and not lower.endswith("ss") and lower not in NOT_VERBS else lower  # fmt: skip
-
-
-def own_possessives(text: str) -> str:
-    """Return a text about the character with its "his" or "her" as "my"."""
-    head, rest = text, ""
-    others = OTHERS.search(text)
-    if others:
-        head, rest = text[: others.start()], text[others.start() :]
-        rest = re.sub(r"\b(?:his|her)\b", "my", rest)
-    turned = "".join(HIS.get(token.lower(), token) for token in TOKEN.findall(head))
-    turned = re.sub(r"\b(?:he|she) (\w+)\b", lambda m: f"I {_own_verb(m[1])}", turned)
-    return turned + rest
-
-
-def _own_verb(verb: str) -> str:
-    return THIRD.get(verb.lower(), base_form(verb))
-
-
-def from_third_person(sentence: str, name: str) -> str:
-    """Return "Mira keeps the inn." as "I keep the inn."; "" if it is about others or unclear."""
-    names = "|".join(re.escape(part) for part in {name, *name.split()} if part)
-    found = re.match(
-        rf"(?:{names}|she|he|they)\b,? ((?:also|never|often|always) )?(\w+)", sentence, re.I
-    )
+def first_person(sentence: str, name: str, language: Language) -> str:
+    """Return "Mira keeps the inn." as "I keep the inn."; "" if it is not about the character."""
+    rules = language.data.get("voice", {})
+    subject, adverb = rules.get("subject", "(?!)"), rules.get("adverb", "(?!)")
+    found = re.match(rf"(?:{subject}|{names_of(name)})\b,? ({adverb})?(\w+)", sentence, re.I)
     if not found:
         return ""
-    rest = sentence[found.end() :]
-    rest = re.sub(
-        r"(,|\band|\bbut|\bor) ((?:also |never |often |always |still )?)(is|has|does|[a-z]{2,}(?:ves|kes|tes|nts|ws|ns|rs|ls|ks|ars|nds|ads|eps|eaks|ays|ats|ies|ches))\b(?! (?:of|and)\b)",
-        lambda m: f"{m[1]} {m[2]}{_own_verb(m[3])}",
-        rest,
-    )
-    return f"I {found[1] or ''}{_own_verb(found[2])}{own_possessives(rest)}"
+
+    def in_turn(again: re.Match[str]) -> str:
+        return f"{again['joint']} {again['adverb']}{own_verb(again['verb'], language)}"
+
+    rest = language.pattern("voice", "verb_again").sub(in_turn, sentence[found.end() :])
+    verb = f"{found[1] or ''}{own_verb(found[2], language)}"
+    return f"{language.data['forms']['i']} {verb}{own_possessives(rest, language)}"
 
 
-def named_as_self(text: str, name: str) -> str:
-    """Return a lore sentence that names the character, in the first person where that is sure.
+def names_of(name: str) -> str:
+    """Return a pattern of a name and its words."""
+    return "|".join(re.escape(part) for part in {name, *name.split()} if len(part) > 1) or "(?!)"
+
+
+def own_verb(verb: str, language: Language) -> str:
+    """Return a verb of the third person in the first: "carries" gives "carry"."""
+    return language.rewritten("verb", verb.lower(), most=1)
+
+
+def own_possessives(text: str, language: Language) -> str:
+    """Return a text about the character with its "his" or "her" as "my"."""
+    if not language.pattern("voice", "others").search(text):
+        text = language.pattern("voice", "verb_within").sub(
+            lambda found: f"{language.data['forms']['i']} {own_verb(found['verb'], language)}",
+            language.rewritten("own_alone", text),
+        )
+    return language.rewritten("own", text)
+
+
+def wanted(entry: str, language: Language) -> str:
+    """Return a goal as a sentence: "to find him" gives "I want to find him."."""
+    text = own_possessives(language.pattern("voice", "wish").sub("", entry.strip()), language)
+    noun = language.pattern("voice", "noun").match(text)
+    form = language.data["forms"]["want_noun" if noun else "want_verb"]
+    return ended(capital(language.rewritten("you", form.format(text))))
+
+
+def refused(entry: str, language: Language) -> str:
+    """Return what it never does as a sentence: "steals" gives "I never steal."."""
+    text = language.pattern("voice", "refusal").sub("", entry.strip(), count=1)
+    verb, _, rest = own_possessives(text, language).partition(" ")
+    form = language.data["forms"]["never"].format(verb=own_verb(verb, language), rest=rest)
+    return ended(language.rewritten("you", form).strip())
+
+
+def named_as_self(text: str, name: str, language: Language) -> str:
+    """Return a lore sentence that names the character, in the first person if that is sure.
 
     "Bess's husband drowned" gives "My husband drowned".
     """
-    own = "|".join(re.escape(part) for part in {name, *name.split()} if len(part) > 1) or "(?!)"
+    past = language.data.get("voice", {}).get("past")
+    if past is None:
+        return text
+    own = names_of(name)
     turned = re.sub(rf"\b(?:{own})['’]s\b", "my", text)
-    past = re.compile(rf"\b(?:{own}) (?=(?:{PAST})\b)(?P<rest>[^.;]*)")
-    turned = past.sub(lambda m: "I " + own_possessives(m["rest"]), turned)
-    return capital(turned)
-
-
-def german_first_person(text: str, name: str, verbs: Mapping[str, Any]) -> str:
-    """Return a German sentence about "du" or "er" in the first person; "" if it is of others."""
-    names = "|".join(re.escape(part) for part in {name, *name.split()} if part)
-    found = re.match(rf"(?P<who>du|er|sie|{names})\s+(?P<verb>\w+)(?P<rest>.*)", text, re.I | re.S)
-    if not found:
-        return ""
-    rest = found["rest"]
-    table = {"dein": "mein", "sein": "mein", "ihr": "mein"}
-    rest = re.sub(r"\b(dein|sein|ihr)(e|en|em|er|es)?\b", lambda m: table[m[1].lower()] + (m[2] or ""), rest)  # fmt: skip
-    rest = re.sub(r"\b(und|aber) (\w+(?:st|t))\b", lambda m: f"{m[1]} {german_verb(m[2], verbs)}", rest)  # fmt: skip
-    return f"Ich {german_verb(found['verb'], verbs)}{rest}"
-
-
-def german_verb(verb: str, verbs: Mapping[str, Any]) -> str:
-    """Return a German verb in the first person: "redet" gives "rede"."""
-    lower = verb.lower()
-    if lower in verbs:
-        return str(verbs[lower])
-    for ending in ("est", "et", "st", "t"):
-        if lower.endswith(ending) and len(lower) > len(ending) + 2:
-            return lower.removesuffix(ending) + "e"
-    return lower
+    told = re.compile(rf"\b(?:{own}) (?={past})(?P<rest>[^.;]*)")
+    return capital(told.sub(lambda m: "I " + own_possessives(m["rest"], language), turned))

@@ -12,13 +12,14 @@ import dataclasses
 import importlib
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from evennia_ai.offline.languages import CODES, read
+from evennia_ai.offline.languages import table as data_file
 from evennia_ai.offline.transcript import READ_CHARS
 from tests.layout import PACKAGE, modules
 
@@ -26,6 +27,7 @@ METHODS = frozenset("search match fullmatch sub subn findall finditer split".spl
 ALL_MATCHES = frozenset("sub subn findall finditer split".split())
 WHOLE_CHARS = 10_000
 NAMES = "Mira|Old Tom"
+TABLES = ("facts", "requests", "patterns", "voice")  # of a language's data, which hold patterns
 # What the code hands to an expression is no longer than this, in characters.
 BOUNDED = {
     "policy.replies.text_calls.OPENING_MARKS": 120,  # `CALL_CHARS`
@@ -70,14 +72,28 @@ def _of_languages() -> Iterator[Expression]:
     """Yield the offline brain's expressions, which stand in data files."""
     for code in CODES:
         language = read(code)
-        named = [(intent.key, intent.match) for intent in language.intents]
-        named += [
-            (f"{table}.{key}", language.pattern(table, key))
-            for table in ("facts", "requests", "aspects")
-            for key in language.data.get(table, ())
-        ]
-        for key, pattern in named:
-            yield Expression(f"offline.data.{code}.{key}", pattern, frozenset({"search"}))
+        for row in language.intents:
+            yield _of_data(f"{code}.{row.key}", row.match)
+            yield _of_data(f"{code}.{row.key}.facts", row.facts)
+        for table in TABLES:
+            for key in language.data.get(table, ()):
+                yield _of_data(f"{code}.{table}.{key}", language.pattern(table, key))
+        rows = language.data.get("holds", ())
+        rows = [*rows, *(row for rule in language.data.get("rewrite", {}).values() for row in rule)]
+        for text in (*(row[0] for row in rows), *_matches(language.data.get("emotes", ()))):
+            yield _of_data(f"{code}.rows", re.compile(text, re.IGNORECASE))
+    for rows in data_file("idle").values():
+        for text in _matches(row for row in rows if isinstance(row, dict)):
+            yield _of_data("idle.rows", re.compile(text, re.IGNORECASE))
+
+
+def _of_data(place: str, pattern: re.Pattern[str]) -> Expression:
+    return Expression(f"offline.data.{place}", pattern, frozenset({"search"}))
+
+
+def _matches(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        yield from (str(row[key]) for key in ("match", "trade", "where") if key in row)
 
 
 def _methods_on(variable: str, value: Any, trees: Mapping[str, ast.AST]) -> frozenset[str]:
