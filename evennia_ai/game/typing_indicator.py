@@ -170,9 +170,10 @@ def way_to_tell(session: Any) -> str:
 
 
 def is_plain_web_client(session: Any) -> bool:
-    """True for Evennia's web client, False for other clients that use its websocket."""
+    """Return True for Evennia's web client, False for other clients that use its websocket."""
+    # The session's `protocol_key` does not tell: it is "websocket" for all of them.
     client = str(session.protocol_flags.get("CLIENTNAME", ""))
-    return str(session.protocol_key).startswith("webclient") and "mudstandards.org" not in client
+    return client.startswith("Evennia Webclient") and "mudstandards.org" not in client
 
 
 def tell_by_evennia(session: Any, name: str, state: bool) -> None:

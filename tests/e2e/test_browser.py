@@ -118,7 +118,8 @@ class WebPlayer:
         self.page.screenshot(path=self.shots / f"{name}.png")
 
     def check(self) -> None:
-        """Nothing left this machine and nothing went wrong."""
+        """Nothing left this machine, nothing went wrong and no message was unknown."""
+        playwright.expect(self.page.locator("body")).not_to_contain_text("Unhandled event")
         assert self.foreign == []
         assert self.errors == []
 
@@ -160,8 +161,8 @@ def window(browser: Any, game: GameServer, tmp_path: Path) -> Iterator[Callable[
 
     yield open_window
     for player in opened:
-        player.page.context.close()
         player.check()
+        player.page.context.close()
 
 
 def test_a_player_logs_in_talks_sees_the_thinking_and_is_answered(

@@ -24,7 +24,17 @@ def sent_by(game, ann, act):
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_a_web_client_gets_a_class_and_others_a_message(game, ann, mira, act):
+def test_evennias_web_client_gets_a_class_and_no_message_it_does_not_know(game, ann, mira, act):
+    ann.session.protocol_key = "websocket"  # as `init_session` names it
+    name = "Evennia Webclient (websocket:chrome [v1.evennia.com])"
+    ann.session.protocol_flags.update(OOB=True, CLIENTNAME=name)
+    sent = sent_by(game, ann, act)
+    assert all("ai_line" not in one for one in sent)
+    assert any(one.get("text", [0])[-1] == {"type": act, "cls": "out ai-line"} for one in sent)
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_another_client_gets_a_message_before_the_line(game, ann, mira, act):
     ann.session.protocol_flags["OOB"] = True
     sent = [one for one in sent_by(game, ann, act) if "text" in one or "ai_line" in one]
     mark, text = sent[0], sent[1]

@@ -15,7 +15,9 @@ from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.turn.answer_events import act_autonomously
 
 HAS_CORE = importlib.util.find_spec("evennia.server.is_typing") is not None
-WEB = {"key": "webclient/websocket", "CLIENTNAME": "Evennia Webclient (websocket)", "OOB": True}
+# As the server knows them: `init_session` names the protocol, whatever the portal's class says.
+WEB = {"key": "websocket", "CLIENTNAME": "Evennia Webclient (websocket)", "OOB": True}
+NEW_WEB = {**WEB, "CLIENTNAME": "Evennia Webclient (websocket:chrome [v1.evennia.com])"}
 GMCP = {"OOB": True}
 
 
@@ -81,6 +83,7 @@ def test_who_muted_the_character_sees_nothing(game, ann, bob, mira, late):
     [
         ({}, "plain telnet knows no such messages"),
         (WEB, "an unknown message is an error on the screen of a web client"),
+        (NEW_WEB, "an unknown message is an error on the screen of a web client"),
         ({**GMCP, "ISTYPING": False}, "the player has turned it off"),
     ],
 )
