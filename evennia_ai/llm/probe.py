@@ -19,7 +19,7 @@ from evennia_ai.llm.probe_requests import ProbeRequests
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.limits.speed import Speed
+from evennia_ai.policy.limits.endpoint_facts import Speed
 from evennia_ai.policy.probe import cases, forms, grading
 from evennia_ai.policy.probe.cases import BAD, FATAL, Answer, Finding, Target
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS, Asked

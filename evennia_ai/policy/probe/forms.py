@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.limits.speed import Speed
+from evennia_ai.policy.limits.endpoint_facts import Speed
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.probe.cases import BAD, GOOD, NOTE, Answer, Finding, saying

@@ -17,8 +17,13 @@ from evennia_ai.policy.replies.assistant_voice import (
     is_refusal,
     tells_thoughts,
 )
-from evennia_ai.policy.replies.likeness import plain_words
-from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_persona, quotes_rules
+from evennia_ai.policy.replies.likeness import (
+    is_echo,
+    is_loop,
+    plain_words,
+    quotes_persona,
+    quotes_rules,
+)
 from evennia_ai.policy.sanitize import without_links
 from evennia_ai.policy.word_patterns import one_of
 
