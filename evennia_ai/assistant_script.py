@@ -15,12 +15,7 @@ from evennia_ai.game.assistant_context import AssistantContextMixin
 from evennia_ai.game.hearing import AssistantHearingMixin
 from evennia_ai.game.presence import AssistantPresenceMixin
 from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, lie_down, sleep_state, wake_up
-from evennia_ai.policy.conversation.autonomy import (
-    HOUR_S,
-    AutonomyLimits,
-    AutonomyState,
-    should_act,
-)
+from evennia_ai.policy.conversation.autonomy import HOUR_S, AutonomyState, should_act
 from evennia_ai.policy.schedule.sleep_report import DONE, STOPPED, WOKEN
 from evennia_ai.policy.schedule.sleep_schedule import DREAMING
 from evennia_ai.ports import GameScript
@@ -261,8 +256,8 @@ class AssistantScript(
             last_talk_at=self.ndb.last_talk_at,
             news_at=self.ndb.news_at,
         )
-        limits = AutonomyLimits(self.config.autonomous_calls_per_hour, self.config.autonomy_quiet)
-        return should_act(state, limits)
+        config = self.config
+        return should_act(state, config.autonomous_calls_per_hour, config.autonomy_quiet)
 
     def may_think(self) -> bool:
         """Return True if the assistant may start a turn.

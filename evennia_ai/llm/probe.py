@@ -166,7 +166,7 @@ class Run:
             if problem:
                 self.findings.append(problem)
                 return
-            if not grading.needs_another_way(answer):
+            if answer.reply is not None or answer.status not in grading.REFUSED_FORM:
                 if question.problem:
                     self.findings.append(Finding(BAD, question.problem, question.advice))
                 self.takes_system = grading.SYSTEM in question.messages

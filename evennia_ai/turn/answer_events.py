@@ -30,7 +30,7 @@ from evennia_ai.turn.prompt_contexts import (
     PromptContext,
 )
 from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, run_turn
-from evennia_ai.turn.screening import is_screened, judge_events
+from evennia_ai.turn.speech_check import is_screened, judge_events
 
 log = Logger()
 

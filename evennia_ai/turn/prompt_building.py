@@ -38,7 +38,6 @@ from evennia_ai.turn.prompt_context_data import (
 from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
     PromptContext,
-    persona_prompt,
     situation_prompt,
 )
 
@@ -194,7 +193,7 @@ def shown_scene(situation: Situation, form: RequestForm) -> Situation:
 def opening(script: Script, asking: Asking) -> list[WireMessage]:
     """Return the rules, which are the same for every character of a game, and the persona."""
     rules = asking.form.rules(asking.tools)
-    persona = persona_prompt(script.character_name, render_persona(script.persona))
+    persona = f"You are {script.character_name}.\n{render_persona(script.persona)}"
     if asking.form.persona_in_system:
         return [{"role": "system", "content": f"{rules}\n\n{unmarked(persona)}"}]
     return [{"role": "system", "content": rules}, user(fenced("you", unmarked(persona)))]

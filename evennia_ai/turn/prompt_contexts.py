@@ -67,11 +67,6 @@ CONTEXT_PLAN_DAY = PromptContext("plan_day", PLAN, frozenset(), "single_action",
 CONTEXT_GOAL_DECOMPOSE = PromptContext("goal_decompose", DECOMPOSE, frozenset(), "single_action", 1)
 
 
-def persona_prompt(name: str, persona: str) -> str:
-    """Return who the character is, as a prompt tells it."""
-    return f"You are {name}.\n{persona}"
-
-
 def situation_prompt(
     situation: Situation,
     lore: Sequence[LoreEntry],

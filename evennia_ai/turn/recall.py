@@ -25,7 +25,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record, time_of
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.policy.retrieval.exchange import same_subject, speaks_of_oneself, tells_change
+from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, same_subject, tells_change
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
@@ -65,7 +65,7 @@ def memory_query(lines: Sequence[str]) -> str:
 def query_of(line: str) -> str:
     """Return the search query for one line."""
     speaker, words, _nature = heard(line, "")
-    return f"{speaker} {words}".strip() if speaks_of_oneself(words) else words
+    return f"{speaker} {words}".strip() if FIRST_PERSON.search(words) else words
 
 
 def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:

@@ -81,11 +81,6 @@ class Said(NamedTuple):
     at: float
 
 
-def speaks_of_oneself(words: str) -> bool:
-    """Return True for words in the first person singular."""
-    return bool(FIRST_PERSON.search(words))
-
-
 def ends_with_question(words: str) -> bool:
     """Return True if a question mark stands behind the last word."""
     # No regular expression: one that looks from each mark to the end takes 0.2 s for 4,000 marks.
