@@ -123,10 +123,7 @@ def refusal(result: Mapping[str, Any]) -> str:
     return ", ".join(map(str, named)) or "flagged"
 
 
-PHRASES = {
-    HELP_LINE: frozenset(map(plain, CRISIS)),
-    OFF_TOPIC: frozenset(map(plain, OUTSIDE)),
-}
+PHRASES = {HELP_LINE: frozenset(map(plain, CRISIS)), OFF_TOPIC: frozenset(map(plain, OUTSIDE))}
 
 
 def find_topic(text: str) -> str:

@@ -35,11 +35,7 @@ from evennia_ai.turn.prompt_context_data import (
     latest_talk,
     select_context_items,
 )
-from evennia_ai.turn.prompt_contexts import (
-    PRESSURE,
-    PromptContext,
-    situation_prompt,
-)
+from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, situation_prompt
 
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
@@ -78,10 +74,7 @@ class Asking:
 
 
 def ask_with(
-    script: Script,
-    turn: TurnRecord,
-    specs: Iterable[ToolSpec],
-    goes_on: bool = False,
+    script: Script, turn: TurnRecord, specs: Iterable[ToolSpec], goes_on: bool = False
 ) -> Asking:
     """Return what a model call of a turn is about, in the form of the assistant's model."""
     form, offered = request_form(script.profile), tuple(specs)

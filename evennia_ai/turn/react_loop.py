@@ -246,11 +246,7 @@ def ask(
 
 
 def speech_check(
-    script: Script,
-    turn: TurnRecord,
-    asking: Asking,
-    prompt: Prompt,
-    specs: Mapping[str, ToolSpec],
+    script: Script, turn: TurnRecord, asking: Asking, prompt: Prompt, specs: Mapping[str, ToolSpec]
 ) -> SpeechCheck:
     """Return the check of a reply's words; the offline brain's own phrases need none."""
     around = None

@@ -139,10 +139,7 @@ def related(script: Script, candidates: Iterable[Candidate], wanted: Recalled) -
 
 
 def choose(
-    script: Script,
-    candidates: Sequence[Candidate],
-    related: Related,
-    wanted: Recalled,
+    script: Script, candidates: Sequence[Candidate], related: Related, wanted: Recalled
 ) -> Iterator[list[Record]]:
     """Yield memories with what belongs to each, the best first, as far as the budget reaches."""
     # A memory that does not fit with all that belongs to it is left out whole.
@@ -185,15 +182,11 @@ def later(candidate: Candidate, candidates: Iterable[Candidate]) -> list[Record]
         if source
         and other.record["source_entity"] == source
         and other.at > candidate.at
-        and not restated(candidate.words, other.words)
+        # The same again, with one word more at most, corrects nothing.
+        and not (candidate.words <= other.words and len(other.words) <= len(candidate.words) + 1)
         and same_subject(candidate.words, other.words, other.changed)
     ]
     return [max(newer, key=attrgetter("at")).record] if newer else []
-
-
-def restated(words: frozenset[str], later: frozenset[str]) -> bool:
-    """Return True if later words say the same again, with one word more at most."""
-    return words <= later and len(later) <= len(words) + 1
 
 
 def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:

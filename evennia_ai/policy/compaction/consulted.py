@@ -86,9 +86,7 @@ def read_consulted(record: CompactionRecord | None) -> list[Consulted]:
 
 
 def select_restored(
-    record: CompactionRecord | None,
-    messages: Sequence[Message],
-    audience: Audience,
+    record: CompactionRecord | None, messages: Sequence[Message], audience: Audience
 ) -> list[Consulted]:
     """Select the `MOST_RESTORED` things consulted last, newest first, without those still in view.
 

@@ -139,19 +139,15 @@ def answer_unnamed(
     """Decide on words that name nobody: at most one assistant answers."""
     in_company = any(one.is_player and one not in able for one in listeners)
     in_talk = any(one.last_exchange for one in able)
+    text = line.text if line.kind == SAY else ""
     for applies, reason in (
-        (line.kind == SAY and is_for_everybody(line.text), "everybody was meant"),
+        (GREETING.fullmatch(text.strip()) or EVERYBODY.search(text), "everybody was meant"),
         (not in_company, "alone with the speaker"),
         (in_talk, "in conversation"),
     ):
         if applies:
             return Verdict({choose(able, standing): reason}, ANOTHER)
     return Verdict()
-
-
-def is_for_everybody(text: str) -> bool:
-    """Return True for a bare greeting or words to anybody present."""
-    return bool(GREETING.fullmatch(text.strip()) or EVERYBODY.search(text))
 
 
 def choose(candidates: Sequence[Listener], standing: Standing) -> str:

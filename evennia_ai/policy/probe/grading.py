@@ -30,11 +30,7 @@ PARAMETERS: Mapping[str, Any] = {
 }
 TOOL_SCHEMA = {
     "type": "function",
-    "function": {
-        "name": TOOL,
-        "description": "Write one colour down.",
-        "parameters": PARAMETERS,
-    },
+    "function": {"name": TOOL, "description": "Write one colour down.", "parameters": PARAMETERS},
 }
 
 

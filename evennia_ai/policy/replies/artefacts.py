@@ -48,7 +48,7 @@ DATA = re.compile(
     r"|\A[^(]*\"\s?\)+\Z|\A(?=[^{(\[]*[{(\[])(?=[^})\]]*[})\]])[\s{}()\[\]\"',:]+\Z"
     r"|\bname\s?:\s?\w{1,40}\s{1,9}(?:arguments|parameters|args)\s?:"
     r"|\[(?i:insert|your|player|character|user|name)\b[^\]\n]{0,40}\]"
-    r"|[\[(](?i:end)(?: of (?:response|reply|turn|message|scene))?[\])]",
+    r"|[\[(](?i:end)(?: of (?:response|reply|turn|message|scene))?[\])]"
 )
 CODE = re.compile(
     r"```|~~~|\"{3}|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w.*[:\w]$)"
