@@ -261,10 +261,7 @@ class Run:
         body: Mapping[str, object] = NOTHING,
         share: float = 1.0,
     ) -> Deferred[Answer]:
-        """Ask the model, with ``tools`` in native calls and results; ``body`` are further entries.
-
-        Fires with an `Answer`.
-        """
+        """Ask the model, with native ``tools`` if wanted; ``body`` are further entries."""
         schemas = [grading.TOOL_SCHEMA] if tools else []
         request = LLMRequest(messages, NOBODY, schemas, max_tokens=REPLY_TOKENS)
         style = WireStyle() if tools else None

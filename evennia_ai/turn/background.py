@@ -93,10 +93,7 @@ class Asked(Generic[R]):
 def ask_each(
     script: Script, items: Iterable[T], ask: Callable[[T], Deferred[R]]
 ) -> Steps[Asked[R]]:
-    """Do some work that asks a model on each item in turn, until a provider fails.
-
-    Fires with what was `Asked`; fails as ``ask`` does, except with a `ProviderError`.
-    """
+    """Ask a model about each item in turn, until a provider fails; fails as ``ask`` otherwise."""
     results: list[R] = []
     for item in items:
         yield pause(script.services.slices.put)

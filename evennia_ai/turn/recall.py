@@ -69,11 +69,9 @@ def query_of(line: str) -> str:
 
 
 def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
-    """Return what the audience may know of what fits the talk best, within the budget (P9).
-
-    They stand in the order of their time, lines that belong together one after the other. Small
-    talk recalls nothing, and nothing that the prompt holds already comes twice.
-    """
+    """Return what the audience may know of what fits the talk best, within the budget (P9)."""
+    # They stand in the order of their time, lines that belong together one after the other. Small
+    # talk recalls nothing, and nothing that the prompt holds already comes twice.
     words = " ".join(heard(line, "")[1] for line in talk.asked)
     if wanted.budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
         return []

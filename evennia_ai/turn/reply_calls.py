@@ -45,8 +45,7 @@ class Ran:
 class ReplyCalls:
     """Runs the calls of one reply one by one, in order, each as soon as it is known.
 
-    ``arrive`` takes calls while the model is still writing; ``finish`` takes the whole reply, whose
-    first calls are those that arrived. Words that may not be spoken end the run.
+    Words that may not be spoken end the run.
     """
 
     def __init__(
@@ -77,10 +76,7 @@ class ReplyCalls:
 
     @inlineCallbacks
     def finish(self, reply: LLMReply) -> Steps[Ran]:
-        """Run the calls that did not arrive before. Fires with what all of them did.
-
-        Fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
-        """
+        """Run the other calls; fails with TurnAborted, OutcomeUnknown and StoreUnavailable."""
         tied = reply.tied or self.arrived > 0
         for call in reply.tool_calls[self.arrived :]:
             self._put(call, reply.finish_reason, tied)

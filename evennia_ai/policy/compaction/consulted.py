@@ -88,10 +88,8 @@ def read_consulted(record: CompactionRecord | None) -> list[Consulted]:
 def select_restored(
     record: CompactionRecord | None, messages: Sequence[Message], audience: Audience
 ) -> list[Consulted]:
-    """Select the `MOST_RESTORED` things consulted last, newest first, without those still in view.
-
-    After `LASTING_MESSAGES` since the compaction in force, ``record``, nothing is restored.
-    """
+    """Select the `MOST_RESTORED` things consulted last, newest first, that are not in view."""
+    # After `LASTING_MESSAGES` since the compaction in force, ``record``, nothing is restored.
     if record is None or not any(record.consulted.values()):
         return []
     lasting = messages[-LASTING_MESSAGES:]

@@ -180,11 +180,9 @@ def read_line(line: str, known: Mapping[str, str], kind: str) -> Insight | None:
 def insight_entry(
     insight: Insight, cited: Sequence[Record], looked_at: str, *, by_model: bool
 ) -> dict[str, Any]:
-    """Return the fields of an insight's journal entry.
-
-    Its id derives from the content and the sources, so the same insight is stored once. ``cited``
-    are its sources as they are now, of one audience, gathered at ``looked_at`` (ISO time).
-    """
+    """Return the fields of an insight's journal entry."""
+    # Its id derives from the content and the sources, so the same insight is stored once. ``cited``
+    # are its sources as they are now, of one audience, gathered at ``looked_at`` (ISO time).
     first, *_ = cited
     sources = {entry["source_entity"] for entry in cited}
     links = [entry["id"] for entry in cited]

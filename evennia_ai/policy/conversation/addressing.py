@@ -80,10 +80,8 @@ Standing = Callable[[Sequence[str]], Iterable[tuple[bool, float]]]
 
 
 def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing) -> Verdict:
-    """Decide who of all listeners answers a line; the first rule that fits wins.
-
-    ``standing`` is called only to choose among several.
-    """
+    """Decide who of all listeners answers a line; the first rule that fits wins."""
+    # ``standing`` is called only to choose among several.
     able = {one.id: one for one in listeners if may_answer(one, line)}
     if not able:
         too_far = any(one.may_answer and line.hops > one.max_hops for one in listeners)

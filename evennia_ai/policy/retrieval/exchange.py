@@ -102,11 +102,9 @@ def signs_of(words: str) -> int:
 
 
 def companions(lines: Sequence[Said], place: int, wide: bool = False) -> list[int]:
-    """Return the places of the lines that belong to the one at ``place``, in order.
-
-    They are its question or its answer, the rest of its sentence, and its corrections. If ``wide``,
-    more of what follows counts: the speaker's next line even if others spoke between.
-    """
+    """Return the places of the lines that belong to the one at ``place``, in order."""
+    # They are its question or its answer, the rest of its sentence, and its corrections. If
+    # ``wide``, more of what follows counts: the speaker's next line even if others spoke between.
     line = lines[place]
     # A line whose time is unknown (NaN) is near.
     near = [n for n, other in enumerate(lines) if not abs(other.at - line.at) > SAME_TALK_S]
