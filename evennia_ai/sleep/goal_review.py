@@ -8,8 +8,7 @@ from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.policy.records.goal import needs_steps, plan_fading
-from evennia_ai.policy.records.goal_steps import read_steps, steps_request
+from evennia_ai.policy.records.goal import needs_steps, plan_fading, read_steps, steps_request
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Goals, Script
 from evennia_ai.scheduling import Steps, persist

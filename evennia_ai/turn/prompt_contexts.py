@@ -17,7 +17,7 @@ from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.model_text import fenced
 from evennia_ai.policy.records.day_plan import INSTRUCTIONS as PLAN
-from evennia_ai.policy.records.goal_steps import INSTRUCTIONS as DECOMPOSE
+from evennia_ai.policy.records.goal import INSTRUCTIONS as DECOMPOSE
 
 LoopMode = Literal["react_loop", "single_action"]
 

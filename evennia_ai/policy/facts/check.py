@@ -22,7 +22,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy.facts.cues import ASKABLE, WEIGHTS, cues_of, is_question, without_cues
 from evennia_ai.policy.facts.sources import Source, sentences_of, spoken
 from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME, find_terms, normal_words
-from evennia_ai.policy.token_estimate import estimate_tokens
+from evennia_ai.policy.tokens import estimate_tokens
 
 # What the character's own words may add: all else may be a model's nonsense.
 OF_ITS_OWN = ASKABLE
