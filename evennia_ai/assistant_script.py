@@ -18,7 +18,6 @@ from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, lie_down, sleep_state, wake_up
 from evennia_ai.policy.conversation.autonomy import (
     HOUR_S,
-    AutonomyLimits,
     AutonomyState,
     may_answer_assistant,
     should_act,
@@ -38,8 +37,7 @@ from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.lines import erase_vectors
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
-from evennia_ai.turn.agreed_acts import run_agreed
-from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events
+from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events, run_agreed
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 from evennia_ai.turn.react_loop import EXPIRED
@@ -275,8 +273,8 @@ class AssistantScript(
             last_talk_at=self.ndb.last_talk_at,
             news_at=self.ndb.news_at,
         )
-        limits = AutonomyLimits(self.config.autonomous_calls_per_hour, self.config.autonomy_quiet)
-        return should_act(state, limits)
+        config = self.config
+        return should_act(state, config.autonomous_calls_per_hour, config.autonomy_quiet)
 
     def may_think(self) -> bool:
         """Return True if the assistant may start a turn.

@@ -10,8 +10,13 @@ from evennia_ai.policy.consolidation.attribute_synthesis import read_attributes
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.facts.cues import cues_of
 from evennia_ai.policy.facts.terms import find_terms, normal_words
-from evennia_ai.policy.replies.likeness import find_repeat, plain_words
-from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_rules
+from evennia_ai.policy.replies.likeness import (
+    find_repeat,
+    is_echo,
+    is_loop,
+    plain_words,
+    quotes_rules,
+)
 from evennia_ai.policy.replies.text_calls import read_text_calls
 from evennia_ai.policy.retrieval.exchange import signs_of
 from evennia_ai.policy.retrieval.time_expressions import find_spans

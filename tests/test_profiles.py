@@ -17,11 +17,11 @@ from evennia_ai.errors import ConfigError, ProviderMisconfigured
 from evennia_ai.llm.endpoints import find_endpoint
 from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.limits.endpoint_facts import EndpointFacts
-from evennia_ai.policy.limits.speed import (
+from evennia_ai.policy.limits.endpoint_facts import (
     FIRST_DEADLINE_S,
     LOCAL_DEADLINE_S,
     LONGEST_DEADLINE_S,
+    EndpointFacts,
     Speed,
 )
 from evennia_ai.ports import LLMRequest, Scene

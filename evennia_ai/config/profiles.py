@@ -14,8 +14,7 @@ from evennia_ai.config.fields import FIELDS, AssistantConfig
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
-from evennia_ai.policy.limits.endpoint_facts import NOTHING_KNOWN, EndpointFacts
-from evennia_ai.policy.limits.speed import local_deadline
+from evennia_ai.policy.limits.endpoint_facts import NOTHING_KNOWN, EndpointFacts, local_deadline
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.form import AUTO, FORMS, RequestForm
 from evennia_ai.policy.request_forms.known_models import choose_form

@@ -21,8 +21,8 @@ from evennia_ai.memory.shared_search import SharedSearch
 from evennia_ai.messages import Audience, Authors, Message
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import of_record
-from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes

@@ -15,7 +15,7 @@ from evennia_ai.game.perception import listening_objects
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import send_filler, shown_name
 from evennia_ai.messages import Heard
-from evennia_ai.policy.conversation.offered_tools import ToolOffer
+from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.schedule.sleep_report import REASONS
 from evennia_ai.policy.schedule.sleep_schedule import ASLEEP, AWAKE, CONSOLIDATING, NAP, WISH
 from evennia_ai.ports import Script

@@ -23,11 +23,13 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoint_facts import (
     NOTHING_KNOWN,
     EndpointFacts,
+    Speed,
+    measure_speed,
     read_facts,
     should_store,
+    smooth_speed,
     stored_facts,
 )
-from evennia_ai.policy.limits.speed import Speed, measure_speed, smooth_speed
 from evennia_ai.policy.secrecy import hide_secrets, shown_address
 from evennia_ai.ports import FactStore, LLMClient, LLMRequest
 from evennia_ai.scheduling import Clock

@@ -28,10 +28,7 @@ class Endpoint:
 
 
 def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint:
-    """Return a profile's endpoint, with its key from the environment.
-
-    Raises ProviderMisconfigured if the model, the address or the key is missing or unusable.
-    """
+    """Return a profile's endpoint; raises ProviderMisconfigured if a part of it is unusable."""
     key = environ.get(profile.api_key_env, "").strip() if profile.api_key_env else ""
     if profile.api_key_env and not profile.api_key_env.isidentifier():
         raise ProviderMisconfigured(

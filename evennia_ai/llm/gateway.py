@@ -87,8 +87,6 @@ class ModelGateway:
         self._starting = False
         self._shut: AssistantError | None = None
 
-    # --- for callers -----------------------------------------------------------------------------
-
     @property
     def in_flight(self) -> int:
         """Return the number of calls that clients have now."""
@@ -139,8 +137,6 @@ class ModelGateway:
         """Return the budgets that are nearly used, as (name, tokens, limit)."""
         return self._budgets.tight()
 
-    # --- closing and opening ----------------------------------------------------------------------
-
     def close(self) -> None:
         """Refuse new calls, fail others with TurnAborted; the next process resumes their turns."""
         self._shut_down(TurnAborted("The server is stopping; it calls no more models."))
@@ -157,8 +153,6 @@ class ModelGateway:
         self._shut = error
         for call in list(self._calls):
             self._end(call, Failure(error))
-
-    # --- the course of a call ---------------------------------------------------------------------
 
     def _refusal(
         self, lane: Lane, profile: ModelProfile, deadline_at: float

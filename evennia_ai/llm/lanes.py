@@ -43,11 +43,9 @@ class Call:
     ended: bool = False
 
     def cost(self, outcome: LLMReply | Failure) -> int:
-        """Return the tokens to charge: the reported usage, else the estimate.
-
-        A failed call costs nothing, unless its client still has it or its streamed reply had begun:
-        then it may be billed.
-        """
+        """Return the tokens to charge: the reported usage, else the estimate."""
+        # A failed call costs nothing, unless its client still has it or its streamed reply had
+        # begun: then it may be billed.
         if isinstance(outcome, Failure):
             billed = self.work is not None or getattr(outcome.value, "begun", False)
             return self.request.tokens if billed else 0

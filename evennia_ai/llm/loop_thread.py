@@ -128,12 +128,9 @@ class DaemonExecutor(ThreadPoolExecutor):
         self._workers: list[threading.Thread] = []
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Run ``fn`` in a daemon thread; the first calls start one each, up to the limit.
-
-        Only the loop's thread may call this.
-        """
+        """Run ``fn`` in a daemon thread; only the loop's thread may call this."""
         future: Future[T] = Future()
-        if len(self._workers) < self._limit:
+        if len(self._workers) < self._limit:  # the first calls start a thread each
             worker = threading.Thread(target=self._work, name="evennia-ai-worker", daemon=True)
             self._workers.append(worker)
             worker.start()

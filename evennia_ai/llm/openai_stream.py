@@ -196,35 +196,29 @@ async def stream_completion(
     BrokenStream; ``streamed.begun`` then tells whether a delta was passed.
     """
     create = sdk.chat.completions.with_streaming_response.create
-    tell = Teller(on_delta)
+    listener: OnDelta | None = on_delta
     async with (
         create(model=model, messages=[], extra_body=body) as response,
         aclosing(with_last_line(response.iter_bytes())) as pieces,
     ):
         async for data in pieces:
             for delta in streamed.feed(data):
-                tell(delta)
+                listener = pass_on(delta, listener)
             if streamed.done:
                 await drain(pieces)
                 break
     return streamed.end()
 
 
-class Teller:
-    """Passes deltas to a callback until the callback fails."""
-
-    def __init__(self, on_delta: OnDelta) -> None:
-        self._on_delta: OnDelta | None = on_delta
-
-    def __call__(self, delta: Delta) -> None:
-        """Pass a delta on; log an exception of the callback and do not call it again."""
-        if self._on_delta is None:
-            return
+def pass_on(delta: Delta, listener: OnDelta | None) -> OnDelta | None:
+    """Pass a delta on and return the listener, None once it has failed."""
+    if listener is not None:
         try:
-            self._on_delta(delta)
+            listener(delta)
         except Exception:  # noqa: BLE001  # the reply itself is still needed
-            self._on_delta = None
             log.failure("evennia_ai: a streamed reply cannot be shown early; it is read to its end")
+            return None
+    return listener
 
 
 async def with_last_line(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:

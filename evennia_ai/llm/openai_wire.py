@@ -188,11 +188,9 @@ def as_text(value: object) -> str:
 
 
 def cache_hints(messages: Sequence[WireMessage], profile: ModelProfile) -> dict[str, Any]:
-    """Return the fields to set in a request's body: the messages with breakpoints, and options.
-
-    Empty for an endpoint that knows no hints. If ``profile.extra`` has a field of the breakpoints,
-    none are set.
-    """
+    """Return the fields to set in a request's body: the messages with breakpoints, and options."""
+    # Empty for an endpoint that knows no hints. If ``profile.extra`` has a field of the
+    # breakpoints, none are set.
     default = OPENAI_ADDRESS if profile.api_key_env else ""  # as in `find_endpoint`
     host = urlsplit(profile.base_url or default).hostname
     found: dict[str, Any] = {}

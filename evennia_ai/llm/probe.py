@@ -19,9 +19,9 @@ from evennia_ai.llm.probe_requests import ProbeRequests
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.limits.speed import Speed
+from evennia_ai.policy.limits.endpoint_facts import Speed
 from evennia_ai.policy.probe import cases, forms, grading
-from evennia_ai.policy.probe.cases import BAD, FATAL, Answer, Finding, Target
+from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Answer, Finding, Target
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS, Asked
 from evennia_ai.policy.request_forms.schema_form import SchemaForm
 from evennia_ai.policy.request_forms.wire_order import WireStyle
@@ -166,7 +166,7 @@ class Run:
             if problem:
                 self.findings.append(problem)
                 return
-            if not grading.needs_another_way(answer):
+            if answer.reply is not None or answer.status not in grading.REFUSED_FORM:
                 if question.problem:
                     self.findings.append(Finding(BAD, question.problem, question.advice))
                 self.takes_system = grading.SYSTEM in question.messages
@@ -200,14 +200,13 @@ class Run:
         answer: Answer = yield self.complete(forms.SCHEMA_QUESTION, body=body)
         problem = self.later_problem(answer, "a JSON schema")
         self.findings.append(problem or forms.judge_schema(answer))
-        tools_work = forms.works(self.tool_findings)
+        tools_work = all(finding.state == GOOD for finding in self.tool_findings)
         if problem and not tools_work:
             return
         self.form = TOOLS if tools_work else SCHEMA if forms.fits_schema(answer) else TEXT
-        if self.form == SCHEMA:
-            self.findings = [
-                forms.soften(each) if each in self.tool_findings else each for each in self.findings
-            ]
+        if self.form == SCHEMA:  # it will be asked without tools
+            bad = [finding for finding in self.tool_findings if finding.state == BAD]
+            self.findings = [Finding(NOTE, f.text) if f in bad else f for f in self.findings]
         self.findings.append(forms.judge_form(self.form, self.profile.form))
         self.findings += forms.judge_rate(self.requests.reported)
 
@@ -262,10 +261,7 @@ class Run:
         body: Mapping[str, object] = NOTHING,
         share: float = 1.0,
     ) -> Deferred[Answer]:
-        """Ask the model, with ``tools`` in native calls and results; ``body`` are further entries.
-
-        Fires with an `Answer`.
-        """
+        """Ask the model, with native ``tools`` if wanted; ``body`` are further entries."""
         schemas = [grading.TOOL_SCHEMA] if tools else []
         request = LLMRequest(messages, NOBODY, schemas, max_tokens=REPLY_TOKENS)
         style = WireStyle() if tools else None

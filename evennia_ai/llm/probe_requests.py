@@ -13,7 +13,7 @@ from evennia_ai.llm.openai_client import OpenAIClient, RawReply
 from evennia_ai.llm.openai_wire import Body, parse_reply
 from evennia_ai.llm.quirks import WindowPage
 from evennia_ai.llm.refusals import shown_error
-from evennia_ai.policy.limits.speed import UNKNOWN, measure_speed, smooth_speed
+from evennia_ai.policy.limits.endpoint_facts import UNKNOWN, measure_speed, smooth_speed
 from evennia_ai.policy.probe.cases import TIMEOUT, Answer
 from evennia_ai.policy.probe.forms import probe_limit_s
 from evennia_ai.scheduling import Clock, Steps

@@ -66,10 +66,7 @@ CACHE_BREAKPOINTS = (
         {"prompt_cache_options": {"mode": "explicit"}},
     ),
     CacheBreakpoints(
-        "openrouter.ai",
-        re.compile(r"anthropic/"),
-        {"cache_control": {"type": "ephemeral"}},
-        {},
+        "openrouter.ai", re.compile(r"anthropic/"), {"cache_control": {"type": "ephemeral"}}, {}
     ),
 )
 

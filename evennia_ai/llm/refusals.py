@@ -135,10 +135,8 @@ def shown_error(body: object, key: str) -> str:
 def explain_refusal(
     refusal: Refusal, profile: ModelProfile, endpoint: Endpoint, asked: object = None
 ) -> ProviderError:
-    """Return the error for a refusal of a profile's request.
-
-    ``asked`` is what was sent, as JSON data; neither the error's text nor its code quotes it.
-    """
+    """Return the error for a refusal of a profile's request."""
+    # ``asked`` is what was sent, as JSON data; neither the error's text nor its code quotes it.
     words = " ".join(texts_in(asked))
     told = quote_without(refusal.told, words)
     kind, sentence = classify(replace(refusal, told=told), profile, endpoint)

@@ -14,20 +14,16 @@ from evennia_ai.ports import Delta, LLMClient, LLMReply, LLMRequest, ToolCallReq
 
 
 class ReplyClient:
-    """An `LLMClient` over one that returns raw replies.
-
-    ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread; deltas come from another.
-    """
+    """An `LLMClient` over one that returns raw replies."""
 
     def __init__(self, client: LLMClient, call_from_thread: Callable[..., object]) -> None:
         self._client = client
+        # Runs ``f(*args)`` in the reactor's thread, since deltas come from another.
         self._call_from_thread = call_from_thread
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
-        """Send one request. Fires with the reply; fails as the client does.
-
-        ``request.on_call`` gets the calls that are finished before the reply is.
-        """
+        """Send one request. Fires with the reply; fails as the client does."""
+        # ``request.on_call`` gets the calls that are finished before the reply is.
         reader = reply_reader(request.form, request.asked)
         if request.on_call is not None and profile.stream:
             on_delta = partial(self._read, reader, request.on_call)

@@ -21,8 +21,14 @@ from evennia_ai.policy.consolidation.entity_consolidation import Group, group_ob
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, EntityProfiles, Script
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
-from evennia_ai.turn.background_step import Asked, ask_each, skip
+from evennia_ai.turn.background import (
+    Asked,
+    BackgroundReply,
+    ask_each,
+    ask_in_background,
+    has_model,
+    skip,
+)
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
 log = Logger()

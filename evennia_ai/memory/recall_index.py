@@ -24,7 +24,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
-from evennia_ai.policy.retrieval.rerank import newest_first
+from evennia_ai.policy.retrieval.relevance import newest_first
 from evennia_ai.ports import Embedder, Lines, RemoteEmbedder, Services
 from evennia_ai.scheduling import Steps, pause
 

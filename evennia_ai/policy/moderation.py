@@ -99,10 +99,7 @@ def find_banned(text: str, banned: Collection[str]) -> str:
 
 
 def read_verdicts(body: bytes, count: int) -> list[str]:
-    """Return why an OpenAI-compatible endpoint refuses each text, "" if it does not.
-
-    Raises ValueError if the body does not hold ``count`` results.
-    """
+    """Return why an endpoint refuses each text, "" for none; raises ValueError without results."""
     reply = json.loads(body)
     results = reply.get("results") if isinstance(reply, Mapping) else None
     if not isinstance(results, list) or len(results) != count:
@@ -123,10 +120,7 @@ def refusal(result: Mapping[str, Any]) -> str:
     return ", ".join(map(str, named)) or "flagged"
 
 
-PHRASES = {
-    HELP_LINE: frozenset(map(plain, CRISIS)),
-    OFF_TOPIC: frozenset(map(plain, OUTSIDE)),
-}
+PHRASES = {HELP_LINE: frozenset(map(plain, CRISIS)), OFF_TOPIC: frozenset(map(plain, OUTSIDE))}
 
 
 def find_topic(text: str) -> str:

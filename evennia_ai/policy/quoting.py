@@ -38,11 +38,9 @@ ORDINARY = frozenset(
 
 
 def quote_without(sentence: str, asked: str) -> str:
-    """Return an error sentence in which `GAP` replaces what also stands in the request's words.
-
-    Cut are runs of words of the request, and single words that are not ordinary in errors and share
-    some characters in a row with it. Returns "" if nothing else remains.
-    """
+    """Return an error sentence in which `GAP` replaces what also stands in the request's words."""
+    # Cut are runs of words of the request, and single words that are not ordinary in errors and
+    # share some characters in a row with it. Returns "" if nothing else remains.
     asked = asked.lower()
     in_order = " ".join(["", *PLAIN_WORD.findall(asked), ""])
     found = list(WORD.finditer(sentence))

@@ -70,11 +70,9 @@ SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
 
 
 def one_line(text: str) -> str:
-    """Return what a person sees of a text, on one line.
-
-    Joiners, variation selectors and direction marks stay if they do something. Line breaks become
-    spaces; three spaces or blank letters in a row become one.
-    """
+    """Return what a person sees of a text, on one line."""
+    # Joiners, variation selectors and direction marks stay if they do something. Line breaks become
+    # spaces; three spaces or blank letters in a row become one.
     pieces = FLAG.split(TERMINAL.sub("", text))
     pieces[::2] = map(seen, pieces[::2])
     line = SPACES.sub(shorten, "".join(pieces)).replace("\n", " ")
@@ -184,10 +182,8 @@ def break_tags(text: str) -> str:
 def clean_output(
     text: str, limit: int = 6_000, hosts: Collection[str] = (), functions: bool = False
 ) -> str:
-    """Return stored words as one line for a client; ``limit`` counts what a person sees.
-
-    Commands and tools use `game.client_text.clean_output`, which knows the game's settings.
-    """
+    """Return stored words as one line for a client; ``limit`` counts what a person sees."""
+    # Commands and tools use `game.client_text.clean_output`, which knows the game's settings.
     return inert(clean_heard(text, limit), hosts, functions)
 
 
@@ -204,18 +200,14 @@ def drop_reasoning(text: str) -> str:
 
 
 def strip_reasoning(text: str) -> str:
-    """Remove reasoning, text calls and special tokens such as ``<|im_end|>`` from a reply.
-
-    `replies.text_calls` reads the calls before; those left here are none.
-    """
+    """Remove reasoning, text calls and special tokens such as ``<|im_end|>`` from a reply."""
+    # `replies.text_calls` reads the calls before; those left here are none.
     return CALL_MARKUP.sub("", SPECIAL_TOKEN.sub("", drop_reasoning(text))).strip()
 
 
 def spoken_words(text: str, name: str, limit: int) -> str:
-    """Return a reply as spoken words, without reasoning, own name and quotes; may be empty.
-
-    Whoever shows them to a client escapes them: see `clean_output`.
-    """
+    """Return a reply as spoken words, without reasoning, own name and quotes; may be empty."""
+    # Whoever shows them to a client escapes them: see `clean_output`.
     words = one_line(strip_reasoning(text))
     words = re.sub(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", "", words, flags=re.IGNORECASE)
     closing = QUOTES.get(words[:1])

@@ -44,10 +44,8 @@ def hide_in_addresses(text: str) -> str:
 
 
 def shown_address(address: str) -> str:
-    """Return an address without user, password, query and fragment.
-
-    Returns `UNREADABLE` if its parts cannot be told apart, since any of them may be a password.
-    """
+    """Return an address without user, password, query and fragment."""
+    # Returns `UNREADABLE` if its parts cannot be told apart, since any of them may be a password.
     try:
         parts = urlsplit(address)
         is_clear = bool(parts.scheme and parts.hostname) and (parts.port or 0) >= 0

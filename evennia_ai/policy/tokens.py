@@ -1,26 +1,200 @@
-"""Token counts of messages, tools and requests, corrected by endpoints' reports."""
+"""Token counts of texts and messages, corrected by endpoints' reports.
+
+Without a tokenizer, a text's count is estimated. A regular expression cuts the text into pieces as
+tokenizers do before they merge anything: words with the space before them, up to three digits, runs
+of punctuation, of blanks, of line ends. Each piece costs at least one token; in English game text
+93 of 100 pieces cost exactly one. The rest of the cost follows from the piece's length, from pairs
+of letters or marks that are rare together, and, outside ASCII, from each character's script. The
+figures were fitted to o200k_base; ``tests/policy/test_token_estimate.py`` has a table of the
+results. Special tokens count as plain text.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from evennia_ai.policy import token_estimate
 from evennia_ai.policy.overflow import SILENT_SHARE
 
-CountText = Callable[[str], int]
-estimate_tokens = token_estimate.estimate_tokens
+# `re` does not count combining marks as letters; most scripts of South Asia use many of them.
+MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u109f\u1780-\u17d3"
+)
+PIECE = re.compile(
+    # Possessive: a word with a letter beyond ASCII fails here and matches whole in the second line.
+    r"(?:[^\w\r\n]|_)?+(?:[A-Z]{0,24}+[a-z]{1,24}+|[A-Z]{1,24}+)(?![^\x00-\x7f])"
+    r"(?:'(?:s|t|re|ve|m|ll|d)\b)?"
+    rf"|(?:[^\w\r\n]|_)?+(?:[^\W\d_]|[{MARKS}]){{1,24}}"
+    r"|[0-9]{1,3}"
+    r"| ?[\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]{1,24}+[\r\n/]{0,24}"
+    r"|[^\S\r\n]{0,64}[\r\n]{1,16}|[^\S\r\n]{1,64}(?![^\s\x00-\x1f])|[^\S\r\n]{1,64}"
+    r"| ?[^\x00-\x7f]{1,16}|.",
+    re.DOTALL,
+)
+PIECES_REMEMBERED = 16_384
+CHARS_REMEMBERED = 4_096
 
+# Usual pairs of letters: the first letter of each word may stand before each of its other letters.
+ENGLISH = """
+    abcdfghiklmnprstuvwxyz babeijlnoruy cacehiklmortu dadegilmorsuvy eabcdefgiklmnoprstvwxy
+    faefilortu gaeghilnorsu haeinortuy iabcdefgklmnoprstvxz jeou keins ladefiklmopstuvwy
+    mabdeimopsuy nacdefgijklnostuvy oabcdefghiklmnoprstuvwy paehiloprstuy qu
+    racdefgiklmnorstuvy saceghiklmopstuwy tabcehilorstuwy uabcdefgilmnprst vaeio waehinors
+    xcipt yaeiopst zei
+"""
+RUSSIAN = """
+    абвгдежзйклмнпрстухцчшщюя баеиклорсущъы вавеиклнопрстуыья гаеилору давежилмнорстуыё
+    ебвгдежзйклмнопрстцчшщ жадеин завдеимнору иабвгдежзийклмнопрстфхцчшюя йдлстч
+    кавеилморстуц лаежилноуыьюя мавеиноуыяё нагдеиностуыья обвгдежзийклмнопрстхчшщя
+    паеинопртуыя равгдежикмнорстуыья савеиклмнопстуыья тавеиклмнопрсуыь убвгдежзйклмнпрстчщю
+    фаиор хор цаеиуы чаеикнтё шаеиклн щаеиё ъе ыбвейлмптхш ьзкнстш элт юнтчщ ябвезнтц ёнт
+"""
+# Pairs of marks that are common in prose, JSON and Markdown.
+USUAL_MARKS = frozenset(
+    """": ", {" ]} }, [" "] "" ?" "} ." `` (" ): ), ], () ") .. `, }} ** ). [{ }] -- -+ +- )) ## !"
+    ]) =" |- -| `. -> ]( )" .` `: ,) .* "{ "| // .' )` (` ". )} [] :" == ?! !! ... """.split()
+)
+# Words of JSON and tool schemas, which cost one token even without a space before them.
+USUAL_GLUED = frozenset(
+    """type name function description parameters object properties string required arguments text
+    target content result error success true false null role user assistant system tool item items
+    title value integer boolean array enum default importance""".split()
+)
+RUNS = frozenset("!.=-*_~#/+")
+# Tokens per character from this code point on, measured on natural words.
+SCRIPTS = (
+    (0x0080, 0.8), (0x0180, 1.9),  # Latin letters with accents
+    (0x0370, 0.5), (0x0400, 0.42), (0x0460, 1.2),  # Greek, Cyrillic
+    (0x0530, 0.5), (0x0590, 1.2), (0x05D0, 0.5),  # Armenian, Hebrew
+    (0x0600, 0.42), (0x064B, 1.2), (0x0660, 0.5), (0x0700, 2.0),  # Arabic, Persian, Urdu
+    (0x0900, 0.5), (0x0D80, 0.7), (0x0E00, 0.5), (0x0E80, 2.1), (0x1000, 1.0),  # India, Thai
+    (0x10A0, 0.5), (0x1100, 3.0), (0x1780, 0.9), (0x1800, 3.0),  # Georgian and others
+    (0x1E00, 0.8), (0x1F00, 2.2),  # Vietnamese
+    (0x2000, 1.0), (0x2070, 1.9),  # dashes, quotation marks, joiners
+    (0x2300, 2.6), (0x2500, 1.9), (0x2600, 2.3), (0x2700, 2.0), (0x2800, 3.0),  # symbols
+    (0x3000, 1.0), (0x3040, 0.75), (0x3100, 2.7),  # kana
+    (0x3400, 3.0), (0x4E00, 2.1), (0xA000, 3.0),  # Chinese; common characters cost less
+    (0xAC00, 2.3), (0xD7A4, 3.0),  # Korean; common syllables cost less
+    (0xFE00, 1.0), (0xFE10, 2.0), (0xFF01, 1.2),  # variation selectors, full-width forms
+    (0x10000, 4.0), (0x1D400, 3.0), (0x1F1E6, 2.0), (0x1F200, 3.0),  # letters that make flags
+    (0x1F300, 2.0), (0x1F650, 2.6), (0x1F900, 2.5), (0x1FA00, 3.0), (0x20000, 4.0),  # emoji
+)  # fmt: skip
+STARTS = [start for start, _weight in SCRIPTS]
+SIMPLIFIED, TRADITIONAL, HANGUL = 0.85, 1.25, 0.92
+ASCII_IN_MIXED_WORD = 0.38
+CountText = Callable[[str], int]
 MESSAGE_OVERHEAD = 4  # a message's role and delimiters
 TOOL_OVERHEAD = 8  # the delimiters of one tool's schema
 UNCOUNTED = frozenset({"metadata", "role"})
-
 REPORTS_USED = 5
 LOWEST_RATIO, HIGHEST_RATIO = SILENT_SHARE, 3.0
+
+
+def pairs(table: str) -> frozenset[str]:
+    """Return every two-letter pair of a table of words such as "abc": "ab", "ac"."""
+    return frozenset(word[0] + after for word in table.split() for after in word[1:])
+
+
+USUAL_PAIRS = pairs(ENGLISH) | pairs(RUSSIAN)
+
+
+def estimate_tokens(text: str) -> int:
+    """Return the estimated number of tokens of a text.
+
+    Within 15 % of o200k_base on English game text. In other scripts rarely too low, and too high by
+    a third or more for languages with few letters per token.
+    """
+    return math.ceil(sum(map(_piece_cost, PIECE.findall(text))))
+
+
+@lru_cache(PIECES_REMEMBERED)
+def _piece_cost(piece: str) -> float:
+    last = piece[-1]
+    if piece.isascii():
+        if last.isalpha():
+            return _english_cost(piece)
+        if last.isdigit():
+            return 1.0
+        return _marks_cost(piece.strip()) if not piece.isspace() else _blanks_cost(piece)
+    if "\u0400" <= last < "\u0530":
+        return _cyrillic_cost(piece)
+    return max(1.0, sum(map(_char_cost, piece)))
+
+
+def _english_cost(piece: str) -> float:
+    """Return the cost of an ASCII word: length, rare pairs, capitals, no space before it."""
+    length = len(piece)
+    cost = 1.0 + 0.05 * max(0, length - 5) + 0.05 * max(0, length - 9)
+    if piece[0] != " " and length > 2 and piece not in USUAL_GLUED:
+        cost += 0.7
+    if length > 4 and piece.isupper():
+        cost += 0.12 * (length - 3)
+    rare = _rare_pairs(piece)
+    cost += 0.55 * rare
+    # Random keystrokes, encrypted or encoded text.
+    return max(cost, 0.5 * length) if rare > 1 and rare * 3 >= length else cost
+
+
+def _cyrillic_cost(piece: str) -> float:
+    cost = 1.0 + 0.33 * max(0, len(piece) - 3) + 0.36 * _rare_pairs(piece)
+    return cost if piece[0] == " " or len(piece) < 3 else cost + 0.7
+
+
+def _rare_pairs(piece: str) -> int:
+    return sum(
+        first + second not in USUAL_PAIRS
+        for first, second in pairwise(piece.lower())
+        if first.isalpha() and second.isalpha()
+    )
+
+
+def _blanks_cost(blanks: str) -> float:
+    if len(blanks) < 3:
+        return 1.0
+    return 1.0 + 0.8 * sum(b not in (a, "\n") for a, b in pairwise(blanks))
+
+
+def _marks_cost(marks: str) -> float:
+    cost = 1.0 if marks.isprintable() else 1.6  # a control character splits the run
+    for first, second in pairwise(marks):
+        if first == second:
+            cost += 0.08 if first in RUNS else 0.25
+        else:
+            cost += 0.12 if first + second in USUAL_MARKS else 0.68
+    return cost
+
+
+@lru_cache(CHARS_REMEMBERED)
+def _char_cost(char: str) -> float:
+    code = ord(char)
+    if code < 0x80:
+        return ASCII_IN_MIXED_WORD if char.isalnum() else 0.3 * (char != " ")
+    if 0x4E00 <= code < 0xA000:
+        return _han_cost(char)
+    if 0xAC00 <= code < 0xD7A4 and len(char.encode("euc_kr", "ignore")) == 2:
+        return HANGUL
+    return SCRIPTS[bisect_right(STARTS, code) - 1][1]
+
+
+def _han_cost(char: str) -> float:
+    """Return a Chinese character's cost; tokenizers learned those that old encodings list first."""
+    if b"\xb0" <= _encoded(char, "gb2312") < b"\xd8":
+        return SIMPLIFIED
+    if b"\xa4" <= _encoded(char, "big5") < b"\xc7" or b"\x88" <= _encoded(char, "cp932") < b"\x98":
+        return TRADITIONAL
+    return SCRIPTS[bisect_right(STARTS, 0x4E00) - 1][1]
+
+
+def _encoded(char: str, encoding: str) -> bytes:
+    return char.encode(encoding, "ignore")
 
 
 def count_message(message: Mapping[str, object], count_text: CountText = estimate_tokens) -> int:

@@ -26,8 +26,8 @@ from evennia_ai.messages import Audience, Authors, Heard, Situation, ToolCallReq
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import known
 from evennia_ai.policy.conversation.lore import LoreEntry
-from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText, UsageReport

@@ -29,7 +29,7 @@ from evennia_ai.store.erased_bytes import database_file, is_too_large, overwrite
 from evennia_ai.store.forget import Forgetting, assistants_who_know
 from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
 from evennia_ai.store.forget_wishes import add_wishes, drop_wishes, wishes
-from evennia_ai.turn.background_call import has_model
+from evennia_ai.turn.background import has_model
 from evennia_ai.turn.llm_interaction import SummaryTerms
 
 log = Logger()

@@ -19,7 +19,7 @@ from evennia_ai.errors import TurnAborted
 from evennia_ai.game.settings import game_settings
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.limits.speed import FIRST_DEADLINE_S
+from evennia_ai.policy.limits.endpoint_facts import FIRST_DEADLINE_S
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.ports import Caller, Gateway, LLMRequest, Scene

@@ -26,7 +26,7 @@ from evennia_ai.policy.records.long_term import (
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Journal, Script
 from evennia_ai.scheduling import PIECE, Steps, pause, persist, spread
-from evennia_ai.turn.background_step import skip, write_in_pieces
+from evennia_ai.turn.background import skip, write_in_pieces
 
 # Entries in one pass: the assistant sleeps as long as a pass runs.
 MOST = 400

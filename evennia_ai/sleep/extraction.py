@@ -30,8 +30,7 @@ from evennia_ai.sleep.compaction.compact import decide
 from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest
 from evennia_ai.sleep.entry_origin import Shown, read_shown, with_origin
 from evennia_ai.sleep.noting import note_facts, unread_messages
-from evennia_ai.turn.background_call import calls_tools, has_model
-from evennia_ai.turn.background_step import skip
+from evennia_ai.turn.background import calls_tools, has_model, skip
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model

@@ -8,13 +8,18 @@ from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.policy.records.goal import needs_steps, plan_fading
-from evennia_ai.policy.records.goal_steps import read_steps, steps_request
+from evennia_ai.policy.records.goal import needs_steps, plan_fading, read_steps, steps_request
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Goals, Script
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
-from evennia_ai.turn.background_step import Asked, ask_each, skip
+from evennia_ai.turn.background import (
+    Asked,
+    BackgroundReply,
+    ask_each,
+    ask_in_background,
+    has_model,
+    skip,
+)
 from evennia_ai.turn.prompt_contexts import CONTEXT_GOAL_DECOMPOSE
 
 CALLS_A_PASS = 3

@@ -18,8 +18,13 @@ from evennia_ai.policy.records.journal_entry import BY_RULE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Journal, Script
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
-from evennia_ai.turn.background_step import Asked, ask_each
+from evennia_ai.turn.background import (
+    Asked,
+    BackgroundReply,
+    ask_each,
+    ask_in_background,
+    has_model,
+)
 
 PURPOSE = "importance"
 AT_ONCE = 40  # entries in one call

@@ -23,7 +23,7 @@ from evennia_ai.policy.facts.notes import choose_notes, is_about_speaker, note_o
 from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.fact_check import find_facts
-from evennia_ai.turn.background_call import calls_tools, has_model
+from evennia_ai.turn.background import calls_tools, has_model
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.react_loop import tool_context
 from evennia_ai.turn.tool_execution import DONE, perform

@@ -20,8 +20,14 @@ from evennia_ai.policy.records.day_plan import (
 from evennia_ai.policy.records.goal_tree import by_weight
 from evennia_ai.ports import Character, Script
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
-from evennia_ai.turn.background_step import Asked, ask_each, skip
+from evennia_ai.turn.background import (
+    Asked,
+    BackgroundReply,
+    ask_each,
+    ask_in_background,
+    has_model,
+    skip,
+)
 from evennia_ai.turn.prompt_contexts import CONTEXT_PLAN_DAY
 
 REPLY_TOKENS = 400

@@ -18,7 +18,7 @@ from evennia_ai.policy.records.forgetting import (
 from evennia_ai.ports import Character, Journal, Script
 from evennia_ai.scheduling import Steps, pause, spread
 from evennia_ai.sleep.importance import score_new_entries
-from evennia_ai.turn.background_step import skip, write_in_pieces
+from evennia_ai.turn.background import skip, write_in_pieces
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500

@@ -26,8 +26,14 @@ from evennia_ai.policy.records.goal import MOST_OPEN, find_goal
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Goals, Journal, Script
 from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
-from evennia_ai.turn.background_step import Asked, ask_each, skip
+from evennia_ai.turn.background import (
+    Asked,
+    BackgroundReply,
+    ask_each,
+    ask_in_background,
+    has_model,
+    skip,
+)
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
 
 LOOKED_AT = 500  # of the newest entries

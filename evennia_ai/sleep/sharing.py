@@ -23,7 +23,7 @@ from evennia_ai.policy.records.shared_memory import (
 )
 from evennia_ai.ports import Character, Script
 from evennia_ai.scheduling import Steps, pause, persist, spread
-from evennia_ai.turn.background_step import skip, write_in_pieces
+from evennia_ai.turn.background import skip, write_in_pieces
 
 AT_ONCE = 8  # entries checked or told at a stretch: 5 ms (measured)
 

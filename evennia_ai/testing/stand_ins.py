@@ -15,8 +15,8 @@ from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import BUILDER
-from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import read_persona
+from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.tokens import CountText, UsageReport, estimate_tokens
 from evennia_ai.ports import (
     Character,

@@ -14,14 +14,7 @@ from typing import Any, cast
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ProviderError
-from evennia_ai.messages import (
-    Audience,
-    Heard,
-    InboxEvent,
-    Message,
-    ToolCallRequest,
-    heard_message,
-)
+from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, heard_message
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes, View
 from evennia_ai.policy.conversation.react import LoopState

@@ -27,15 +27,7 @@ from evennia_ai.policy.tokens import (
     estimate_tokens,
     stored_tokens,
 )
-from evennia_ai.ports import (
-    TASK_SUMMARY,
-    Caller,
-    HeardLine,
-    LLMRequest,
-    Scene,
-    Script,
-    TurnRecord,
-)
+from evennia_ai.ports import TASK_SUMMARY, Caller, HeardLine, LLMRequest, Scene, Script, TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.model_call import ask_apart
 from evennia_ai.turn.prompt_building import Asking, Prompt, build_prompt

@@ -125,10 +125,8 @@ def record_call(script: Script, purpose: Purpose, record: ModelCallRecord) -> No
 def hidden_failure(
     script: Script, request: LLMRequest, reply: LLMReply, profile: ModelProfile
 ) -> ContextOverflow | None:
-    """Return the overflow that a reply hides, None if there is none.
-
-    Tell the owner if a local server seems to have truncated the prompt silently.
-    """
+    """Return the overflow that a reply hides, None if there is none."""
+    # Tell the owner if a local server seems to have truncated the prompt silently.
     window = window_known(profile).tokens
     if is_silent_overflow(reply, window or script.config.max_context_tokens):
         return ContextOverflow(f"The request filled the window of '{profile.model}'.")

@@ -35,12 +35,7 @@ from evennia_ai.turn.prompt_context_data import (
     latest_talk,
     select_context_items,
 )
-from evennia_ai.turn.prompt_contexts import (
-    PRESSURE,
-    PromptContext,
-    persona_prompt,
-    situation_prompt,
-)
+from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, situation_prompt
 
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
@@ -79,10 +74,7 @@ class Asking:
 
 
 def ask_with(
-    script: Script,
-    turn: TurnRecord,
-    specs: Iterable[ToolSpec],
-    goes_on: bool = False,
+    script: Script, turn: TurnRecord, specs: Iterable[ToolSpec], goes_on: bool = False
 ) -> Asking:
     """Return what a model call of a turn is about, in the form of the assistant's model."""
     form, offered = request_form(script.profile), tuple(specs)
@@ -194,7 +186,7 @@ def shown_scene(situation: Situation, form: RequestForm) -> Situation:
 def opening(script: Script, asking: Asking) -> list[WireMessage]:
     """Return the rules, which are the same for every character of a game, and the persona."""
     rules = asking.form.rules(asking.tools)
-    persona = persona_prompt(script.character_name, render_persona(script.persona))
+    persona = f"You are {script.character_name}.\n{render_persona(script.persona)}"
     if asking.form.persona_in_system:
         return [{"role": "system", "content": f"{rules}\n\n{unmarked(persona)}"}]
     return [{"role": "system", "content": rules}, user(fenced("you", unmarked(persona)))]

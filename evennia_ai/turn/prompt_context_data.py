@@ -6,14 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.config import usable_window
-from evennia_ai.messages import (
-    Audience,
-    Authors,
-    InboxEvent,
-    Message,
-    Situation,
-    unmarked,
-)
+from evennia_ai.messages import Audience, Authors, InboxEvent, Message, Situation, unmarked
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import known, of_messages, of_record, of_records, of_turn
 from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored
@@ -136,10 +129,7 @@ def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
 
 
 def authors_of(
-    script: Script,
-    events: Iterable[InboxEvent],
-    shown: Iterable[Message],
-    situation: Situation,
+    script: Script, events: Iterable[InboxEvent], shown: Iterable[Message], situation: Situation
 ) -> Authors:
     """Return the authors of a prompt without what it holds beside the conversation."""
     heard = (event.heard.written_by for event in events)

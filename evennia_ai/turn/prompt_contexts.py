@@ -17,7 +17,7 @@ from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.model_text import fenced
 from evennia_ai.policy.records.day_plan import INSTRUCTIONS as PLAN
-from evennia_ai.policy.records.goal_steps import INSTRUCTIONS as DECOMPOSE
+from evennia_ai.policy.records.goal import INSTRUCTIONS as DECOMPOSE
 
 LoopMode = Literal["react_loop", "single_action"]
 
@@ -65,11 +65,6 @@ CONTEXT_SLEEP_CONSOLIDATE = PromptContext(
 CONTEXT_REFLECTION = PromptContext("reflection", REFLECT, frozenset(), "single_action", 1)
 CONTEXT_PLAN_DAY = PromptContext("plan_day", PLAN, frozenset(), "single_action", 1)
 CONTEXT_GOAL_DECOMPOSE = PromptContext("goal_decompose", DECOMPOSE, frozenset(), "single_action", 1)
-
-
-def persona_prompt(name: str, persona: str) -> str:
-    """Return who the character is, as a prompt tells it."""
-    return f"You are {name}.\n{persona}"
 
 
 def situation_prompt(

@@ -33,7 +33,7 @@ from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.background_call import has_model, own_nature
+from evennia_ai.turn.background import has_model, own_nature
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import (
@@ -246,11 +246,7 @@ def ask(
 
 
 def speech_check(
-    script: Script,
-    turn: TurnRecord,
-    asking: Asking,
-    prompt: Prompt,
-    specs: Mapping[str, ToolSpec],
+    script: Script, turn: TurnRecord, asking: Asking, prompt: Prompt, specs: Mapping[str, ToolSpec]
 ) -> SpeechCheck:
     """Return the check of a reply's words; the offline brain's own phrases need none."""
     around = None

@@ -25,7 +25,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record, time_of
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.policy.retrieval.exchange import same_subject, speaks_of_oneself, tells_change
+from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, same_subject, tells_change
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
@@ -65,15 +65,13 @@ def memory_query(lines: Sequence[str]) -> str:
 def query_of(line: str) -> str:
     """Return the search query for one line."""
     speaker, words, _nature = heard(line, "")
-    return f"{speaker} {words}".strip() if speaks_of_oneself(words) else words
+    return f"{speaker} {words}".strip() if FIRST_PERSON.search(words) else words
 
 
 def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
-    """Return what the audience may know of what fits the talk best, within the budget (P9).
-
-    They stand in the order of their time, lines that belong together one after the other. Small
-    talk recalls nothing, and nothing that the prompt holds already comes twice.
-    """
+    """Return what the audience may know of what fits the talk best, within the budget (P9)."""
+    # They stand in the order of their time, lines that belong together one after the other. Small
+    # talk recalls nothing, and nothing that the prompt holds already comes twice.
     words = " ".join(heard(line, "")[1] for line in talk.asked)
     if wanted.budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
         return []
@@ -139,10 +137,7 @@ def related(script: Script, candidates: Iterable[Candidate], wanted: Recalled) -
 
 
 def choose(
-    script: Script,
-    candidates: Sequence[Candidate],
-    related: Related,
-    wanted: Recalled,
+    script: Script, candidates: Sequence[Candidate], related: Related, wanted: Recalled
 ) -> Iterator[list[Record]]:
     """Yield memories with what belongs to each, the best first, as far as the budget reaches."""
     # A memory that does not fit with all that belongs to it is left out whole.
@@ -185,15 +180,11 @@ def later(candidate: Candidate, candidates: Iterable[Candidate]) -> list[Record]
         if source
         and other.record["source_entity"] == source
         and other.at > candidate.at
-        and not restated(candidate.words, other.words)
+        # The same again, with one word more at most, corrects nothing.
+        and not (candidate.words <= other.words and len(other.words) <= len(candidate.words) + 1)
         and same_subject(candidate.words, other.words, other.changed)
     ]
     return [max(newer, key=attrgetter("at")).record] if newer else []
-
-
-def restated(words: frozenset[str], later: frozenset[str]) -> bool:
-    """Return True if later words say the same again, with one word more at most."""
-    return words <= later and len(later) <= len(words) + 1
 
 
 def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:

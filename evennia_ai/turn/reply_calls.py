@@ -20,9 +20,8 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.background_call import own_nature
-from evennia_ai.turn.screening import judge_speech
-from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
+from evennia_ai.turn.background import own_nature
+from evennia_ai.turn.speech_check import REPEATED, SpeechCheck, judge_speech
 from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, call_messages, perform, refuse
 
 # Acts that others see, but on which no words depend.
@@ -46,8 +45,7 @@ class Ran:
 class ReplyCalls:
     """Runs the calls of one reply one by one, in order, each as soon as it is known.
 
-    ``arrive`` takes calls while the model is still writing; ``finish`` takes the whole reply, whose
-    first calls are those that arrived. Words that may not be spoken end the run.
+    Words that may not be spoken end the run.
     """
 
     def __init__(
@@ -78,10 +76,7 @@ class ReplyCalls:
 
     @inlineCallbacks
     def finish(self, reply: LLMReply) -> Steps[Ran]:
-        """Run the calls that did not arrive before. Fires with what all of them did.
-
-        Fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
-        """
+        """Run the other calls; fails with TurnAborted, OutcomeUnknown and StoreUnavailable."""
         tied = reply.tied or self.arrived > 0
         for call in reply.tool_calls[self.arrived :]:
             self._put(call, reply.finish_reason, tied)

@@ -19,9 +19,7 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.compaction.consulted import CHANGED, READ
-from evennia_ai.policy.conversation.react import (
-    wire_arguments,
-)
+from evennia_ai.policy.conversation.react import wire_arguments
 from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Clock, Steps, persist
 from evennia_ai.turn.model_call import ensure_current

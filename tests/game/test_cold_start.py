@@ -8,8 +8,8 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.budgets import ASSISTANT, GAME
+from evennia_ai.policy.limits.endpoint_facts import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.retry import LOADING_CODE, LOADING_PAUSE_S
-from evennia_ai.policy.limits.speed import FIRST_DEADLINE_S
 from evennia_ai.policy.request_forms.form import FORMS, SCHEMA
 from evennia_ai.services import assistant_service
 from evennia_ai.services.warm_up import local_models

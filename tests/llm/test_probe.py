@@ -11,7 +11,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import REPLY_TOKENS, Prober, target_of
-from evennia_ai.policy.limits.speed import Speed
+from evennia_ai.policy.limits.endpoint_facts import Speed
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, sum_up
 from evennia_ai.policy.probe.forms import LOCAL_PROBE_S
 from evennia_ai.policy.probe.grading import TOOL, WORD

@@ -4,12 +4,6 @@ import pytest
 
 from evennia_ai.messages import LLMReply, Timings, Usage
 from evennia_ai.policy.limits.endpoint_facts import (
-    EndpointFacts,
-    read_facts,
-    should_store,
-    stored_facts,
-)
-from evennia_ai.policy.limits.speed import (
     FIRST_DEADLINE_S,
     LEAST_READ,
     LEAST_WRITTEN,
@@ -17,11 +11,15 @@ from evennia_ai.policy.limits.speed import (
     LONGEST_DEADLINE_S,
     NEW_SHARE,
     UNKNOWN,
+    EndpointFacts,
     Speed,
     has_changed,
     local_deadline,
     measure_speed,
+    read_facts,
+    should_store,
     smooth_speed,
+    stored_facts,
 )
 from evennia_ai.policy.probe.forms import judge_rate
 

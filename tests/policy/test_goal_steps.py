@@ -6,8 +6,13 @@ from datetime import UTC, datetime
 import pytest
 
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.records.goal import MOST_STEPS, make_goal
-from evennia_ai.policy.records.goal_steps import INSTRUCTIONS, read_steps, steps_request
+from evennia_ai.policy.records.goal import (
+    INSTRUCTIONS,
+    MOST_STEPS,
+    make_goal,
+    read_steps,
+    steps_request,
+)
 
 GOAL = make_goal("g1", "Find the thief.", datetime(2026, 5, 1, tzinfo=UTC), {"why": "Ann begged"})
 

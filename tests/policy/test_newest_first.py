@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evennia_ai.policy.retrieval.rerank import newest_first
+from evennia_ai.policy.retrieval.relevance import newest_first
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

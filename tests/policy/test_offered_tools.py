@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.conversation.offered_tools import ToolOffer
+from evennia_ai.policy.conversation.react import ToolOffer
 
 
 def test_new_tools_come_last_and_each_once():

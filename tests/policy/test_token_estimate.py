@@ -74,7 +74,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.llm.tokenizers import count_for, load
-from evennia_ai.policy.token_estimate import PIECE, estimate_tokens
+from evennia_ai.policy.tokens import PIECE, estimate_tokens
 
 ROOT = Path(__file__).resolve().parents[2]
 DIALOGUES = ROOT / "tests" / "dialogues"

@@ -47,12 +47,10 @@ SPOKEN = re.compile(
 
 
 def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:
-    """Return a summary without sentences that state that the character is a program.
-
-    If a player claimed it in ``lines`` of the conversation, the sentence stays as that player's
-    claim ("Ann claims: ..."); else it is dropped. Sentences that quote a call, a tag or a list of
-    tools are dropped, too. Empty headings may stay.
-    """
+    """Return a summary without sentences that state that the character is a program."""
+    # If a player claimed it in ``lines`` of the conversation, the sentence stays as that player's
+    # claim ("Ann claims: ..."); else it is dropped. Sentences that quote a call, a tag or a list of
+    # tools are dropped, too. Empty headings may stay.
     claimant = find_claimant(lines, name)
     kept = []
     for line in text.splitlines():

@@ -86,15 +86,14 @@ def read_consulted(record: CompactionRecord | None) -> list[Consulted]:
 
 
 def select_restored(
-    record: CompactionRecord | None,
-    messages: Sequence[Message],
-    audience: Audience,
+    record: CompactionRecord | None, messages: Sequence[Message], audience: Audience
 ) -> list[Consulted]:
-    """Select the `MOST_RESTORED` things consulted last, newest first, without those still in view.
-
-    After `LASTING_MESSAGES` since the compaction in force, ``record``, nothing is restored.
-    """
-    if record is None or not any(record.consulted.values()) or is_long_ago(record, messages):
+    """Select the `MOST_RESTORED` things consulted last, newest first, that are not in view."""
+    # After `LASTING_MESSAGES` since the compaction in force, ``record``, nothing is restored.
+    if record is None or not any(record.consulted.values()):
+        return []
+    lasting = messages[-LASTING_MESSAGES:]
+    if len(lasting) == LASTING_MESSAGES and lasting[0]["metadata"]["at"] > record.compacted_at:
         return []
     shown = [m for m in messages if m["role"] == "tool" and m["content"] != MASKED]
     in_view = {item.ref for item in consulted_in(shown)}
@@ -104,11 +103,3 @@ def select_restored(
     for item in newest_each(allowed):
         newest.setdefault(item.ref, item)
     return [item for item in list(newest.values())[:MOST_RESTORED] if item.ref not in in_view]
-
-
-def is_long_ago(record: CompactionRecord, messages: Sequence[Message]) -> bool:
-    """Return True if `LASTING_MESSAGES` came since a compaction."""
-    if len(messages) < LASTING_MESSAGES:
-        return False
-    at: str = messages[-LASTING_MESSAGES]["metadata"]["at"]
-    return at > record.compacted_at

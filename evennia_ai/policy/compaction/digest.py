@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from evennia_ai.messages import Message
-from evennia_ai.policy.token_estimate import estimate_tokens
+from evennia_ai.policy.tokens import estimate_tokens
 
 ROLES = (("user", "heard"), ("assistant", "said or done"), ("tool", "results"))
 FACTS = "Facts:"

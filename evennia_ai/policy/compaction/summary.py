@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evennia_ai.messages import (
-    Message,
-    ToolCallRequest,
-    WireMessage,
-    prompt_text,
-    unmarked,
-)
+from evennia_ai.messages import Message, ToolCallRequest, WireMessage, prompt_text, unmarked
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.model_text import fenced, request
 from evennia_ai.policy.replies.assistant_voice import opens_with_refusal

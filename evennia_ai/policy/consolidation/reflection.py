@@ -116,18 +116,13 @@ def reflection_request(
 
     ``prompt`` has the field ``name``; ``names`` are the character's names for sources, by dbref.
     """
+    word = {dbref: f", {name}'s word" for dbref, name in names.items() if name}
     lines = [
-        f"{entry['id']} ({entry['timestamp'][:10]}{source_of(entry, names)}): "
+        f"{entry['id']} ({entry['timestamp'][:10]}{word.get(entry['source_entity'], '')}): "
         f"{clean_heard(entry['content'], ENTRY_CHARS)}"
         for entry in entries
     ]
     return request(prompt.format(name=name), fenced("entries", "\n".join(lines)))
-
-
-def source_of(entry: Record, names: Mapping[str, str]) -> str:
-    """Return whose word an entry is, as text to append to its date."""
-    name = names.get(entry["source_entity"], "")
-    return f", {name}'s word" if name else ""
 
 
 def read_insights(reply: str, entries: Sequence[Record]) -> Read:
@@ -185,11 +180,9 @@ def read_line(line: str, known: Mapping[str, str], kind: str) -> Insight | None:
 def insight_entry(
     insight: Insight, cited: Sequence[Record], looked_at: str, *, by_model: bool
 ) -> dict[str, Any]:
-    """Return the fields of an insight's journal entry.
-
-    Its id derives from the content and the sources, so the same insight is stored once. ``cited``
-    are its sources as they are now, of one audience, gathered at ``looked_at`` (ISO time).
-    """
+    """Return the fields of an insight's journal entry."""
+    # Its id derives from the content and the sources, so the same insight is stored once. ``cited``
+    # are its sources as they are now, of one audience, gathered at ``looked_at`` (ISO time).
     first, *_ = cited
     sources = {entry["source_entity"] for entry in cited}
     links = [entry["id"] for entry in cited]

@@ -51,10 +51,8 @@ class Acquaintance:
 def acquaintance_line(
     person: Acquaintance, now: datetime, name_of: Callable[[str], str]
 ) -> str | None:
-    """Return what is known of a person as one prompt line, None if nothing is.
-
-    ``name_of`` returns the character's name for a dbref, empty if it has none.
-    """
+    """Return what is known of a person as one prompt line, None if nothing is."""
+    # ``name_of`` returns the character's name for a dbref, empty if it has none.
     told = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
     parts = [*relation_in_words(person.relationship, now), *told]
     if not parts:

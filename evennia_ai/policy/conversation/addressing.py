@@ -85,10 +85,8 @@ Standing = Callable[[Sequence[str]], Iterable[tuple[bool, float]]]
 
 
 def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing) -> Verdict:
-    """Decide who of all listeners answers a line; the first rule that fits wins.
-
-    ``standing`` is called only to choose among several.
-    """
+    """Decide who of all listeners answers a line; the first rule that fits wins."""
+    # ``standing`` is called only to choose among several.
     able = {one.id: one for one in listeners if may_answer(one, line)}
     if not able:
         too_far = any(one.may_answer and line.hops > one.max_hops for one in listeners)
@@ -149,19 +147,15 @@ def answer_unnamed(
     """Decide on words that name nobody: at most one assistant answers."""
     in_company = any(one.is_player and one not in able for one in listeners)
     in_talk = any(one.last_exchange for one in able)
+    text = line.text if line.kind == SAY else ""
     for applies, reason in (
-        (line.kind == SAY and is_for_everybody(line.text), "everybody was meant"),
+        (GREETING.fullmatch(text.strip()) or EVERYBODY.search(text), "everybody was meant"),
         (not in_company, "alone with the speaker"),
         (in_talk, "in conversation"),
     ):
         if applies:
             return Verdict({choose(able, standing): reason}, ANOTHER)
     return Verdict()
-
-
-def is_for_everybody(text: str) -> bool:
-    """Return True for a bare greeting or words to anybody present."""
-    return bool(GREETING.fullmatch(text.strip()) or EVERYBODY.search(text))
 
 
 def choose(candidates: Sequence[Listener], standing: Standing) -> str:

@@ -23,27 +23,19 @@ class AutonomyState:
     news_at: float | None = None  # the last event that deserves a reaction
 
 
-@dataclass(frozen=True)
-class AutonomyLimits:
-    """The limits: calls per hour, and seconds of silence before a call."""
-
-    calls_per_hour: int
-    quiet_s: float
-
-
-def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
-    """Decide whether to think now without being asked."""
+def should_act(state: AutonomyState, calls_per_hour: int, quiet_s: float) -> bool:
+    """Decide whether to think now without being asked; ``quiet_s`` is the silence before a call."""
     # News (an arrival, a message of the game) gets a reaction after a short silence. Without news,
     # the acts are spread evenly over the hour.
     acts = acts_of_hour(state.acts, state.now)
-    if not state.players_near or len(acts) >= limits.calls_per_hour:
+    if not state.players_near or len(acts) >= calls_per_hour:
         return False
     last_act = acts[-1] if acts else -math.inf
     has_news = state.news_at is not None and state.news_at > last_act
-    if not has_news and state.now - last_act < HOUR_S / limits.calls_per_hour:
+    if not has_news and state.now - last_act < HOUR_S / calls_per_hour:
         return False
-    quiet_s = min(limits.quiet_s, 2.0) if has_news else limits.quiet_s
-    return state.last_talk_at is None or state.now - state.last_talk_at >= quiet_s
+    least_s = min(quiet_s, 2.0) if has_news else quiet_s
+    return state.last_talk_at is None or state.now - state.last_talk_at >= least_s
 
 
 def may_answer_assistant(acts: Sequence[float], now: float, calls_per_hour: int) -> bool:

@@ -113,11 +113,9 @@ class Names:
         self._longest = max(map(len, (*self._full, *self._parts)), default=0)
 
     def called(self, text: str, is_speech: bool = True) -> list[frozenset[str]]:
-        """Return whom a text names: one set for each name, in their order.
-
-        If the text calls somebody, as in "Mira, where is Otto?", only those called count. A set
-        holds several people if its words name all of them.
-        """
+        """Return whom a text names: one set for each name, in their order."""
+        # If the text calls somebody, as in "Mira, where is Otto?", only those called count. A set
+        # holds several people if its words name all of them.
         folded = fold(text)
         words = split_words(folded)
         found = list(self._mentions(words, folded))

@@ -35,10 +35,7 @@ HEADINGS = {
 
 
 def read_persona(value: object) -> Persona:
-    """Return a persona from text or from a mapping of its fields; raises ConfigError.
-
-    A list field may be one text with semicolons between the entries.
-    """
+    """Return a persona from text or from a mapping of its fields; raises ConfigError."""
     if isinstance(value, Persona):
         return value
     if value is None or isinstance(value, str):
@@ -55,6 +52,7 @@ def read_persona(value: object) -> Persona:
 def _read_field(name: str, value: object) -> Any:
     if name not in LISTS:
         return str(value or "")
+    # A list may be one text with semicolons between the entries.
     entries = value.split(";") if isinstance(value, str) else value or ()
     if not isinstance(entries, (list, tuple, set)):
         found = f"{value!r:.80}"

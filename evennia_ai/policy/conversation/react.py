@@ -1,4 +1,4 @@
-"""The decisions of the ReAct loop: which calls to run, and when a turn ends.
+"""The decisions of the ReAct loop: which tools to offer, which calls to run, when a turn ends.
 
 ``free`` tools may be called many times, ``once`` tools succeed once in a turn, and a ``final`` tool
 that succeeds ends the turn after the reply's other calls.
@@ -146,3 +146,22 @@ def apply_call(
     hopeless = seen.count(seen[-1]) >= REPEATS_FATAL or len(garbled) > REPAIRS
     ended = state.ended or (good and category == FINAL) or hopeless
     return replace(state, seen=seen, limited=limited, garbled=garbled, ended=ended)
+
+
+@dataclass(frozen=True)
+class ToolOffer:
+    """The names of the tools offered so far in a talk, in the order in which they came.
+
+    A talk lasts until the character sleeps or a compaction moves the start of its conversation.
+    """
+
+    names: tuple[str, ...] = ()
+    compaction_id: int | None = None  # the latest compaction, None before the first one
+
+    def after(self, compaction_id: int | None) -> ToolOffer:
+        """Return this offer, or an empty one after another compaction."""
+        return self if compaction_id == self.compaction_id else ToolOffer((), compaction_id)
+
+    def grown(self, needed: Iterable[str]) -> ToolOffer:
+        """Return the offer with the tools needed now; new ones come last, in their given order."""
+        return ToolOffer(tuple(dict.fromkeys([*self.names, *needed])), self.compaction_id)

@@ -7,7 +7,7 @@ fact replaces another: a second daughter is no correction of the first.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evennia_ai.messages import (
@@ -22,7 +22,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy.facts.cues import ASKABLE, WEIGHTS, cues_of, is_question, without_cues
 from evennia_ai.policy.facts.sources import Source, sentences_of, spoken
 from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME, find_terms, normal_words
-from evennia_ai.policy.token_estimate import estimate_tokens
+from evennia_ai.policy.tokens import estimate_tokens
 
 # What the character's own words may add: all else may be a model's nonsense.
 OF_ITS_OWN = ASKABLE
@@ -103,24 +103,17 @@ def places_in(text: str) -> list[frozenset[str]]:
     return [one | after for one, after in zip(words, [*words[1:], frozenset[str]()], strict=False)]
 
 
-def as_bullets(
-    facts: Iterable[Fact], budget_tokens: int, count_text: Callable[[str], int] = estimate_tokens
-) -> tuple[str, ...]:
+def as_bullets(facts: Iterable[Fact], budget_tokens: int) -> tuple[str, ...]:
     """Return sentences, most important and newest first, within a budget; none twice."""
     bullets: dict[str, str] = {}
     for fact in sorted(facts, key=lambda fact: (-fact.weight, -fact.seq)):
-        bullet = bullet_of(fact)
-        cost = count_text(bullet) + BULLET_OVERHEAD
+        whispered = WHISPERED if fact.audience is not None else ""
+        bullet = f"{source_label(fact.speaker + whispered, fact.nature)}{fact.sentence}"
+        cost = estimate_tokens(bullet) + BULLET_OVERHEAD
         if cost <= budget_tokens and fact.sentence.lower() not in bullets:
             bullets[fact.sentence.lower()] = bullet
             budget_tokens -= cost
     return tuple(bullets.values())
-
-
-def bullet_of(fact: Fact) -> str:
-    """Return a fact as one line: an event, or the claim or performance of its speaker."""
-    whispered = WHISPERED if fact.audience is not None else ""
-    return f"{source_label(fact.speaker + whispered, fact.nature)}{fact.sentence}"
 
 
 def source_label(speaker: str, nature: str) -> str:

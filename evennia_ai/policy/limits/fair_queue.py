@@ -10,10 +10,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class FairQueue(Generic[T]):
-    """A queue with one line per owner, who take turns; ``background`` items come after all others.
-
-    Every operation takes constant time except `remove`, which is linear in its owner's line.
-    """
+    """A queue with one line per owner, who take turns; ``background`` items come last."""
 
     def __init__(self) -> None:
         self._lines: tuple[OrderedDict[Hashable, deque[T]], ...] = (OrderedDict(), OrderedDict())
@@ -52,7 +49,7 @@ class FairQueue(Generic[T]):
         raise IndexError("nothing waits")
 
     def remove(self, item: T) -> None:
-        """Remove an item from its line; does nothing if it is not there."""
+        """Remove an item from its line, in time linear in that; nothing if it is not there."""
         place = self._places.pop(item, None)
         if place is None:
             return

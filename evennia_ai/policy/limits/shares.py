@@ -23,11 +23,7 @@ class PinPlan:
 
 
 def plan_pin(
-    pins: Sequence[Record],
-    people: Audience,
-    room: int,
-    most: int,
-    count_text: Callable[[str], int],
+    pins: Sequence[Record], people: Audience, room: int, most: int, count_text: Callable[[str], int]
 ) -> PinPlan:
     """Decide how a new pin finds its place.
 

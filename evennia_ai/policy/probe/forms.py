@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.limits.speed import Speed
+from evennia_ai.policy.limits.endpoint_facts import Speed
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.probe.cases import BAD, GOOD, NOTE, Answer, Finding, saying
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
-from evennia_ai.policy.request_forms.schema_form import (
-    ACTS,
-    SAY_CHARS,
-    TARGET_CHARS,
-    SchemaForm,
-)
+from evennia_ai.policy.request_forms.schema_form import ACTS, SAY_CHARS, TARGET_CHARS, SchemaForm
 
 PROBE_S, LOCAL_PROBE_S = 30.0, 120.0
 LONGEST = {"target": TARGET_CHARS, "say": SAY_CHARS}
@@ -85,16 +78,6 @@ def judge_rate(speed: Speed) -> list[Finding]:
         if rate
     ]
     return [Finding(GOOD, f"It {' and '.join(parts)}.")] if parts else []
-
-
-def soften(finding: Finding) -> Finding:
-    """Return a finding on tools for a model that will be asked without them."""
-    return Finding(NOTE, finding.text) if finding.state == BAD else finding
-
-
-def works(findings: Sequence[Finding]) -> bool:
-    """Return True if every finding is good."""
-    return all(finding.state == GOOD for finding in findings)
 
 
 def probe_limit_s(base_url: str) -> float:

@@ -18,6 +18,7 @@ RULE = f"Whatever you are asked, answer with this one word and no other: {WORD}.
 TOOL, ARGUMENT = "note_colour", "colour"
 COLOURS = ("red", "blue")
 SLOW_S = 10.0
+REFUSED_FORM = (400, 422, 500)  # HTTP statuses of a request that may need a simpler form
 WITHOUT_TOOLS = (
     "The character can talk but not act. Ollama: choose a model with tools; "
     "llama.cpp: --jinja; vLLM: --enable-auto-tool-choice and a --tool-call-parser."
@@ -29,11 +30,7 @@ PARAMETERS: Mapping[str, Any] = {
 }
 TOOL_SCHEMA = {
     "type": "function",
-    "function": {
-        "name": TOOL,
-        "description": "Write one colour down.",
-        "parameters": PARAMETERS,
-    },
+    "function": {"name": TOOL, "description": "Write one colour down.", "parameters": PARAMETERS},
 }
 
 
@@ -218,11 +215,6 @@ def first_message(data: Any) -> Mapping[str, Any]:
     except (LookupError, TypeError):
         return {}
     return message if isinstance(message, dict) else {}
-
-
-def needs_another_way(answer: Answer) -> bool:
-    """Return True if the request was refused, perhaps because of its form."""
-    return answer.status in (400, 422, 500) and answer.reply is None
 
 
 def judge_refusal(answers: Sequence[Answer]) -> Finding:

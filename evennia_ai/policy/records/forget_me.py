@@ -33,10 +33,8 @@ class ToForget:
     holds_words: Callable[[str], bool]
 
     def left_of(self, record: Record, gone: Collection[str] = ()) -> Record | None:
-        """Return what stays of a record: itself, a copy without their number, or None.
-
-        ``gone`` has the ids of the character's records that were removed before.
-        """
+        """Return what stays of a record: itself, a copy without their number, or None."""
+        # ``gone`` has the ids of the character's records that were removed before.
         if is_builders(record):
             confidants = record["audience"]  # None, or those who alone may ever know it
             is_theirs = bool(confidants) and self.people.issuperset(confidants)

@@ -66,10 +66,8 @@ class Told:
 
 
 def read_scopes(text: str) -> tuple[str, ...]:
-    """Return the scopes of a setting such as ``faction, room:market``; raises ConfigError.
-
-    ``faction`` means every faction of the character, ``room`` its current room, ``off`` none.
-    """
+    """Return the scopes of a setting such as ``faction, room:market``; raises ConfigError."""
+    # ``faction`` means every faction of the character, ``room`` its current room, ``off`` none.
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     return () if named in ([], [OFF]) else tuple(dict.fromkeys(map(read_scope, named)))
 

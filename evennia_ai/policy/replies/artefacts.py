@@ -17,8 +17,13 @@ from evennia_ai.policy.replies.assistant_voice import (
     is_refusal,
     tells_thoughts,
 )
-from evennia_ai.policy.replies.likeness import plain_words
-from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_persona, quotes_rules
+from evennia_ai.policy.replies.likeness import (
+    is_echo,
+    is_loop,
+    plain_words,
+    quotes_persona,
+    quotes_rules,
+)
 from evennia_ai.policy.sanitize import without_links
 from evennia_ai.policy.word_patterns import one_of
 
@@ -43,7 +48,7 @@ DATA = re.compile(
     r"|\A[^(]*\"\s?\)+\Z|\A(?=[^{(\[]*[{(\[])(?=[^})\]]*[})\]])[\s{}()\[\]\"',:]+\Z"
     r"|\bname\s?:\s?\w{1,40}\s{1,9}(?:arguments|parameters|args)\s?:"
     r"|\[(?i:insert|your|player|character|user|name)\b[^\]\n]{0,40}\]"
-    r"|[\[(](?i:end)(?: of (?:response|reply|turn|message|scene))?[\])]",
+    r"|[\[(](?i:end)(?: of (?:response|reply|turn|message|scene))?[\])]"
 )
 CODE = re.compile(
     r"```|~~~|\"{3}|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w.*[:\w]$)"

@@ -73,10 +73,7 @@ class ReplyReader:
 
 
 class SchemaReader(ReplyReader):
-    """Reads the object of the form `schema`.
-
-    Words are said early only if the act and its fields came before them, as the schema orders them.
-    """
+    """Reads the object of the form `schema`."""
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
@@ -101,6 +98,7 @@ class SchemaReader(ReplyReader):
     def _heed(self, event: FieldEvent) -> Calls:
         if event.kind == "finished":
             self._values[event.name] = event.value
+        # Words are said early only behind the act and its fields, as the schema orders them.
         act_is_known = act_fields(self._values, self._asked) <= set(self._values)
         if event.name != SAY or event.kind == "started" or not act_is_known:
             return []
@@ -117,12 +115,10 @@ class SchemaReader(ReplyReader):
 
 
 class NativeReader(ReplyReader):
-    """Reads native tool calls; text beside them is none of the character's words.
+    """Reads native tool calls; text beside them is none of the character's words."""
 
-    Only the words of `say` are streamed: text that comes first may turn out to be a model's
-    thoughts about the calls behind it.
-    """
-
+    # Only the words of `say` are streamed: text that comes first may turn out to be a model's
+    # thoughts about the calls behind it.
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
         self._open: OpenCall | None = None

@@ -21,7 +21,8 @@ END = re.compile(
     rf"(?=\s+(?!»\s)[{re.escape(OPENINGS)}]*+[^{re.escape(OPENINGS)}])"
     r"|(?<![。！？])[。！？]++[」』”’）】]*+(?=[^」』”’）】。！？])"
 )
-MAY_BELONG_TO_END = OPENINGS + ".!?…。！？”’)]»「」』）】"
+BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
+MAY_BELONG_TO_END = BLANKS + OPENINGS + ".!?…。！？”’)]»「」』）】"
 LAST_WORD = re.compile(r"(?<![^\W_])([^\W_]++)\.\Z")
 WORDS = "text"
 SPEECH_ID = "speech"
@@ -62,7 +63,7 @@ class SentenceSplitter:
             too_short = self._first and len(self._text[: found.end()].strip()) < FIRST_CHARS
             if not too_short and self._ends_sentence(found.start(), found.end()):
                 return found.end()
-        self._scanned = max(self._scanned, settled_length(self._text))
+        self._scanned = max(self._scanned, len(self._text.rstrip(MAY_BELONG_TO_END)))
         return None
 
     def _ends_sentence(self, start: int, end: int) -> bool:
@@ -74,14 +75,6 @@ class SentenceSplitter:
         if self._text[start] != "." or self._text[start : start + 2] == ".." or word is None:
             return True
         return not is_abbreviation(word[1])
-
-
-def settled_length(text: str) -> int:
-    """Return the length of a text without what may belong to a sentence end at its end."""
-    length = len(text)
-    while length and (text[length - 1].isspace() or text[length - 1] in MAY_BELONG_TO_END):
-        length -= 1
-    return length
 
 
 def is_abbreviation(word: str) -> bool:

@@ -74,8 +74,8 @@ LACKS_CALLS, LACKS_SYSTEM = any_of(WITHOUT_CALLS), any_of(WITHOUT_SYSTEM)
 def form_for(model: str) -> str:
     """Return the request form for a model by its name: `TOOLS` or `SCHEMA`."""
     name = known_name(model)
-    size = billions(name)
-    small = IS_SMALL.match(name) or (size is not None and size <= SMALL_BILLIONS)
+    sizes = [float(b) if b else float(m) / 1000 for b, m in SIZE.findall(name)]
+    small = IS_SMALL.match(name) or (sizes and max(sizes) <= SMALL_BILLIONS)
     return SCHEMA if small or LACKS_TOOLS.match(name) else TOOLS
 
 
@@ -89,12 +89,6 @@ def style_for(model: str) -> WireStyle:
 def known_name(model: str) -> str:
     """Return a model's name in lower case, without vendor, folder and file ending."""
     return bare_name(FILE_ENDING.sub("", model.strip().replace("\\", "/")))
-
-
-def billions(name: str) -> float | None:
-    """Return the parameters in a model's name in billions, None if it tells none."""
-    sizes = [float(b) if b else float(m) / 1000 for b, m in SIZE.findall(name)]
-    return max(sizes, default=None)
 
 
 def choose_form(model: str, wanted: str = AUTO, told: str = "") -> RequestForm:

@@ -81,11 +81,6 @@ class Said(NamedTuple):
     at: float
 
 
-def speaks_of_oneself(words: str) -> bool:
-    """Return True for words in the first person singular."""
-    return bool(FIRST_PERSON.search(words))
-
-
 def ends_with_question(words: str) -> bool:
     """Return True if a question mark stands behind the last word."""
     # No regular expression: one that looks from each mark to the end takes 0.2 s for 4,000 marks.
@@ -107,11 +102,9 @@ def signs_of(words: str) -> int:
 
 
 def companions(lines: Sequence[Said], place: int, wide: bool = False) -> list[int]:
-    """Return the places of the lines that belong to the one at ``place``, in order.
-
-    They are its question or its answer, the rest of its sentence, and its corrections. If ``wide``,
-    more of what follows counts: the speaker's next line even if others spoke between.
-    """
+    """Return the places of the lines that belong to the one at ``place``, in order."""
+    # They are its question or its answer, the rest of its sentence, and its corrections. If
+    # ``wide``, more of what follows counts: the speaker's next line even if others spoke between.
     line = lines[place]
     # A line whose time is unknown (NaN) is near.
     near = [n for n, other in enumerate(lines) if not abs(other.at - line.at) > SAME_TALK_S]

@@ -66,10 +66,7 @@ def language_of(text: str) -> str:
 def find_words(
     text: str, leave_out: Collection[str] = (), language: str | None = None
 ) -> list[str]:
-    """Return the stems of the words that carry meaning, in order, in any script.
-
-    ``language`` is the text's, from `language_of` if None.
-    """
+    """Return the stems of the words that carry meaning, in order, in any script."""
     language = (language_of(text) if language is None else language) or ENGLISH
     found: list[str] = []
     for word in content_words(text, language):

@@ -86,11 +86,6 @@ def plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def did_something(figures: Mapping[str, Any]) -> bool:
-    """Return True if a step changed anything."""
-    return any(value for key, value in figures.items() if key not in BACKGROUND)
-
-
 def summarise_pass(
     texts: StepTexts, results: Mapping[str, Mapping[str, Any]], errors: Mapping[str, str]
 ) -> str:
@@ -98,7 +93,9 @@ def summarise_pass(
     done = [
         describe_step(texts, name, figures)
         for name, figures in results.items()
-        if name not in errors and not figures.get("skipped") and did_something(figures)
+        if name not in errors
+        and not figures.get("skipped")
+        and any(figures[key] for key in figures.keys() - BACKGROUND)  # it changed something
     ]
     failed = [describe_step(texts, name, {}, error) for name, error in errors.items()]
     return "; ".join([*done, *failed]) or "nothing was to be done"

@@ -40,7 +40,7 @@ from evennia_ai.sleep.compaction.request import (
     CompactionTask,
 )
 from evennia_ai.sleep.compaction.summarising import summarise
-from evennia_ai.turn.background_step import skip
+from evennia_ai.turn.background import skip
 from evennia_ai.turn.context_use import measure_context, reserve
 
 log = Logger()
