@@ -7,8 +7,8 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
 from evennia_ai.store.attributes import attributes_of
-from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.forget import STORES, delete_newest
+from evennia_ai.store.server_settings import mark_for_deletion
 
 SEGMENTS_A_CHUNK = 50
 LOGS = (

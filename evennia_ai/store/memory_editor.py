@@ -27,9 +27,9 @@ from evennia_ai.policy.records.memory_undo import (
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.ports import Character
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.record_store import RecordStore
+from evennia_ai.store.server_settings import mark_for_deletion
 
 MOST_STEPS = 20
 # The outcomes of an undo.
@@ -60,7 +60,7 @@ class MemoryEditor:
     """A builder's changes to the journal of one character.
 
     Each change and its undo step are one transaction. What is removed from the journal is removed
-    from long-term memory soon after (`evennia_ai.store.deleted_characters`). Every method raises
+    from long-term memory soon after (`evennia_ai.store.server_settings`). Every method raises
     StoreUnavailable, and then nothing has changed; KeyError if no entry has the id.
     """
 
