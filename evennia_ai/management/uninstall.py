@@ -30,20 +30,13 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
 from evennia_ai.memory.semantic import read_settings
+from evennia_ai.store.attributes import TYPES
 from evennia_ai.store.forget import STORES
 from evennia_ai.store.rows import delete_rows
 
 PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.
-ATTRIBUTES = (
-    "ai_fillers",
-    "ai_following",
-    "ai_introduced",
-    "ai_lore",
-    "ai_muted",
-    "ai_persona",
-    "ai_persona_authors",
-)
+ATTRIBUTES = tuple(name for name in TYPES if name.startswith("ai_"))
 CHUNK = 500
 ROWS_A_PROGRESS_LINE = 10_000
 CONNECT_TIMEOUT_S = 1.0

@@ -25,16 +25,8 @@ from evennia_ai.turn.tool_execution import DONE, REFUSED, failed_call
 
 log = Logger()
 
-BUILT_IN = (
-    "evennia_ai.tools.speech",
-    "evennia_ai.tools.world",
-    "evennia_ai.tools.company",
-    "evennia_ai.tools.journal",
-    "evennia_ai.tools.memory",
-    "evennia_ai.tools.entity",
-    "evennia_ai.tools.goals",
-    "evennia_ai.tools.control",
-)
+FAMILIES = "speech world company journal memory entity goals control".split()
+BUILT_IN = tuple(f"evennia_ai.tools.{family}" for family in FAMILIES)
 
 
 class ToolRegistry:
