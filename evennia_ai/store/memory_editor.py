@@ -85,21 +85,16 @@ class MemoryEditor:
 
     def edit(self, id: str, content: str) -> Record:
         """Change the words of an entry; returns it as it was before. Raises BadRecord."""
-        return self._update(id, EDIT, edited_fields(content))
+        return self._change(id, EDIT, edited_fields(content))
 
     def pin(self, id: str, pinned: bool) -> Record:
         """Pin or unpin an entry; returns it as it was before."""
         fields = pinned_fields(self._journal.require(id), pinned)
-        return self._update(id, PIN if pinned else UNPIN, fields)
+        return self._change(id, PIN if pinned else UNPIN, fields)
 
     def delete(self, id: str) -> Record:
         """Remove an entry; returns it as it was."""
-        before = self._journal.require(id)
-        mark_for_deletion(self._character.id)
-        with self._together():
-            self.steps.keep(before, DELETE)
-            self._journal.remove(id)
-        return before
+        return self._change(id, DELETE, None)
 
     def undo(self, step: Record) -> str:
         """Undo the last step's change and remove the step; returns the outcome.
@@ -125,12 +120,16 @@ class MemoryEditor:
             self.steps.remove(step["id"])
         return outcome
 
-    def _update(self, id: str, act: str, fields: Mapping[str, Any]) -> Record:
+    def _change(self, id: str, act: str, fields: Mapping[str, Any] | None) -> Record:
+        """Change fields of an entry, or remove it for None; returns it as it was before."""
         before = self._journal.require(id)
         mark_for_deletion(self._character.id)
         with self._together():
             self.steps.keep(before, act)
-            self._journal.update(id, **fields)
+            if fields is None:
+                self._journal.remove(id)
+            else:
+                self._journal.update(id, **fields)
         return before
 
     @contextmanager
