@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evennia.scripts.scripts import DefaultScript
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
@@ -34,8 +34,8 @@ from evennia_ai.sleep.emergency import compact_in_emergency, compact_on_overflow
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.lines import erase_vectors
+from evennia_ai.store.server_settings import mark_for_deletion
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
 from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events, run_agreed
 from evennia_ai.turn.context_use import measure_context
@@ -58,6 +58,8 @@ class AssistantScript(
     """
 
     shared_services: ClassVar[Any] = None
+    compact_on_overflow = compact_on_overflow
+    compact_in_emergency = compact_in_emergency
 
     # --- Evennia's hooks ---------------------------------------------------------------------
 
@@ -123,14 +125,6 @@ class AssistantScript(
         self.partners.pop(dbref, None)
         self.conversation.forget_view()
 
-    def compact_on_overflow(self) -> Deferred[bool]:
-        """Compact at once without a model. Fires with True if this freed room."""
-        return compact_on_overflow(self)
-
-    def compact_in_emergency(self) -> Deferred[dict[str, Any] | None]:
-        """Compact if the context window is nearly full (`sleep.emergency`)."""
-        return compact_in_emergency(self)
-
     def wake(self) -> None:
         """Tick soon. Several calls before that tick make one tick."""
         services = self.services
@@ -185,17 +179,12 @@ class AssistantScript(
         self.services.clock.callLater(STORE_PAUSE_S, self.wake)
 
     @inlineCallbacks
-    def load_records(self) -> Steps[None]:
-        """Load what the character knows. Fires when all is in memory."""
-        who = self.character
-        for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
-            yield records.load(self.services.slices.put)
-
-    @inlineCallbacks
     def take_turns(self) -> Steps[int]:
         """Compact, sleep, answer events or act autonomously. Fires with the number of turns."""
         self.resolve_settings()
-        yield self.load_records()
+        who = self.character
+        for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
+            yield records.load(self.services.slices.put)
         if self.ndb.unarchived:
             self.ndb.unarchived = False
             yield archive_summaries(self)

@@ -124,8 +124,6 @@ class LineVector(models.Model):
     ``embedder`` names what made it, and ``packed`` is what `memory.vectors.pack` returns.
     """
 
-    message_id: int
-
     message = models.OneToOneField(
         Message, primary_key=True, on_delete=models.CASCADE, related_name="vector"
     )

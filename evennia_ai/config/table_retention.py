@@ -130,15 +130,7 @@ def plan_chunk(rows: Sequence[LogRow], edge: Edge) -> ChunkPlan:
     return ChunkPlan(tuple(row.id for row in over if not row.in_use), kept, not over)
 
 
-@dataclass(frozen=True, slots=True)
-class Summed:
-    """A compaction in force, with the last message that it evicted."""
-
-    id: int
-    upto_seq: int
-
-
-def oldest_needed(in_force: Sequence[Summed]) -> Summed | None:
+def oldest_needed(in_force: Sequence[CompactionState]) -> CompactionState | None:
     """Return the compaction in force after `UNDOS` undos; newest come first."""
     return in_force[UNDOS] if len(in_force) > UNDOS else None
 
@@ -150,7 +142,7 @@ class Held:
     events: frozenset[int] = frozenset()  # those that are owed an answer
     turns: frozenset[int] = frozenset()  # open ones, and the latest of each of these events
     acts_since: datetime | None = None  # later acts without an answer count as done
-    needed: Summed | None = None  # see `oldest_needed`
+    needed: CompactionState | None = None  # see `oldest_needed`
 
     @property
     def view_after(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from evennia.typeclasses.attributes import NAttributeProperty
 
@@ -97,11 +97,10 @@ class AssistantContextMixin(ScriptPart):
     @property
     def config(self) -> AssistantConfig:
         """Return the effective settings, resolved once a tick."""
-        config: AssistantConfig | None = self.ndb.config
-        if config is None:
+        if self.ndb.config is None:
             self.resolve_settings()
-            config = self.ndb.config
-        return cast("AssistantConfig", config)
+        config: AssistantConfig = self.ndb.config
+        return config
 
     @property
     def profile(self) -> ModelProfile:

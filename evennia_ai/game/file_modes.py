@@ -23,11 +23,6 @@ def database_files() -> Iterator[Path]:
             yield from (Path(name + side) for side in SIDE_FILES)
 
 
-def log_folder() -> Path:
-    """Return the folder of the server's logs."""
-    return Path(getattr(settings, "LOG_DIR", "") or Path(settings.GAME_DIR) / "server" / "logs")
-
-
 def is_open(path: Path) -> bool:
     """Return True if a file or folder exists and its mode lets other users in."""
     return path.exists() and bool(path.stat().st_mode & OTHERS)
@@ -36,7 +31,7 @@ def is_open(path: Path) -> bool:
 def open_to_others() -> list[Path]:
     """Return the files, and the folder of the logs, that other users of this machine can read."""
     exposed = [file for file in database_files() if is_open(file) and is_open(file.parent)]
-    logs = log_folder()
+    logs = Path(getattr(settings, "LOG_DIR", "") or Path(settings.GAME_DIR) / "server" / "logs")
     exposed += [logs] if is_open(logs) and any(map(is_open, logs.glob("*.log*"))) else []
     return exposed
 

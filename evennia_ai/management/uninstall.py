@@ -30,23 +30,13 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
 from evennia_ai.memory.semantic import read_settings
-from evennia_ai.store.deleted_characters import KEY as MARKS_KEY
+from evennia_ai.store.attributes import TYPES
 from evennia_ai.store.forget import STORES
-from evennia_ai.store.forget_wishes import KEY as WISHES_KEY
-from evennia_ai.store.known_endpoints import FACTS_KEY
 from evennia_ai.store.rows import delete_rows
 
 PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.
-ATTRIBUTES = (
-    "ai_fillers",
-    "ai_following",
-    "ai_introduced",
-    "ai_lore",
-    "ai_muted",
-    "ai_persona",
-    "ai_persona_authors",
-)
+ATTRIBUTES = tuple(name for name in TYPES if name.startswith("ai_"))
 CHUNK = 500
 ROWS_A_PROGRESS_LINE = 10_000
 CONNECT_TIMEOUT_S = 1.0
@@ -103,6 +93,7 @@ def remove_traces(say: Say) -> None:
     if count := our_objects().update(db_typeclass_path=settings.BASE_CHARACTER_TYPECLASS):
         say(f"{count} characters are {settings.BASE_CHARACTER_TYPECLASS} now.")
     remove_command_sets()
+    ServerConfig.objects.filter(db_key__startswith=f"{PACKAGE}_").delete()
     if settings.STATIC_ROOT:
         shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)
     remove_long_term_memory(say)
@@ -110,7 +101,6 @@ def remove_traces(say: Say) -> None:
 
 def remove_long_term_memory(say: Say) -> None:
     """Delete the files of long-term memory; the admin must empty an external store."""
-    ServerConfig.objects.filter(db_key__in=(MARKS_KEY, FACTS_KEY, WISHES_KEY)).delete()
     try:
         store = read_settings(game_setting("MEMORY", {}), Path(settings.GAME_DIR)).store
     except ConfigError as error:

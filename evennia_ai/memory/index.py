@@ -134,25 +134,20 @@ class MemoryIndex:
             vector: the query's embedding, if the embedder is remote.
             upto: the place of the last line that is searched; None searches all lines.
         """
-        view = self._view(audience, everything, upto)
+        view = self._view(audience, upto, everything)
         if k <= 0 or not len(view.rows):
             return []
         return self._best(self._rank(query, view, now, vector, SPARE * k), view, k)
 
     def companions(
-        self,
-        ids: Iterable[str],
-        audience: Iterable[str] | None = None,
-        *,
-        everything: bool = False,
-        upto: int | None = None,
+        self, ids: Iterable[str], audience: Iterable[str] | None = None, upto: int | None = None
     ) -> dict[str, list[str]]:
         """Return for each line the ids of the lines that belong to it, in order of place.
 
         `policy.retrieval.exchange` says which, with more for the first two ids. Only lines that the
         audience may know count, up to a place, as for `search`. Notes and unknown ids are left out.
         """
-        view = self._view(audience, everything, upto)
+        view = self._view(audience, upto)
         lines, places = view.rows[: view.lines], self._columns["place"]
         in_order = places[lines]
         found = {}
@@ -172,15 +167,13 @@ class MemoryIndex:
         text: str,
         k: int,
         audience: Iterable[str] | None = None,
-        *,
-        everything: bool = False,
         upto: int | None = None,
     ) -> list[str]:
         """Return at most ``k`` later lines of a line's speaker that share words with its text.
 
         They are ids, the best first; the rest as for `companions`.
         """
-        view = self._view(audience, everything, upto)
+        view = self._view(audience, upto)
         row = self._line(id, view)
         if row is None:
             return []
@@ -192,7 +185,9 @@ class MemoryIndex:
         best = np.argsort(-scores, kind="stable")[:k]
         return [self._ids[lines[place]] for place in best.tolist() if scores[place] > 0]
 
-    def _view(self, audience: Iterable[str] | None, everything: bool, upto: int | None) -> View:
+    def _view(
+        self, audience: Iterable[str] | None, upto: int | None, everything: bool = False
+    ) -> View:
         hearers = None if audience is None else frozenset(audience)
         return self._columns.view(hearers, everything, upto)
 

@@ -65,7 +65,7 @@ class RemoteVectors:
             yield self._fetch_batch(services)
             new = [query for query in dict.fromkeys(queries) if query not in self.asked]
             if new:
-                vectors = yield self._embed(services.clock, new)
+                vectors = yield self._embed(services.clock, new, query=True)
                 self.asked = dict(zip(new, vectors, strict=True))
         except (ProviderError, defer.TimeoutError) as error:
             self._give_up(services.clock, error)

@@ -198,7 +198,8 @@ class AssistantService(Service):
         if self.quiet:
             return
         self.quiet, self.accepting = True, False
-        for timer in self.timers():
+        timers = (self.ticks, self.watch, self.log_retention, self.long_term_sync, self.forgetting)
+        for timer in timers:
             timer.stop()
         self.overheard.flush()
         for script in AssistantScript.get_all_cached_instances():
@@ -207,11 +208,6 @@ class AssistantService(Service):
         self.gateway.close()
         self.signs.disconnect()
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)
-
-    def timers(self) -> tuple[Any, ...]:
-        """Return everything that plans work of its own."""
-        own = (self.ticks, self.watch, self.log_retention)
-        return (*own, self.long_term_sync, self.forgetting)
 
     def revive(self) -> None:
         """Go on as before, because another hook of the game stopped a reload."""

@@ -28,7 +28,7 @@ from evennia_ai.sleep.compaction.ladder import Material, climb_ladder
 from evennia_ai.store.erased_bytes import database_file, is_too_large, overwrite_deleted
 from evennia_ai.store.forget import Forgetting, assistants_who_know
 from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
-from evennia_ai.store.forget_wishes import add_wishes, drop_wishes, wishes
+from evennia_ai.store.server_settings import change_wishes, wishes
 from evennia_ai.turn.background import has_model
 from evennia_ai.turn.llm_interaction import SummaryTerms
 
@@ -80,7 +80,7 @@ class ForgettingService:
 
         With an ``assistant`` only that one forgets them.
         """
-        add_wishes(people, assistant)
+        change_wishes(people, assistant, wait=True)
         AssistantScript.shared_services.overheard.flush()  # words of this moment, too
         who_know = {id_ for dbref in people for id_ in assistants_who_know(dbref)}
         ids = who_know if assistant is None else [assistant]
@@ -90,7 +90,7 @@ class ForgettingService:
 
     def finish(self, forgetting: Forgetting) -> None:
         """Clean up after all rows and records were deleted; returns at once."""
-        drop_wishes(forgetting.people, forgetting.assistant)
+        change_wishes(forgetting.people, forgetting.assistant, wait=False)
         for script in AssistantScript.get_all_cached_instances():
             for dbref in forgetting.people:
                 if forgetting.assistant in (None, script.id):

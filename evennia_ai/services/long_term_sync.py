@@ -15,7 +15,7 @@ from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.policy.records.long_term import agent_of
 from evennia_ai.scheduling import Clock
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
-from evennia_ai.store.deleted_characters import deletion_marks, marked, note_deleted
+from evennia_ai.store.server_settings import deletion_marks, marked, note_deleted
 
 log = Logger()
 
@@ -28,7 +28,7 @@ CANNOT_DELETE = (
 
 
 class LongTermSync:
-    """Updates the long-term memory of characters that `store.deleted_characters` marks."""
+    """Updates the long-term memory of characters that `store.server_settings` marks."""
 
     def __init__(self, clock: Clock, memory: LongTermMemory) -> None:
         self._clock = clock

@@ -20,7 +20,7 @@ from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.store.known_endpoints import StoredFacts
+from evennia_ai.store.server_settings import StoredFacts
 from evennia_ai.store.usage import spent_on
 
 log = Logger()

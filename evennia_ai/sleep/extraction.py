@@ -62,12 +62,6 @@ class Extracted:
         facts = self.facts_recorded + more.facts_recorded
         return Extracted(facts, self.iterations + more.iterations, more.stopped_by)
 
-    def plus_by_rule(self, facts: int) -> Extracted:
-        """Return the sum with facts that were journalled by rule."""
-        if not facts:
-            return self
-        return replace(self, facts_recorded=self.facts_recorded + facts, stopped_by=BY_RULE)
-
 
 @dataclass(frozen=True)
 class ExtractionLimits:
@@ -122,7 +116,8 @@ def extract_facts(
         return {"success": False, "error": str(result), "facts_recorded": by_rule}
     if not evicted and not by_rule:
         return skip(f"fewer than {LEAST_MESSAGES} messages")
-    return {"success": True, **asdict(result.plus_by_rule(by_rule))}
+    found = result.plus(Extracted(by_rule, stopped_by=BY_RULE)) if by_rule else result
+    return {"success": True, **asdict(found)}
 
 
 def evicted_messages(script: Script, use: ContextUse) -> Sequence[Message]:

@@ -6,24 +6,14 @@ from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
+from evennia_ai.config.table_retention import GAME_WIDE, TABLES
 from evennia_ai.store.attributes import attributes_of
-from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.forget import STORES, delete_newest
+from evennia_ai.store.server_settings import mark_for_deletion
 
 SEGMENTS_A_CHUNK = 50
-LOGS = (
-    models.Message,
-    models.ToolCall,
-    models.ModelCall,
-    models.Event,
-    models.Turn,
-    models.Compaction,
-    models.SleepPass,
-    models.PendingAct,
-    models.SharedEntry,
-    models.Report,
-    models.DailyUse,
-)
+PURGED = [getattr(models, table) for table in TABLES if table not in GAME_WIDE]
+LOGS = (*PURGED, models.PendingAct, models.SharedEntry, models.Report)
 
 
 def count_rows(assistant_id: int) -> dict[str, int]:

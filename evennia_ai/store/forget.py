@@ -24,7 +24,6 @@ from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.attributes import SCRIPT_KEY, attributes_of, rows_about
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.forget_summaries import rewrite_summaries
 from evennia_ai.store.forget_words import pages, rows_of
@@ -34,6 +33,7 @@ from evennia_ai.store.memory_editor import UndoSteps
 from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.rows import delete_rows
+from evennia_ai.store.server_settings import mark_for_deletion
 from evennia_ai.store.shared_entries import delete_entries
 
 CHUNK = 100  # rows a transaction: about 35 ms at a million

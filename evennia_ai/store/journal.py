@@ -42,18 +42,13 @@ class Journal(RecordStore):
 
     def pinned(self, audience: Audience | None = None, everything: bool = False) -> list[Record]:
         """Return the loaded pinned entries that all of an audience may know."""
-        if everything:
-            return [copy_of(entry) for entry in self._pinned.values()]
-        return copies_known(self._pinned.values(), audience)
+        return copies_known(self._pinned.values(), audience, everything)
 
     def newest(
         self, limit: int, audience: Audience | None = None, everything: bool = False
     ) -> list[Record]:
         """Return those of the newest ``limit`` entries that all of an audience may know."""
-        newest = deque(self.held(), limit)
-        if everything:
-            return [copy_of(entry) for entry in newest]
-        return copies_known(newest, audience)
+        return copies_known(deque(self.held(), limit), audience, everything)
 
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any

@@ -27,9 +27,9 @@ from evennia_ai.policy.records.memory_undo import (
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.ports import Character
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.record_store import RecordStore
+from evennia_ai.store.server_settings import mark_for_deletion
 
 MOST_STEPS = 20
 # The outcomes of an undo.
@@ -60,7 +60,7 @@ class MemoryEditor:
     """A builder's changes to the journal of one character.
 
     Each change and its undo step are one transaction. What is removed from the journal is removed
-    from long-term memory soon after (`evennia_ai.store.deleted_characters`). Every method raises
+    from long-term memory soon after (`evennia_ai.store.server_settings`). Every method raises
     StoreUnavailable, and then nothing has changed; KeyError if no entry has the id.
     """
 
@@ -85,21 +85,16 @@ class MemoryEditor:
 
     def edit(self, id: str, content: str) -> Record:
         """Change the words of an entry; returns it as it was before. Raises BadRecord."""
-        return self._update(id, EDIT, edited_fields(content))
+        return self._change(id, EDIT, edited_fields(content))
 
     def pin(self, id: str, pinned: bool) -> Record:
         """Pin or unpin an entry; returns it as it was before."""
         fields = pinned_fields(self._journal.require(id), pinned)
-        return self._update(id, PIN if pinned else UNPIN, fields)
+        return self._change(id, PIN if pinned else UNPIN, fields)
 
     def delete(self, id: str) -> Record:
         """Remove an entry; returns it as it was."""
-        before = self._journal.require(id)
-        mark_for_deletion(self._character.id)
-        with self._together():
-            self.steps.keep(before, DELETE)
-            self._journal.remove(id)
-        return before
+        return self._change(id, DELETE, None)
 
     def undo(self, step: Record) -> str:
         """Undo the last step's change and remove the step; returns the outcome.
@@ -125,12 +120,16 @@ class MemoryEditor:
             self.steps.remove(step["id"])
         return outcome
 
-    def _update(self, id: str, act: str, fields: Mapping[str, Any]) -> Record:
+    def _change(self, id: str, act: str, fields: Mapping[str, Any] | None) -> Record:
+        """Change fields of an entry, or remove it for None; returns it as it was before."""
         before = self._journal.require(id)
         mark_for_deletion(self._character.id)
         with self._together():
             self.steps.keep(before, act)
-            self._journal.update(id, **fields)
+            if fields is None:
+                self._journal.remove(id)
+            else:
+                self._journal.update(id, **fields)
         return before
 
     @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -110,13 +109,11 @@ class EntityProfiles(RecordStore):
         known = self._of(entity, RELATIONSHIP)
         return copy_of(known[0]) if known else new_relationship("stranger", entity)
 
-    def note_contact(
-        self, entity: str, sentiment: float | None = None, at: datetime | None = None
-    ) -> Record:
+    def note_contact(self, entity: str, sentiment: float | None = None) -> Record:
         """Store and return the relationship after a meeting; ``sentiment`` is -1 to 1 or None."""
         known = self._of(entity, RELATIONSHIP)
         before = known[0] if known else new_relationship(self.next_id, entity)
-        after = after_contact(before, at or self.now(), sentiment)
+        after = after_contact(before, self.now(), sentiment)
         if known:
             self.segments.change({after["id"]: after})
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -27,10 +28,8 @@ from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
 # The fields that an event and its row have in common.
-COPIED = (
-    "kind", "speaker", "speaker_name", "text", "private", "repeatable", "hops", "reason",
-    "nature", "item",
-)  # fmt: skip
+OTHER = ("audience", "addressed", "authors")
+COPIED = tuple(item.name for item in fields(Heard) if item.name not in OTHER)
 
 # Sent after messages were deleted, with their ``seqs``.
 messages_deleted = Signal()

@@ -20,7 +20,6 @@ from evennia_ai.config.table_retention import (
     CompactionState,
     Held,
     LogRow,
-    Summed,
     oldest_needed,
     use_of_act,
     use_of_compaction,
@@ -73,7 +72,7 @@ def find_held(assistant_id: int) -> Held:
         frozenset(events),
         frozenset(turns - {None}),
         min((at for _turn_id, at in events.values()), default=None),
-        oldest_needed([Summed(*row) for row in summed(assistant_id)[: UNDOS + 1]]),
+        oldest_needed([CompactionState(*row) for row in summed(assistant_id)[: UNDOS + 1]]),
     )
 
 

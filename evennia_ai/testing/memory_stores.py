@@ -186,14 +186,7 @@ class MemoryTurns:
 
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
         """Close a turn and its events."""
-        self.turns[turn_id - 1].outcome = outcome
-        self.turns[turn_id - 1].detail = detail
-        for row in self.inbox.rows:
-            if row.turn_id == turn_id and row.state == "claimed":
-                row.state, row.reason = outcome, detail or row.reason
-        self._give_up_acts(turn_id)
-        if self.current == turn_id:
-            self.current = None
+        self._close(turn_id, outcome, outcome, detail)
 
     def give_back(self, turn_id: int) -> None:
         """Close a turn whose answer nobody could hear."""
@@ -213,17 +206,15 @@ class MemoryTurns:
         acts = [(act.call.name, act.state) for act in self.acts if act.turn_id == turn_id]
         return state_after_loss(acts, self.turns[turn_id - 1].context == EXCUSE)
 
-    def _give_up_acts(self, turn_id: int) -> None:
+    def _close(self, turn_id: int, outcome: str, event_state: str, detail: str = "") -> None:
         for act in self.acts:
             if act.turn_id == turn_id and act.state == "intended":
                 act.state = "unknown"
-
-    def _close(self, turn_id: int, outcome: str, event_state: str) -> None:
-        self._give_up_acts(turn_id)
-        self.turns[turn_id - 1].outcome = outcome
+        turn = self.turns[turn_id - 1]
+        turn.outcome, turn.detail = outcome, detail
         for row in self.inbox.rows:
             if row.turn_id == turn_id and row.state == "claimed":
-                row.state = event_state
+                row.state, row.reason = event_state, detail or row.reason
         if self.current == turn_id:
             self.current = None
 

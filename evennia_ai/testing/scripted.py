@@ -12,15 +12,9 @@ from twisted.internet.defer import Deferred, fail, succeed
 from evennia_ai.config import ModelProfile
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
 
-Answer = (
-    str
-    | LLMReply
-    | ToolCallRequest
-    | Sequence[ToolCallRequest]
-    | Mapping[str, Mapping[str, Any]]
-    | Exception
-    | Deferred[Any]
-)
+Calls = Sequence[ToolCallRequest] | Mapping[str, Mapping[str, Any]]
+Reply = str | LLMReply | ToolCallRequest | Calls
+Answer = Reply | Exception | Deferred[Any]
 Line = Answer | Callable[[LLMRequest], Answer]
 
 
@@ -65,14 +59,7 @@ class ScriptedLLM:
             return answer.addCallback(self._answer)
         return succeed(self._reply(answer))
 
-    def _reply(
-        self,
-        answer: str
-        | LLMReply
-        | ToolCallRequest
-        | Sequence[ToolCallRequest]
-        | Mapping[str, Mapping[str, Any]],
-    ) -> LLMReply:
+    def _reply(self, answer: Reply) -> LLMReply:
         if isinstance(answer, LLMReply):
             return answer
         if isinstance(answer, str):
@@ -90,9 +77,7 @@ class ScriptedLLM:
         return f"The script has no reply left for request {len(self.requests)}, ending in: {words}"
 
 
-def list_calls(
-    answer: Sequence[ToolCallRequest] | Mapping[str, Mapping[str, Any]],
-) -> list[ToolCallRequest]:
+def list_calls(answer: Calls) -> list[ToolCallRequest]:
     """Return the calls of an entry that holds several calls or a mapping."""
     if isinstance(answer, Mapping):
         return [call(name, **arguments) for name, arguments in answer.items()]

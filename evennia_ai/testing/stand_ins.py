@@ -8,8 +8,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from twisted.internet.defer import Deferred
-
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Heard
@@ -27,6 +25,7 @@ from evennia_ai.ports import (
     Services,
     Situation,
 )
+from evennia_ai.sleep.emergency import compact_in_emergency, compact_on_overflow
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_records import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryJournal
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
@@ -123,6 +122,9 @@ class StandInScript:
         memories: over its conversation and journal, ranked by words alone without ``embedder``.
     """
 
+    compact_on_overflow = compact_on_overflow
+    compact_in_emergency = compact_in_emergency
+
     def __init__(
         self,
         gateway: Gateway,
@@ -165,22 +167,6 @@ class StandInScript:
         self.pending_acts = NoPendingActs()
         self.partners: dict[str, datetime] = {}
         self.turns = MemoryTurns(self.conversation, self.inbox)
-
-    def compact_on_overflow(self) -> Deferred[bool]:
-        """Compact as an `AssistantScript` does."""
-        from evennia_ai.sleep.emergency import (
-            compact_on_overflow,  # this module is below the engine
-        )
-
-        return compact_on_overflow(self)
-
-    def compact_in_emergency(self) -> Deferred[dict[str, Any] | None]:
-        """Compact if needed, as an `AssistantScript` does."""
-        from evennia_ai.sleep.emergency import (
-            compact_in_emergency,  # this module is below the engine
-        )
-
-        return compact_in_emergency(self)
 
     def is_in_conversation(self, dbref: str) -> bool:
         """Return True if they ever talked."""

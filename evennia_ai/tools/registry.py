@@ -25,16 +25,8 @@ from evennia_ai.turn.tool_execution import DONE, REFUSED, failed_call
 
 log = Logger()
 
-BUILT_IN = (
-    "evennia_ai.tools.speech",
-    "evennia_ai.tools.world",
-    "evennia_ai.tools.company",
-    "evennia_ai.tools.journal",
-    "evennia_ai.tools.memory",
-    "evennia_ai.tools.entity",
-    "evennia_ai.tools.goals",
-    "evennia_ai.tools.control",
-)
+FAMILIES = "speech world company journal memory entity goals control".split()
+BUILT_IN = tuple(f"evennia_ai.tools.{family}" for family in FAMILIES)
 
 
 class ToolRegistry:
@@ -64,7 +56,8 @@ class ToolRegistry:
             allowed = [item for item in self.tools.values() if item.name in context.allowed]
             return [item.spec for item in allowed if self.is_permitted(item, context)]
         script = context.script
-        before = script.tool_offer.after(latest_compaction(script))
+        compaction = script.conversation.current.record  # with which the conversation begins
+        before = script.tool_offer.after(compaction.id if compaction else None)
         left_out = [item for item in self.tools.values() if item.name not in before.names]
         script.tool_offer = before.grown(needed_now(left_out, context))
         shown = [self.tools[name] for name in script.tool_offer.names if name in self.tools]
@@ -142,12 +135,6 @@ def open_turn(script: Script | None) -> tuple[int, int] | None:
     """Return what names an assistant's open turn, None without one."""
     current = script.turns.current if script else None
     return (script.id, current) if script and current is not None else None
-
-
-def latest_compaction(script: Script) -> int | None:
-    """Return the id of the compaction that the conversation begins with, None without one."""
-    record = script.conversation.current.record
-    return None if record is None else record.id
 
 
 def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:

@@ -10,7 +10,7 @@ from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings
 from evennia_ai.memory.semantic import PAUSE_S, LongTermMemory, MemorySettings
 from evennia_ai.policy.records.long_term import agent_of, memory_of
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.store.deleted_characters import deletion_marks
+from evennia_ai.store.server_settings import deletion_marks
 from evennia_ai.testing.scripted import call
 from tests.forgetting import forget_chunk
 from tests.game import conftest as shared

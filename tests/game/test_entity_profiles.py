@@ -1,7 +1,6 @@
 """What a character knows of others, on the character."""
 
 import json
-from datetime import timedelta
 
 import pytest
 from evennia.typeclasses.attributes import Attribute
@@ -85,7 +84,8 @@ def test_a_confidence_changes_nothing_for_others(game, known):
 def test_they_come_to_know_each_other(game, mira, known):
     assert known.relationship(ANN)["contacts"] == 0
     known.note_contact(ANN, sentiment=1.0)
-    known.note_contact(ANN, at=game.service.now() + timedelta(hours=1))
+    game.clock.advance(3_600)
+    known.note_contact(ANN)
     after = cold(mira).relationship(ANN)
     assert (after["contacts"], after["sentiment"]) == (2, 0.2)
     assert len([r for r in known.all() if r["kind"] == "relationship"]) == 1

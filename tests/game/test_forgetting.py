@@ -12,9 +12,9 @@ from evennia.utils.create import create_object
 from evennia_ai import models
 from evennia_ai.commands.players import CmdForgetMe
 from evennia_ai.messages import make_message
-from evennia_ai.store.forget_wishes import wishes
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.reports import is_log_unchanged
+from evennia_ai.store.server_settings import wishes
 from evennia_ai.testing.scripted import call
 from tests.game.forgetting_scene import BENS, Planted, fresh
 

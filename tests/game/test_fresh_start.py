@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.models import Event, Message, SharedEntry, ToolCall
 from evennia_ai.services.assistant_service import AssistantService
-from evennia_ai.store.forget_wishes import add_wishes, wishes
+from evennia_ai.store.server_settings import change_wishes, wishes
 from evennia_ai.testing.scripted import call
 from tests.game.test_players import forget, talk
 
@@ -80,7 +80,7 @@ def test_what_the_character_told_others_of_it_goes_and_what_others_told_stays(
 
 def test_a_restart_completes_it_for_that_character_alone(game, ann, known):
     mira, otto = known
-    add_wishes([ann.dbref], mira.assistant.id)
+    change_wishes([ann.dbref], mira.assistant.id, wait=True)
     service = AssistantService(clock=game.clock, environ={})
     service.startService()
     try:

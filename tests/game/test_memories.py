@@ -134,10 +134,11 @@ class Endpoint:
     name, dimensions = "far", 3
 
     def __init__(self):
-        self.fails, self.asked = False, []
+        self.fails, self.asked, self.questions = False, [], []
 
     def embed_later(self, texts, query=False):
         self.asked.append(list(texts))
+        self.questions += texts if query else []
         if self.fails:
             return Deferred()
         rows = [[1.0, "horse" in text or "mare" in text, 0.0] for text in texts]
@@ -164,6 +165,14 @@ def test_vectors_of_an_endpoint_are_fetched_before_they_are_needed(game, mira, f
     ]
     best = index.search("how is the horse?", 1, None, mira.assistant.services.now())
     assert best[0].record["content"] == "The grey mare is ill."
+
+
+def test_an_endpoint_embeds_what_was_said_to_a_character_as_a_question(game, mira, far):
+    endpoint, index = far
+    mira.journal.add("The grey mare is ill.")
+    index.prepare(mira.assistant.services, ["how is the horse?"])
+    game.run(1)
+    assert endpoint.questions == ["how is the horse?"]
 
 
 def test_an_endpoint_that_hangs_leaves_it_to_words_and_is_asked_again_later(game, mira, far):

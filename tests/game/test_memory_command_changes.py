@@ -10,9 +10,9 @@ from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
 )
-from evennia_ai.store.deleted_characters import deletion_marks
 from evennia_ai.store.forget import assistants_who_know
 from evennia_ai.store.memory_editor import MOST_STEPS, TAKEN_BACK, MemoryEditor, UndoSteps
+from evennia_ai.store.server_settings import deletion_marks
 from evennia_ai.testing.scripted import call
 from tests.forgetting import forget_chunk
 from tests.game import memory_command_scene as scene

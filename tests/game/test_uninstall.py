@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import Q
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
+from evennia.server.models import ServerConfig
 from evennia.typeclasses.attributes import Attribute
 
 import evennia_ai
@@ -82,6 +83,13 @@ def test_nothing_is_left_but_the_characters_as_they_were(scene, capsys):
     paths = dict(ObjectDB.objects.values_list("db_key", "db_typeclass_path"))
     assert paths["Otto"] == "world.characters.Character"
     assert paths["Mira"] == "world.characters.Character"
+
+
+def test_a_game_that_installs_it_again_is_not_still_switched_off(scene, capsys):
+    scene.do("aistop all")
+    assert ServerConfig.objects.filter(db_key__startswith="evennia_ai").exists()
+    run(capsys, yes=True)
+    assert not ServerConfig.objects.filter(db_key__startswith="evennia_ai").exists()
 
 
 def test_a_dry_run_tells_and_changes_nothing(scene, capsys):

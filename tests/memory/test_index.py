@@ -256,7 +256,7 @@ def test_only_what_the_audience_may_know_belongs_to_a_line():
     index.add("m2", "Five crowns.", "Cas", 2.0)
     assert index.companions(["m0", "m1"]) == {"m0": ["m2"]}
     assert index.companions(["m0"], {"#1"}) == {"m0": ["m1", "m2"]}
-    assert index.companions(["m0"], upto=1, everything=True) == {"m0": ["m1"]}
+    assert index.companions(["m0"], {"#1"}, upto=1) == {"m0": ["m1"]}
 
 
 def test_a_line_that_comes_again_keeps_its_place():

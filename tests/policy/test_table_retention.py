@@ -20,7 +20,6 @@ from evennia_ai.config.table_retention import (
     Held,
     Limit,
     LogRow,
-    Summed,
     edge_of,
     oldest_needed,
     plan_chunk,
@@ -32,7 +31,7 @@ from evennia_ai.config.table_retention import (
 from evennia_ai.errors import ConfigError
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-NEEDED = Summed(7, 100)
+NEEDED = CompactionState(7, 100)
 HELD = Held(frozenset({1}), frozenset({2}), NOW - timedelta(days=3), NEEDED)
 
 
@@ -163,9 +162,9 @@ def test_a_row_goes_only_where_there_is_no_room_for_it_and_nothing_needs_it(log,
 
 
 def test_two_undos_bring_back_what_the_two_last_compactions_took():
-    third, second, last = Summed(1, 10), Summed(4, 20), Summed(5, 30)
+    third, second, last = CompactionState(1, 10), CompactionState(4, 20), CompactionState(5, 30)
     assert oldest_needed([last, second, third]) == third
-    assert oldest_needed([last, second, third, Summed(0, 5)]) == third
+    assert oldest_needed([last, second, third, CompactionState(0, 5)]) == third
     assert oldest_needed([last, second]) is None
     assert oldest_needed([]) is None
 

@@ -13,8 +13,8 @@ from evennia_ai.sleep.consolidation import (
     prune_orphaned_memory_links,
     rebuild,
 )
-from evennia_ai.store.deleted_characters import deletion_marks, mark_for_deletion, note_deleted
 from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.server_settings import deletion_marks, mark_for_deletion, note_deleted
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.forgetting import forget_chunk
 from tests.game import conftest as shared

@@ -1,0 +1,92 @@
+"""What the package keeps in Evennia's table of server settings, one row for each key.
+
+Every key begins with ``evennia_ai_``; the command ``ai_uninstall`` finds the rows by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.dispatch import Signal
+from evennia.server.models import ServerConfig
+
+from evennia_ai.store.brief_transaction import brief_transaction
+
+# Marks on characters whose long-term memory may hold what their journals no longer do.
+MARKS = "evennia_ai_deletion_marks"
+# Who waits to be forgotten, and by whom: kept until it is done, so that a restart resumes it.
+WISHES = "evennia_ai_to_forget"
+# What is known of model endpoints.
+FACTS = "evennia_ai_endpoints"
+
+# Sent after a character was marked.
+marked = Signal()
+
+
+def read_mapping(key: str) -> dict[Any, Any]:
+    """Return a stored mapping, an empty one if there is none."""
+    stored = ServerConfig.objects.conf(key)
+    return dict(stored) if isinstance(stored, Mapping) else {}
+
+
+def write(key: str, value: Any) -> None:
+    """Store a value, or delete the row of an empty one; raises StoreUnavailable."""
+    with brief_transaction():
+        if value:
+            ServerConfig.objects.conf(key, value)
+        else:
+            ServerConfig.objects.conf(key, delete=True)
+
+
+def mark_for_deletion(character_id: int) -> None:
+    """Note that long-term memory must be cleaned, too; raises StoreUnavailable."""
+    with brief_transaction():
+        marks = deletion_marks()
+        write(MARKS, {**marks, character_id: marks.get(character_id, 0) + 1})
+    marked.send_robust(None)
+
+
+def deletion_marks() -> dict[int, int]:
+    """Return how often each character is marked, by its id."""
+    return read_mapping(MARKS)
+
+
+def note_deleted(character_id: int, number: int) -> None:
+    """Remove a character's mark, unless it was marked again; raises StoreUnavailable."""
+    with brief_transaction():
+        marks = deletion_marks()
+        if marks.get(character_id) == number:
+            del marks[character_id]
+            write(MARKS, marks)
+
+
+def wishes() -> dict[int | None, list[str]]:
+    """Return the dbrefs of those who wait to be forgotten, by assistant; None: by all."""
+    found: dict[int | None, list[str]] = {}
+    for wish in ServerConfig.objects.conf(WISHES) or ():
+        dbref, _, assistant = wish.partition(" ")
+        found.setdefault(int(assistant) if assistant else None, []).append(dbref)
+    return found
+
+
+def change_wishes(people: Iterable[str], assistant: int | None, wait: bool) -> None:
+    """Note that some people wait to be forgotten, or no longer; raises StoreUnavailable.
+
+    A wish is stored as "#12", or as "#12 7" for the assistant 7 only.
+    """
+    theirs = {dbref if assistant is None else f"{dbref} {assistant}" for dbref in people}
+    others = {*(ServerConfig.objects.conf(WISHES) or ())} - theirs
+    write(WISHES, sorted(others | theirs if wait else others))
+
+
+class StoredFacts:
+    """`ports.FactStore` in one row."""
+
+    def load(self) -> Mapping[str, Any]:
+        """Return the stored facts by endpoint and model."""
+        return read_mapping(FACTS)
+
+    def save(self, facts: Mapping[str, Any]) -> None:
+        """Replace the stored facts; raises StoreUnavailable."""
+        write(FACTS, dict(facts))
