@@ -1,4 +1,4 @@
-"""Play one game with faults in a process of its own, and print its report as JSON.
+"""Play games with faults in a process of their own, and print a report as JSON.
 
 python -m tests.crash.faulty_child FOLDER --seed 3 --hours 2
 """
@@ -10,8 +10,9 @@ import json
 import shutil
 import sys
 from collections import Counter
-from contextlib import nullcontext
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from tests.crash.child import set_up
 
@@ -23,22 +24,32 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--games", type=int, default=1, help="stop at the first violation")
     parser.add_argument("--hours", type=float, default=2.0, help="of each game, simulated")
-    parser.add_argument("--plant", default="", help="a bug to plant, see faulty_plants")
+    parser.add_argument("--plants", action="store_true", help="report on each of faulty_plants")
     options = parser.parse_args()
     set_up(options.folder / "template.db3")
 
     from tests.crash.faulty_plants import PLANTS
 
-    plant = PLANTS[options.plant].planted() if options.plant else nullcontext()
-    count: Counter[str] = Counter()
-    with plant:
-        for seed in range(options.seed, options.seed + options.games):
-            found, trace = play(options.folder, seed, options.hours * 3_600, count)
-            if found:
-                break
-    report = {"seed": seed, "count": count, "violations": found, "trace": trace if found else []}
+    seeds, seconds = range(options.seed, options.seed + options.games), options.hours * 3_600
+    if options.plants:
+        report = {}
+        for name, plant in PLANTS.items():
+            with plant.planted():
+                report[name] = play_all(options.folder, seeds, seconds)
+    else:
+        report = play_all(options.folder, seeds, seconds)
     sys.stdout.write(json.dumps(report) + "\n")
     return 0
+
+
+def play_all(folder: Path, seeds: Iterable[int], seconds: float) -> dict[str, Any]:
+    """Play games up to the first violation; return their report."""
+    count: Counter[str] = Counter()
+    for seed in seeds:
+        found, trace = play(folder, seed, seconds, count)
+        if found:
+            break
+    return {"seed": seed, "count": count, "violations": found, "trace": trace if found else []}
 
 
 def play(

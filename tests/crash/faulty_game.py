@@ -1,5 +1,8 @@
 """Hours of a game in which the machine's clock jumps at every await and the database refuses.
 
+In every other game, the driven ones, the clock jumps at each moment, turns are broken into at each
+of their commits while more is said, and models do the same at every try at a line.
+
 The engine runs on our tables. Django must be set up. Planned work goes by a steady clock, as in a
 server; only the times that are stored and compared jump.
 """
@@ -7,7 +10,7 @@ server; only the times that are stored and compared jump.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -32,6 +35,14 @@ from tests.simulation.world import Act
 
 JUMPS_S = tuple(sign * size for size in (2, 60, 3_600, 86_400) for sign in (-1, 1))
 REFUSED_SHARE, JUMP_SHARE, RAISES_SHARE, BREAKS_IN_SHARE = 0.01, 0.3, 0.1, 0.1
+# Of driven games.
+REPLAY_SHARE, SPEAKS_ON_SHARE = 0.9, 0.9
+# How often a turn is broken into behind a commit: the first one about a line, and a later one.
+BREAKS_COMMIT_SHARES = {
+    "turns.begin": (0.05, 0.4),
+    "turns.record_model_call": (0.05, 0.2),
+    "turns.record_outcome": (0.5, 0.2),
+}
 OUTAGES_S = (0.3, 5.0, 40.0)
 ENDS = ("answered", "noted", "excused")
 READS = ("SELECT", "PRAGMA", "ROLLBACK", "RELEASE", "SAVEPOINT")
@@ -61,6 +72,8 @@ class FaultyProcess(Process):
         self.sim.jump()
         result = super().operate(owner, name, operation)
         self.sim.jump()
+        if self.sim.is_driven and name in BREAKS_COMMIT_SHARES:
+            self.sim.break_commit(self.minds[owner], BREAKS_COMMIT_SHARES[name])
         return result
 
     def moment(self, name: str) -> None:
@@ -92,6 +105,8 @@ class FaultyGame(Life):
         self.lost_leases: set[tuple[str, int | None]] = set()  # (assistant, turn)
         self.broken: list[Violation] = []
         self.faulty = False
+        self.is_driven = seed % 2 == 0
+        self.replay_share = REPLAY_SHARE if self.is_driven else 0.0
         super().__init__(seed, 1, None, folder)
         self.process = FaultyProcess(self, 1)
 
@@ -99,9 +114,8 @@ class FaultyGame(Life):
 
     def play(self, seconds: float) -> list[Violation]:
         """Play for so long, come to rest, and return what broke a promise."""
-        with quiet_logs():
-            connection.ensure_connection()
-            connection.execute_wrappers.append(self.refuse)
+        connection.ensure_connection()
+        with quiet_logs(), connection.execute_wrapper(self.refuse):
             self.process.start()
             self.faulty = True
             while self.process.clock.seconds() < seconds:
@@ -125,8 +139,8 @@ class FaultyGame(Life):
         return self.faulty and self.rng.random() < share
 
     def jump(self) -> None:
-        """Set the machine's clock, now and then."""
-        if self.chance(JUMP_SHARE):
+        """Set the machine's clock: now and then, in driven games always."""
+        if self.chance(1.0 if self.is_driven else JUMP_SHARE):
             self.offset_s = self.rng.choice((0, self.offset_s + self.rng.choice(JUMPS_S)))
             self.count["jumps"] += 1
 
@@ -158,6 +172,21 @@ class FaultyGame(Life):
         self.lost_leases.add((mind.dbref, mind.script.turns.current))
         self.count["turns broken into"] += 1
         mind.lose_lease()
+
+    def break_commit(self, mind: Mind, shares: Sequence[float]) -> None:
+        """Break into a turn behind a commit now and then, mostly while somebody speaks on."""
+        turn = self.begun[mind.dbref]
+        if not self.chance(shares[any(event.attempts for event in turn.events)]):
+            return
+        if turn.events and self.chance(SPEAKS_ON_SHARE):
+            self.process.clock.callLater(0, self.act, self.speak_on, mind, turn.events[0].heard)
+        self.break_into(mind)  # the next turn begins after the words
+
+    def speak_on(self, mind: Mind, heard: Heard) -> None:
+        """Let somebody say more, to the same people."""
+        text = self.next_words(heard.private)
+        self.tell(f"{heard.speaker_name} adds {text} for {mind.name}")
+        mind.hear(replace(heard, text=text))
 
     def restart(self) -> None:
         """Drop the process, killed or stopped in good order, and start the next.

@@ -13,6 +13,8 @@ A_SOAK_S = 3_600
 PLANTS = {
     "only a busy database counts as unavailable": ("P1", "P5"),
     "an event that cannot be stored keeps the next one waiting": ("P1",),
+    "earlier acts are found by time": ("P2",),
+    "earlier acts are those of the newest line": ("P2",),
     "an act that raised counts as not done": ("P2",),
     "a puppet of a moment does not end the lease": ("P2",),
 }
@@ -39,7 +41,7 @@ def classes(count):
 
 @pytest.mark.campaign
 def test_ten_minutes_of_jumps_and_refusals_break_no_promise(tmp_path):
-    report = play(tmp_path, "--seed", 5, "--hours", 1 / 6)
+    report = play(tmp_path, "--seed", 5, "--games", 2, "--hours", 1 / 12)
     assert not report["violations"], told(report)
     assert len(classes(report["count"])) >= ERRORS - 2
     assert report["count"]["jumps"] > 300
@@ -55,7 +57,8 @@ def test_two_hours_of_jumps_and_refusals_break_no_promise(tmp_path):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("plant", PLANTS)
-def test_such_games_find_a_planted_bug(tmp_path, plant):
-    report = play(tmp_path, "--games", 40, "--hours", 0.2, "--plant", plant)
-    assert any(violation.startswith(PLANTS[plant]) for violation in report["violations"])
+def test_such_games_find_each_planted_bug(tmp_path):
+    reports = play(tmp_path, "--games", 40, "--hours", 0.1, "--plants")
+    assert reports.keys() == PLANTS.keys()
+    for plant, report in reports.items():
+        assert any(found.startswith(PLANTS[plant]) for found in report["violations"]), plant

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 TOKEN = re.compile(r"\b[ps]\d{4}x\b")
 SAME_AGAIN = 0.5
+NOTHING_NEW = "re"
 BREAKS, INTRUDES = 0.15, 0.05
 PATTERNS = {
     "say": 30,
@@ -58,6 +59,7 @@ PATTERNS = {
     "bug": 2,
 }
 ACTS = ("give", "knock", "emote", "look", "glow")
+LASTING_ACTS = ("give", "knock", "emote")
 NAMES, WEIGHTS = tuple(PATTERNS), tuple(PATTERNS.values())
 
 
@@ -136,7 +138,9 @@ class SimModel:
         """When to answer, in seconds, and what."""
         if self.sim.calm:
             return 0, calls_reply(said(self.sim.calm, answer_text(request)))
-        rng = self.sim.rng
+        rng, share = self.sim.rng, self.sim.replay_share
+        if share and rng.random() < share and answer_text(request) != NOTHING_NEW:
+            return think_time(rng), replay(request)
         return think_time(rng), write_reply(rng, request)
 
     def plan_summary(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
@@ -254,6 +258,14 @@ def write_reply(rng: Random, request: LLMRequest) -> LLMReply | Exception:
     return compose(rng, pattern, text, request)
 
 
+def replay(request: LLMRequest) -> LLMReply:
+    """An act about the oldest new line, then an answer: at every try at that line the same act."""
+    oldest = next(token for line in request.scene.lines for token in TOKEN.findall(line.text))
+    if request.scene.step > 1:
+        return calls_reply(said("say", answer_text(request)))
+    return calls_reply(said(Random(oldest).choice(LASTING_ACTS), f"for {oldest}"))
+
+
 def compose(rng: Random, pattern: str, text: str, request: LLMRequest) -> LLMReply:
     """A reply of one pattern."""
     if pattern == "text":
@@ -294,7 +306,7 @@ def answer_text(request: LLMRequest) -> str:
     """Words that depend on the new lines only, so that another try at them says the same."""
     tokens = [token for line in request.scene.lines for token in TOKEN.findall(line.text)]
     told = " ".join(tokens)
-    return f"Re {told} I have heard all of it. As to {told}, so be it." if tokens else "re"
+    return f"Re {told} I have heard all of it. As to {told}, so be it." if tokens else NOTHING_NEW
 
 
 def gossip(rng: Random, request: LLMRequest) -> str:

@@ -54,10 +54,11 @@ class Play(ABC):
     ``calm`` is the tool that every model calls at once while the game comes to rest; it is empty
     before. ``stubborn`` is True if replies may come later than any deadline. ``is_cramped`` is True
     if the context window is small. ``form`` is the request form; ``streams`` is True if replies
-    are streamed.
+    are streamed. ``replay_share`` is how often a model does the same at every try at a line.
     """
 
     process: Process
+    replay_share = 0.0
 
     def __init__(self, rng: Random, stubborn: bool, minds: int, players: int) -> None:
         self.rng = rng
