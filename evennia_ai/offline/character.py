@@ -8,10 +8,8 @@ from functools import lru_cache
 
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
 from evennia_ai.offline.voice import refused, spoken, wanted
-from evennia_ai.offline.words import capital, sentences
+from evennia_ai.offline.words import sentences
 from evennia_ai.policy.conversation.persona import Persona
-
-SHORT_CLAUSE = 5  # words
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ def read_character(persona: Persona, name: str) -> Character:
     def having(key: str, texts: list[str]) -> list[str]:
         return [text for text in texts if language.pattern("voice", key).search(text)]
 
-    clauses = [c for one in sentences(persona.text) for c in split_clauses(one, language)]
+    clauses = sentences(persona.text)
     about_talk = having("about_talk", clauses)
     own = [spoken(c, name, language) for c in clauses if c not in about_talk]
     every = own + [spoken(entry, name, language) for entry in persona.knows]
@@ -60,14 +58,6 @@ def read_character(persona: Persona, name: str) -> Character:
 def rules_of(code: str) -> Language:
     """Return the language whose rules read a persona: its own, if it has such rules."""
     return read(code) if "voice" in read(code).data else read(ENGLISH)
-
-
-def split_clauses(sentence: str, language: Language) -> list[str]:
-    """Return a long sentence in parts that stand alone, a short one whole."""
-    parts = [part.strip() for part in language.pattern("voice", "clause").split(sentence)]
-    if any(len(part.split()) < SHORT_CLAUSE for part in parts):
-        return [sentence]
-    return [capital(part) for part in parts]
 
 
 def habits_of(manner: str, language: Language) -> tuple[str, ...]:

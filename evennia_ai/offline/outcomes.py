@@ -11,11 +11,7 @@ from evennia_ai.offline.view import View
 from evennia_ai.offline.words import ended
 
 NOTHING = re.compile(r"nothing special|you see nothing|you see no |no such|not here", re.I)
-ABOUT_TOOLS = re.compile(
-    r"\byou did that already|\btool|arguments|outcome|\bcalls?\b|no way leads|there is no '|you carry no|nobody called|for everybody|not done",
-    re.I)  # fmt: skip
 LABELS = re.compile(r"(?:People|Things|Exits): [^.]*+(?:\.|\Z)")
-LONGEST = 160
 
 
 def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
@@ -31,9 +27,7 @@ def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
     if step.end in {"have_not", "fetch_not"}:
         other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
         return f"{view.phrase(step.end, **slots)} {other}".strip()
-    words = view.phrase(step.end, **slots)
-    why = reason(slots.get("why", "")) if step.end.endswith("_not") else ""
-    return f"{words} {why}".strip()
+    return view.phrase(step.end, **slots)
 
 
 def words_for_look(view: View, slots: dict[str, str]) -> str:
@@ -45,11 +39,3 @@ def words_for_look(view: View, slots: dict[str, str]) -> str:
         return fresh or view.phrase("look_not", **slots)
     said = view.phrase("look_done", **{**slots, "fact": ended(seen)})
     return view.phrase("again", fact=ended(seen)) if view.repeats(said) else said
-
-
-def reason(result: str) -> str:
-    """Return a refusal's words if they read like speech; "" for a tool's message."""
-    text = result.strip()
-    if not text or ABOUT_TOOLS.search(text) or len(text) > LONGEST:
-        return ""
-    return "" if re.match(r"you\b", text, re.I) else ended(text)

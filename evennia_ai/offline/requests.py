@@ -11,7 +11,7 @@ from evennia_ai.offline.words import words
 from evennia_ai.ports import Situation
 
 MOST_WORDS = 8  # of a thing's name
-PLAIN = re.compile(r"^(?:and|but|so|well|oh|ah|then|also|und|aber|na|dann|also)\b[, ]+", re.I)
+LONG_LOOK = 12  # words of what is looked at
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,12 @@ class Asked:
     situation: Situation
     language: Language
 
-    def lead(self, key: str) -> re.Match[str] | None:
-        """Return the match of a pattern behind "please", "could you" and the like."""
-        lead = self.language.data.get("requests", {}).get("lead", "")
-        pattern = self.language.data.get("requests", {}).get(key, "(?!)")
-        return re.match(f"{lead}(?:{pattern})", self.text, re.I)
+    def lead(self, *keys: str) -> re.Match[str] | None:
+        """Return the first match of these patterns behind "please", "could you" and the like."""
+        patterns = self.language.data["requests"]
+        matches = (re.match(f"{patterns['lead']}(?:{patterns[key]})", self.text, re.I)
+                   for key in keys if key in patterns)  # fmt: skip
+        return next(filter(None, matches), None)
 
     def search(self, key: str, text: str) -> re.Match[str] | None:
         """Return the first match of a pattern."""
@@ -57,44 +58,39 @@ def read_requested_action(
 
     It must name something here: an idiom such as "give me a hand" does not.
     """
-    plain = PLAIN.sub("", text.strip())
+    plain = language.pattern("requests", "opening").sub("", text.strip())
     asked = Asked(plain, speaker, situation, language)
-    for reader in (_follow, _look_at, _walk, _give, _hands, _look, _gesture):
-        requested = reader(asked)
-        if requested:
-            return replace(requested, text=plain)
-    return None
+    readers = (_follow, _look, _walk, _give, _hands, _look_vaguely, _gesture)
+    found = next(filter(None, (reader(asked) for reader in readers)), None)
+    return found and replace(found, speaker=speaker, text=plain)
 
 
 def _follow(asked: Asked) -> RequestedAction | None:
-    for kind in ("unfollow", "follow"):
-        if asked.lead(kind):
-            return RequestedAction(kind, asked.speaker, to=asked.speaker)
-    return None
+    if asked.lead("unfollow"):
+        return RequestedAction("unfollow", asked.speaker)
+    return RequestedAction("follow", asked.speaker, to=asked.speaker) if asked.lead("follow") else None  # fmt: skip
 
 
 def _walk(asked: Asked) -> RequestedAction | None:
-    found, situation = asked.lead("go"), asked.situation
-    bare = match_name(
-        asked.text, [name.partition(" (")[0] for name in situation.exits], loose=False
-    )
-    if not found and bare and len(words(asked.text)) == 1:
-        return RequestedAction("go", asked.speaker, place=match_exit(asked.text, situation.exits))
-    place = match_exit(found["rest"], situation.exits) if found else ""
-    if asked.search("return", asked.text) and not place and len(situation.exits) == 1:
-        return RequestedAction("go", asked.speaker, place=situation.exits[0])
-    if not found or not place or match_name(found["rest"], situation.things, loose=False):
+    found, exits = asked.lead("go"), asked.situation.exits
+    place = match_exit(found["rest"] if found else "", exits)
+    bare = [name.partition(" (")[0] for name in exits]
+    if not found and len(words(asked.text)) == 1 and match_name(asked.text, bare, loose=False):
+        place = match_exit(asked.text, exits)
+    elif asked.search("return", asked.text) and not place and len(exits) == 1:
+        place = exits[0]
+    elif not place or (found and match_name(found["rest"], asked.situation.things, loose=False)):
         return None
     item = asked.search("fetch", asked.text)
-    if item:
-        thing = re.split(r"\b(?:from|back|for me|to me|please|bitte)\b", item["item"])[0]
+    if item and found:
+        thing = asked.language.pattern("requests", "tail").sub("", item["item"])
         return RequestedAction("fetch", asked.speaker, thing.strip(), place, asked.speaker)
     back = asked.search("back", asked.text) and not asked.search("stay", asked.text)
-    return RequestedAction("go", asked.speaker, place=place, back=bool(back))
+    return RequestedAction("go", asked.speaker, place=place, back=bool(back and found))
 
 
 def _give(asked: Asked) -> RequestedAction | None:
-    found = asked.lead("give") or asked.lead("wish") or asked.lead("please")
+    found = asked.lead("give", "wish", "please")
     if not found or asked.search("idiom", found["item"]):
         return None
     situation, groups = asked.situation, found.groupdict()
@@ -107,18 +103,16 @@ def _give(asked: Asked) -> RequestedAction | None:
     place = match_exit(source["place"], situation.exits) if source else ""
     if source and (place or match_name(source["place"], situation.things, loose=False)):
         item = item[: source.start()].strip()
-    receiver = match_name(to, situation.people, loose=False)
     named = match_name(item, (*situation.carrying, *situation.things))
-    asked_for = bool(asked.lead("give")) or bool(place) or kinds_of(item) & {"drink", "food"}
-    if not item or not (named or asked_for) or len(words(item)) > MOST_WORDS:
+    asked_for = named or place or asked.lead("give") or kinds_of(item) & {"drink", "food"}
+    if not item or not asked_for or len(words(item)) > MOST_WORDS:
         return None
-    kind = "fetch" if place else "give"
-    return RequestedAction(kind, asked.speaker, item, place, receiver or asked.speaker)
+    receiver = match_name(to, situation.people, loose=False) or asked.speaker
+    return RequestedAction("fetch" if place else "give", asked.speaker, item, place, receiver)
 
 
 def _hands(asked: Asked) -> RequestedAction | None:
-    hands = (("drop", asked.situation.carrying), ("get", asked.situation.things))
-    for kind, names in hands:
+    for kind, names in (("drop", asked.situation.carrying), ("get", asked.situation.things)):
         found = asked.lead(kind)
         item = match_name(found["item"], names) if found else ""
         if item:
@@ -126,28 +120,26 @@ def _hands(asked: Asked) -> RequestedAction | None:
     return None
 
 
-def _look_at(asked: Asked) -> RequestedAction | None:
-    return _look(asked) if asked.lead("look") else None
+def _look(asked: Asked, key: str = "look") -> RequestedAction | None:
+    found, names = asked.lead(key), (*asked.situation.things, *asked.situation.carrying)
+    if not found or len(words(found["item"])) > LONG_LOOK:
+        return None
+    item = match_name(found["item"], names, loose=False)
+    return RequestedAction("look", asked.speaker, item, text=found["item"]) if item else None
 
 
-def _look(asked: Asked) -> RequestedAction | None:
-    sure, situation = asked.lead("look"), asked.situation
-    found = sure or asked.lead("look_vague")
-    if not found or len(words(found["item"])) > MOST_WORDS + 4:
-        return None
-    item = match_name(found["item"], (*situation.things, *situation.carrying), loose=False)
-    content = asked.language.content
-    if not sure and not set(content(found["item"])) <= set(content(item)):
-        return None
-    return RequestedAction("look", asked.speaker, item) if item else None
+def _look_vaguely(asked: Asked) -> RequestedAction | None:
+    """Return a look if a vague question names a thing here and nothing else."""
+    look, content = _look(asked, "look_vague"), asked.language.content
+    return look if look and set(content(look.text)) <= set(content(look.item)) else None
 
 
 def _gesture(asked: Asked) -> RequestedAction | None:
     found = asked.lead("gesture")
-    if not found:
+    deed = asked.language.data["gestures"].get(found["deed"].lower(), "") if found else ""
+    if not found or not deed:
         return None
-    deed = asked.language.data["gestures"].get(found["deed"].lower(), "")
-    toward = re.sub(r"\b(?:me|us|mir|uns)\b", asked.speaker, found["rest"] or "")
-    toward = re.sub(r"\b(?:for|with|für|mit) .*$|\byour\b", "", toward).rstrip(" ?.!")
-    shown = f"{deed}{toward}" if re.match(r"\w+$", deed) else deed
-    return RequestedAction("gesture", asked.speaker, " ".join(shown.split())) if deed else None
+    toward = asked.language.pattern("requests", "mine").sub(asked.speaker, found["rest"] or "")
+    toward = asked.language.pattern("requests", "not_toward").sub("", toward).rstrip(" ?.!")
+    shown = f"{deed}{toward}" if deed.isalpha() else deed
+    return RequestedAction("gesture", asked.speaker, " ".join(shown.split()) + ".")
