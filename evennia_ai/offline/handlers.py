@@ -11,7 +11,6 @@ from functools import partial
 
 from evennia_ai.offline import recall, scene
 from evennia_ai.offline.knowledge import known, told_fact
-from evennia_ai.offline.passages import SURE
 from evennia_ai.offline.told import facts_in, is_question
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import joined, rotated, words
@@ -78,11 +77,6 @@ def person(view: View, text: str, topic: str) -> str:
     return recall.about_other(view, text)
 
 
-def opinion(view: View, text: str, topic: str) -> str:
-    """Answer what it thinks of something with what it knows of it."""
-    return known(view, topic, OWN)
-
-
 def seen(view: View, text: str, topic: str) -> str:
     """Answer what was seen on a walk."""
     here = (*view.situation.things, *view.situation.carrying)
@@ -96,21 +90,10 @@ def seen(view: View, text: str, topic: str) -> str:
     return view.phrase("saw", place=chosen.title, fact=fact)
 
 
-def sick(view: View, text: str, topic: str) -> str:
-    """Answer somebody who is ill with what is known of it, if anything is."""
-    found = view.rank(text, OWN, SURE) if is_question(text, view.language) else ()
-    return next((f.passage.text for f in found if not view.repeats(f.passage.text)), "")
-
-
 def secret_of(view: View, text: str, topic: str) -> str:
     """Answer what the speaker confided themselves, if this is a whisper; else keep quiet."""
     own = view.language.finds("mine", text) and not recall.named_other(view, text)
     return recall.everything(view) if own and view.private else ""
-
-
-def fact_about(key: str, view: View, text: str, topic: str) -> str:
-    """Answer what the speaker told of themselves."""
-    return recall.fact(view, key, text)
 
 
 HANDLERS: dict[str, Handler] = {
@@ -120,8 +103,6 @@ HANDLERS: dict[str, Handler] = {
     "offer_help": offer,
     "story": story,
     "opinion_person": person,
-    "opinion": opinion,
-    "ask_favourite": opinion,
     "where_is": scene.where_is,
     "who_here": scene.who_here,
     "what_here": scene.what_here,
@@ -135,16 +116,15 @@ HANDLERS: dict[str, Handler] = {
     "time": scene.clock,
     "count": scene.count,
     "count_people": scene.count_people,
-    "wound": sick,
     "secret_of": secret_of,
     "said_by": recall.said_by,
     "recall_all": recall.everything,
-    "recall_first": recall.first_line,
-    "recall_last": recall.last_line,
+    "recall_first": partial(recall.told_line, 0),
+    "recall_last": partial(recall.told_line, -1),
     "recall_gift": recall.gifts,
     "own_words": recall.own_words,
     "who_came": recall.arrivals,
     "talked_to": recall.talked_to,
 }
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")
-HANDLERS |= {f"recall_{key}": partial(fact_about, key) for key in FACTS}
+HANDLERS |= {f"recall_{key}": partial(recall.fact, key) for key in FACTS}

@@ -28,13 +28,12 @@ LONGEST = 240  # characters of two sentences that stay together
 class Passage:
     """A piece of knowledge; ``source`` is self, want, lore, seen, saw, note or told.
 
-    ``title`` holds more words that find it; ``speaker`` is whose words they are.
+    ``title`` holds more words that find it.
     """
 
     text: str
     source: str
     title: str = ""
-    speaker: str = ""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def about_anybody(view: View, text: str) -> str:
     return first_quoted(view, matching(view, text, view.told, MOST))
 
 
-def fact(view: View, key: str, text: str) -> str:
+def fact(key: str, view: View, text: str, topic: str) -> str:
     """Answer what the speaker told of a kind of fact, such as their home."""
     own = latest(view.told, view.speaker, key)
     return first_quoted(view, [own] if own else mine(view, text)) or view.phrase("told_nothing")
@@ -102,18 +102,8 @@ def everything(view: View, text: str = "", topic: str = "") -> str:
     return view.phrase("told", fact='", "'.join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
 
 
-def first_line(view: View, text: str, topic: str) -> str:
-    """Answer what the speaker said first."""
-    return told_line(view, 0)
-
-
-def last_line(view: View, text: str, topic: str) -> str:
-    """Answer what the speaker said last, before the question."""
-    return told_line(view, -1)
-
-
-def told_line(view: View, index: int) -> str:
-    """Return a line of the speaker by its index, without those that are answered now."""
+def told_line(index: int, view: View, text: str, topic: str) -> str:
+    """Answer what the speaker said first (0) or last (-1), before the question."""
     now = {line.text for line in view.scene.lines}
     kinds = SPEECH if view.private else SPEECH - {"whisper"}
     said = [s.text for s in view.transcript.heard
