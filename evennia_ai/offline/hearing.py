@@ -6,19 +6,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evennia_ai.messages import SPEECH
 from evennia_ai.offline.answers import answer
 from evennia_ai.offline.languages import ENGLISH, Language, read
-from evennia_ai.offline.permitted import meant_request, refusal
-from evennia_ai.offline.requests import RequestedAction
-from evennia_ai.offline.transcript import READ_CHARS, SPEECH
+from evennia_ai.offline.requests import RequestedAction, meant_request, refusal
+from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import capitals, sentences, words
+from evennia_ai.policy.facts.check import without_address
 from evennia_ai.ports import HeardLine
 
 HOSTILE = frozenset({"inject", "authority", "crime", "threat"})
 # Intents that stand aside for something weightier.
 COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
-COURTESY = r"(?:master |mistress |sister |brother |dear |frau |herr )?"
+CALLED = "..."  # what a sentence says that is only the character's name
 MOST = 2
 LONGEST = 330
 
@@ -27,11 +28,14 @@ LONGEST = 330
 class Heard:
     """All new lines of one speaker, spoken aloud or whispered, and the view to answer them."""
 
-    speaker: str
+    view: View
     lines: tuple[HeardLine, ...]
     sentences: tuple[str, ...]
-    private: bool
-    view: View
+
+    @property
+    def speaker(self) -> str:
+        """Return the name of who speaks."""
+        return self.view.speaker
 
     @property
     def assistant(self) -> bool:
@@ -49,27 +53,18 @@ def gather(view: View) -> list[Heard]:
     grouped: dict[tuple[str, bool], list[HeardLine]] = {}
     for line in view.scene.lines:
         grouped.setdefault((line.speaker, line.private), []).append(line)
-    return [heard_of(view, speaker, private, lines) for (speaker, private), lines in grouped.items()]  # fmt: skip
+    return [heard_of(view, lines) for lines in grouped.values()]
 
 
-def heard_of(view: View, speaker: str, private: bool, lines: Sequence[HeardLine]) -> Heard:
-    """Return one speaker's lines with the sentences in them."""
+def heard_of(view: View, lines: Sequence[HeardLine]) -> Heard:
+    """Return one speaker's lines with the sentences in them, without the character's name."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
-    own = view.answering(speaker, " ".join(spoken or [line.text for line in lines]), private)
-    parts = [p for text in spoken for p in sentences(own.language.plain(text))]
-    bare = [without_name(part, own) for part in parts]
-    return Heard(speaker, tuple(lines), tuple(p for p in bare if p.strip()), private, own)
-
-
-def without_name(sentence: str, view: View) -> str:
-    """Return a sentence without the character's name as an address; "..." if it is only that."""
-    own = "|".join(re.escape(part) for part in {view.name, *view.name.split()} if len(part) > 1)
-    if not own or set(words(sentence)) <= set(words(view.name)):
-        return "..." if own else sentence
-    start = re.sub(rf"^{COURTESY}(?:{own})\b\s*[,:!.—-]*\s*(?!'|is\b|ist\b)", "", sentence, flags=re.I)  # fmt: skip
-    end = re.sub(rf"(?:,|(?<![\s,]))\s*\b{COURTESY}(?:{own})(?=\s*[?!.…,]*$)", "", start, flags=re.I)  # fmt: skip
-    spoken_of = view.language.finds("before_name", end.rstrip("?!. …"))
-    return (start if spoken_of else end).strip()
+    own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
+    every = [part for text in spoken for part in sentences(own.language.plain(text))]
+    bare = [without_address(part, view.name).strip() for part in every]
+    called = set(words(view.name))
+    parts = [part if set(words(part)) - called else CALLED for part in bare]
+    return Heard(own, tuple(lines), tuple(parts))
 
 
 def requested_action(heard: Heard) -> RequestedAction | None:
@@ -107,7 +102,7 @@ def answer_emote(view: View, text: str) -> tuple[str, str]:
     """Return the emote and the words that answer an emote; either may be ""."""
     deed = text.removeprefix(view.speaker).strip()
     rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
-    row = next((row for row in rows if re.search(row["match"], deed, re.I)), {})
+    row = next((row for row in rows if re.search(row["match"], deed, re.I)), dict[str, str]())
     emote = row.get("emote", "").replace("{who}", view.speaker)
     return emote, view.phrase(row["say"]) if "say" in row else ""
 

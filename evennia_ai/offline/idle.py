@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from evennia_ai.messages import SPEECH
+from evennia_ai.offline.actions import Calls
 from evennia_ai.offline.languages import ENGLISH, language_of, read, table
-from evennia_ai.offline.transcript import SPEECH
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import ended, rotated, seed_of, with_article
 from evennia_ai.ports import Situation
 
-Calls = tuple[tuple[str, dict[str, str]], ...]
 # The order of the kinds of emotes: own habits and work come more often than common emotes.
 ROUND = ("habit", "work", "thing", "work", "habit", "anybody")
 RECENT = 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evennia_ai.messages import SPEECH
 from evennia_ai.offline.name_matching import match_name
 from evennia_ai.offline.passages import Passage, Query, holds, rank
 from evennia_ai.offline.told import Told, latest
-from evennia_ai.offline.transcript import SPEECH
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import joined
 

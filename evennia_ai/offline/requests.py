@@ -1,17 +1,25 @@
-"""Actions that a sentence requests, read by the patterns of its language."""
+"""Actions that a sentence requests, by the patterns of its language, and what is refused."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
 
-from evennia_ai.offline.languages import Language
+from evennia_ai.offline.languages import ENGLISH, Language
 from evennia_ai.offline.name_matching import kinds_of, match_exit, match_name
-from evennia_ai.offline.words import words
+from evennia_ai.offline.view import View
+from evennia_ai.offline.words import with_article, words
+from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Situation
 
 MOST_WORDS = 8  # of a thing's name
 LONG_LOOK = 12  # words of what is looked at
+# Intents that no request is read from.
+NO_WISH = frozenset("nature inject crime threat insult authority story secret_of joke invite keep_it recall_all said_by propose offer_thing farewell".split())  # fmt: skip
+PARTING = "give hand lend let sell part pass share drop spare take have"
+HANDS = frozenset({"give", "fetch", "drop"})
+TREATS = {"drink", "food", "remedy"}
+NEVER_WORDS = frozenset({"never", "nie"})
 
 
 @dataclass(frozen=True)
@@ -143,3 +151,74 @@ def _gesture(asked: Asked) -> RequestedAction | None:
     toward = asked.language.pattern("requests", "not_toward").sub("", toward).rstrip(" ?.!")
     shown = f"{deed}{toward}" if deed.isalpha() else deed
     return RequestedAction("gesture", asked.speaker, " ".join(shown.split()) + ".")
+
+
+def meant_request(view: View, text: str) -> RequestedAction | None:
+    """Return the action that a sentence requests, unless the character never does it."""
+    requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
+    refused = requested and requested.kind != "look" and forbidden(view, requested)
+    return None if refused else requested
+
+
+def read_meant(view: View, text: str) -> RequestedAction | None:
+    """Return the action in a sentence with "it" replaced by the thing mentioned last."""
+    now = as_it_was(view)
+    names = (*now.things, *now.carrying)
+    found = view.language.pattern("requests", "pronoun").search(text)
+    if found and not match_name(text, names, loose=False):
+        before = (line for line in reversed(view.transcript.talk) if line.strip() not in text)
+        named = next(filter(None, (match_name(line, names, loose=False) for line in before)), "")
+        item = with_article(named) if view.code == ENGLISH else named
+        text = text[: found.start()] + item + text[found.end() :] if named else text
+    return read_requested_action(text, view.speaker, now, view.language)
+
+
+def as_it_was(view: View) -> Situation:
+    """Return the situation, with things that this turn moved also in their old place.
+
+    So a request means the same at every step of the turn.
+    """
+    now, acts = view.situation, view.transcript.acts
+    things = (*now.things, *(act.item for act in acts if act.name == "get"))
+    carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
+    walks = (act for act in acts if act.name == "move")
+    ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]
+    return replace(now, exits=(*ways[:1], *now.exits), things=things, carrying=carrying)
+
+
+def forbidden(view: View, requested: RequestedAction) -> str:
+    """Return why the character will not do an action; "" if it will."""
+    clause = never_clause(view, f"{requested.text} {requested.item}")
+    if clause or requested.kind not in HANDS:
+        return clause
+    own = match_name(requested.item, view.situation.carrying, loose=False)
+    yours = view.language.pattern("requests", "your").search(requested.text)
+    keeps = own and yours and not kinds_of(requested.item) & TREATS
+    return view.phrase("keeps", thing=own) if keeps else ""
+
+
+def never_clause(view: View, text: str) -> str:
+    """Return the thing it never does that a line asks for; "" if none."""
+    code = view.language.code
+    meant, parting = set(find_words(text, (), code)), set(find_words(PARTING, (), code))
+    for clause in view.character.nevers:
+        verb, *objects = [s for s in find_words(clause, (), code) if s not in NEVER_WORDS] or [""]
+        same = verb in meant or (verb in parting and meant & parting)
+        if same and (meant & set(objects) or not objects):
+            return clause
+    return ""
+
+
+def refusal(view: View, text: str) -> str:
+    """Return a refusal of what a sentence asks for and the character never does; "" if none."""
+    if not view.language.full:
+        return ""
+    requested = read_meant(view, text)
+    if requested and requested.kind != "look":
+        clause = forbidden(view, requested)
+    else:
+        asks = text.rstrip().endswith("?") or view.language.key_of(text) in {"", "crime"}
+        clause = never_clause(view, text) if asks and not text.lower().startswith("why") else ""
+    if not clause or view.repeats(clause):
+        return view.phrase("request_not") if clause else ""
+    return view.phrase("never", fact=clause) if clause in view.character.nevers else clause

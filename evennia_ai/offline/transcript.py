@@ -129,15 +129,13 @@ class Transcript:
     def hear(self, text: str) -> None:
         """Add a line of somebody else; the acts before it belong to an earlier turn."""
         self.acts = []
-        if text.startswith("<you>"):
-            return
-        for said in _read_heard(text):
-            if said.answers == LONG_AGO:
-                self.heard.append(said)
-                continue
+        said = _read_line(text[:READ_CHARS])
+        if said:
             self.heard.append(replace(said, answers=len(self.own)))
             self.since.append(said)
             self.talk.append(said.text)
+        elif not text.startswith("<you>"):
+            self.heard += _read_summary(text)
 
     def recall_own(self, text: str, calls: list[Act]) -> None:
         """Add one of the character's replies."""
@@ -196,34 +194,34 @@ def _row(text: str, label: str) -> str:
     return rows[0].removeprefix(label) if rows else ""
 
 
-def _read_heard(text: str) -> list[Said]:
-    """Return the lines in one message: one heard line, or the rows of a summary."""
-    line = text[:READ_CHARS]
-    if line.startswith(MARK):
-        return [_read_perceived(line.removeprefix(MARK).strip())]
-    said = SAID.fullmatch(line)
-    if said:
-        return [Said(KINDS[said[2]], said[1], said[3])]
+def _read_line(text: str) -> Said | None:
+    """Return one heard line of the prompt, None for any other text."""
+    if text.startswith(MARK):
+        return _read_perceived(text.removeprefix(MARK).strip())
+    said = SAID.fullmatch(text)
+    return Said(KINDS[said[2]], said[1], said[3]) if said else None
+
+
+def _read_summary(text: str) -> list[Said]:
+    """Return the rows of a summary; its bullets read like recalled lines."""
     rows = (row[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
-    telling = (r for r in rows if len(r.split()) > 3 and not SUMMARY_HEADING.match(r))
-    return [_read_row(row) for row in telling]
+    return [
+        _read_recalled(row.removeprefix(BULLET)) if row.startswith(BULLET) else _note(row)
+        for row in rows
+        if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)
+    ]
 
 
-def _read_row(row: str) -> Said:
-    """Return a row of a summary; its bullets read like recalled lines."""
-    if row.startswith(BULLET):
-        return _read_recalled(row.removeprefix(BULLET))
-    return Said("note", "", row)
+def _note(text: str) -> Said:
+    return Said("note", "", text, LONG_AGO)
 
 
-def _read_perceived(text: str, answers: int = 0) -> Said:
+def _read_perceived(text: str) -> Said:
     """Return what the game perceived: a gift, somebody coming or going, or any other event."""
     gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
     if came:
-        return Said(came[3], came[1] or came[2], "", answers)
-    if gift:
-        return Said("give", gift[1] or gift[2], gift[3] or gift[4], answers)
-    return Said("seen", "", text, answers)
+        return Said(came[3], came[1] or came[2], "")
+    return Said("give", gift[1] or gift[2], gift[3] or gift[4]) if gift else Said("seen", "", text)
 
 
 def _recalled_rows(text: str) -> Iterator[str]:
@@ -244,10 +242,11 @@ def _read_recalled(row: str) -> Said:
     text = DATED.sub("", row, count=1)
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):
-            return _read_perceived(text.removeprefix(label).strip(), LONG_AGO)
+            said = _read_perceived(text.removeprefix(label).strip())
+            return replace(said, answers=LONG_AGO)
     found = RECALLED.fullmatch(text)
     if found is None:
-        return Said("note", "", text, LONG_AGO)
+        return _note(text)
     kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
     return Said(kind, found["speaker"], found["words"], LONG_AGO)
 

@@ -7,24 +7,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evennia_ai.offline.character import Character, read_character, rules_of
+from evennia_ai.offline.character import Character, named_as_self, read_character, rules_of
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
 from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, lore_passages, rank
 from evennia_ai.offline.told import Told, latest, read_told
 from evennia_ai.offline.transcript import Transcript, read_transcript
-from evennia_ai.offline.voice import named_as_self
 from evennia_ai.offline.words import (
     an,
     capitals,
     ended,
-    listed,
     long_sentences,
     rotated,
     seed_of,
     sentences,
 )
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.ports import LLMRequest, Scene, Situation
+from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 CONTEXT_LINES = 2
@@ -46,12 +44,12 @@ class View:
     private: bool = False
     code: str = ENGLISH
 
-    def answering(self, speaker: str, text: str, private: bool) -> View:
-        """Return the view for an answer to a speaker's words, in their language."""
-        before = [said.text for said in self.transcript.heard if said.speaker == speaker]
+    def answering(self, line: HeardLine, text: str) -> View:
+        """Return the view for an answer to the speaker of a line, in the language of a text."""
+        before = [said.text for said in self.transcript.heard if said.speaker == line.speaker]
         codes = (language_of(said) for said in (text, *reversed(before)))
         code = next(filter(None, codes), self.character.language)
-        return replace(self, speaker=speaker, private=private, code=code)
+        return replace(self, speaker=line.speaker, private=line.private, code=code)
 
     @property
     def language(self) -> Language:
@@ -148,7 +146,9 @@ class View:
 
     def listed(self, items: Iterable[str]) -> str:
         """Return several items as "a, b and c" in the language of the answer."""
-        return listed(list(items), self.language.data.get("joints", {}).get("and", "and"))
+        *first, last = list(items) or [""]
+        joint = self.language.data.get("joints", {}).get("and", "and")
+        return f"{', '.join(first)} {joint} {last}" if first else last
 
     def listing(
         self, some: str, none: str, items: Iterable[str], slot: str = "things", **slots: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\S)")
@@ -55,13 +55,6 @@ def ended(text: str) -> str:
     """Return the text with a full stop, unless it has an end."""
     text = text.rstrip(" ,;:-")
     return text if not text or text[-1] in '.!?…”"' else text + "."
-
-
-def listed(items: Sequence[str], joint: str) -> str:
-    """Return several items as "a, b and c"."""
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} {joint} {items[-1]}"
 
 
 def with_article(name: str) -> str:
