@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from evennia_ai.offline.languages import ENGLISH
 from evennia_ai.offline.name_matching import exit_parts, match_name
 from evennia_ai.offline.requests import RequestedAction
-from evennia_ai.offline.transcript import Act
+from evennia_ai.offline.transcript import Act, reads_like
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import ended, with_article
 from evennia_ai.ports import Situation
@@ -25,14 +25,9 @@ OPPOSITE = {
 OPPOSITES = OPPOSITE | {back: way for way, back in OPPOSITE.items()}
 # The tool and the argument of the actions that take one call.
 ONE_CALL = {
-    "get": ("get", "item"),
-    "drop": ("drop", "item"),
-    "look": ("look", "target"),
-    "follow": ("follow", "target"),
-    "unfollow": ("follow", "target"),
-    "gesture": ("emote", "text"),
-}
-NOTHING = re.compile(r"nothing special|you see nothing|you see no |no such|not here", re.I)
+    "get": ("get", "item"), "drop": ("drop", "item"), "look": ("look", "target"),
+    "follow": ("follow", "target"), "unfollow": ("follow", "target"), "gesture": ("emote", "text"),
+}  # fmt: skip
 LABELS = re.compile(r"(?:People|Things|Exits): [^.]*+(?:\.|\Z)")
 NO_FAILURE = frozenset({"look", "unfollow"})
 Calls = tuple[tuple[str, dict[str, str]], ...]
@@ -71,10 +66,6 @@ class _Turn:
         """Return where the action goes, as it is said; "" if it goes nowhere."""
         name, leads = exit_parts(self.requested.place)
         return leads or (with_article(name) if name else "")
-
-    def step(self, tool: str, **arguments: str) -> Step:
-        """Return the call of one tool as the next step."""
-        return Step(((tool, arguments),))
 
 
 def next_step(
@@ -126,7 +117,7 @@ def _departure(turn: _Turn) -> Step:
 def _return(turn: _Turn, slots: Mapping[str, str]) -> Step:
     if len(done(turn.acts, "move")) > 1:
         return Step(end="go_stuck", slots=slots)
-    return turn.step("move", to=way_back(turn))
+    return Step((("move", {"to": way_back(turn)}),))
 
 
 def _walk(turn: _Turn) -> Step:
@@ -154,13 +145,13 @@ def _hand_over(turn: _Turn) -> Step:
         given = bool(gave) and not gave[-1].failed
         return Step(end="give_done" if given else "give_not", slots=slots)
     if carried and not away:
-        return turn.step("give", item=carried, to=requested.to)
+        return Step((("give", {"item": carried, "to": requested.to}),))
     if away and (carried or got or not lying or "get" not in tools):
         return _return(turn, slots)
     if got:
         return Step(end="get_not", slots=slots)
     if lying and "get" in tools and (away or not requested.place or not made):
-        return turn.step("get", item=lying)
+        return Step((("get", {"item": lying}),))
     if requested.place and not tried and "move" in tools:
         return _departure(turn)
     return Step(end="fetch_not" if requested.place and made else "have_not", slots=slots)
@@ -186,7 +177,7 @@ def words_for_look(view: View, slots: dict[str, str]) -> str:
     """Return what a look that was asked for showed."""
     seen = LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
     known = [f.passage.text for f in view.rank(slots["item"], ("lore", "self"), 0.9)]
-    if not seen or NOTHING.search(seen):
+    if not seen or reads_like("nothing", seen):
         fresh = next((text for text in known if not view.repeats(text)), "")
         return fresh or view.phrase("look_not", **slots)
     said = view.phrase("look_done", **{**slots, "fact": ended(seen)})

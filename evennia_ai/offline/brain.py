@@ -56,7 +56,7 @@ def act(view: View, heard: Sequence[Heard], item: Heard, requested: RequestedAct
     if not step.end:
         return with_calls(announced(item.view, step, requested))
     words = words_for_step(item.view, requested, step)
-    return speak(view, heard, step.calls, {item.speaker: words})
+    return speak(view, heard, step.calls, {item.view.speaker: words})
 
 
 def announced(view: View, step: Step, requested: RequestedAction) -> Calls:
@@ -77,7 +77,9 @@ def speak(view: View, heard: Sequence[Heard], calls: Calls, given: dict[str, str
     """Return a reply with words for every speaker, after the given calls."""
     spoken, emotes = list[tuple[Heard, str]](), [text for name, text in calls if name == "emote"]
     for item in heard:
-        emote, words = ("", given[item.speaker]) if item.speaker in given else words_for(item)
+        emote, words = (
+            ("", given[item.view.speaker]) if item.view.speaker in given else words_for(item)
+        )
         if emote and not (item.view.private or emotes) and may_emote(view):
             emotes.append({"text": emote})
             calls = (*calls, ("emote", emotes[0]))
@@ -97,8 +99,8 @@ def notes(view: View) -> Calls:
 
 def to_one(words: str, item: Heard) -> str:
     """Return words that name the one of several speakers they are for."""
-    named = any(name.lower() in words.lower() for name in (item.view.who, item.speaker))
-    return words if named else addressed(words, item.speaker)
+    named = any(name.lower() in words.lower() for name in (item.view.who, item.view.speaker))
+    return words if named else addressed(words, item.view.speaker)
 
 
 def addressed(words: str, name: str) -> str:
@@ -133,7 +135,7 @@ def unrepeated(view: View, words: str, before: Sequence[str]) -> str:
 def delivered(view: View, spoken: Sequence[tuple[Heard, str]], calls: Calls) -> LLMReply:
     """Return the reply that speaks aloud or whispers, by tools or as plain text."""
     aloud = " ".join(words for item, words in spoken if not item.view.private)
-    whispered = [(item.speaker, words) for item, words in spoken if item.view.private]
+    whispered = [(item.view.speaker, words) for item, words in spoken if item.view.private]
     if aloud and SAY in view.tools:
         return with_calls((*calls, (SAY, {"text": aloud})))
     if whispered and not aloud and WHISPER in view.tools:

@@ -21,7 +21,6 @@ HOSTILE = frozenset({"inject", "authority", "crime", "threat"})
 COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
 CALLED = "..."  # what a sentence says that is only the character's name
 MOST = 2
-LONGEST = 330
 
 
 @dataclass(frozen=True)
@@ -33,14 +32,9 @@ class Heard:
     sentences: tuple[str, ...]
 
     @property
-    def speaker(self) -> str:
-        """Return the name of who speaks."""
-        return self.view.speaker
-
-    @property
     def assistant(self) -> bool:
         """Return True if another assistant speaks."""
-        return self.speaker in self.view.scene.assistants
+        return self.view.speaker in self.view.scene.assistants
 
     @property
     def keys(self) -> list[str]:
@@ -90,7 +84,7 @@ def words_for(heard: Heard) -> tuple[str, str]:
         elif line.kind == "arrive":
             parts.append(view.phrase("arrive"))
     parts += answers_to(heard)
-    return emote or habit(heard), shortened([part for part in parts if part])
+    return emote or habit(heard), capitals(" ".join(filter(None, parts)))
 
 
 def polite(view: View) -> str:
@@ -146,13 +140,3 @@ def weighed(language: Language, parts: Sequence[str]) -> list[str]:
     greeting = [part for part in parts[:1] if keys[part] == "greet"]
     questions = [part for part in weighty if part.rstrip().endswith("?")]
     return [*greeting, *(questions or weighty)][:MOST]
-
-
-def shortened(parts: Sequence[str]) -> str:
-    """Return the parts as one line of speech, as many as are not too long."""
-    said = ""
-    for part in parts:
-        if said and len(said) + len(part) > LONGEST:
-            break
-        said = f"{said} {part}".strip()
-    return capitals(said)

@@ -59,20 +59,6 @@ class Asked:
         return self.language.pattern("requests", key).search(text)
 
 
-def read_requested_action(
-    text: str, speaker: str, situation: Situation, language: Language
-) -> RequestedAction | None:
-    """Return the action that a sentence requests, or None.
-
-    It must name something here: an idiom such as "give me a hand" does not.
-    """
-    plain = language.pattern("requests", "opening").sub("", text.strip())
-    asked = Asked(plain, speaker, situation, language)
-    readers = (_follow, _look, _walk, _give, _hands, _look_vaguely, _gesture)
-    found = next(filter(None, (reader(asked) for reader in readers)), None)
-    return found and replace(found, speaker=speaker, text=plain)
-
-
 def _follow(asked: Asked) -> RequestedAction | None:
     if asked.lead("unfollow"):
         return RequestedAction("unfollow", asked.speaker)
@@ -161,7 +147,10 @@ def meant_request(view: View, text: str) -> RequestedAction | None:
 
 
 def read_meant(view: View, text: str) -> RequestedAction | None:
-    """Return the action in a sentence with "it" replaced by the thing mentioned last."""
+    """Return the action in a sentence, with "it" replaced by the thing mentioned last, or None.
+
+    It must name something here: an idiom such as "give me a hand" does not.
+    """
     now = as_it_was(view)
     names = (*now.things, *now.carrying)
     found = view.language.pattern("requests", "pronoun").search(text)
@@ -170,7 +159,11 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
         named = next(filter(None, (match_name(line, names, loose=False) for line in before)), "")
         item = with_article(named) if view.code == ENGLISH else named
         text = text[: found.start()] + item + text[found.end() :] if named else text
-    return read_requested_action(text, view.speaker, now, view.language)
+    text = view.language.pattern("requests", "opening").sub("", text.strip())
+    asked = Asked(text, view.speaker, now, view.language)
+    readers = (_follow, _look, _walk, _give, _hands, _look_vaguely, _gesture)
+    found = next(filter(None, (reader(asked) for reader in readers)), None)
+    return found and replace(found, text=text)
 
 
 def as_it_was(view: View) -> Situation:

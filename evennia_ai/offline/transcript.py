@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
+from evennia_ai.offline.languages import ENGLISH, read
 from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.ports import LLMRequest
@@ -22,13 +23,7 @@ MOST_ROWS = 400  # of a summary
 TALK = SPEECH | {"give"}
 SHOWN = SPEECH | {"emote", NOOP}
 HANDLED = frozenset({"give", "get", "drop"})
-FAILED = re.compile(
-    r"\b(no|not|nobody|never|can't|cannot|won't|couldn't|already|refus\w+|locked|closed|blocked|"
-    r"wrong|holds you back|unknown|do not fit|fail\w*|bars? your)\b",
-    re.I,
-)
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
-MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 
 # Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
 RECALL_LABELS = ("You remember:", "Keep in mind:", "At hand:")
@@ -42,6 +37,11 @@ RECALLED = re.compile(
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
+
+
+def reads_like(key: str, result: str) -> bool:
+    """Return True if a tool's result holds the pattern of a key; tools speak English."""
+    return bool(read(ENGLISH).pattern("results", key).search(result))
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ class Act:
     @property
     def describes(self) -> bool:
         """Return True if the result reads like "Name: description"."""
-        return bool(DESCRIBED.match(self.result)) and not MACHINERY.search(self.result)
+        return bool(DESCRIBED.match(self.result)) and not reads_like("machinery", self.result)
 
     @property
     def failed(self) -> bool:
         """Return True if the result reads like a refusal."""
-        return not self.describes and bool(FAILED.search(self.result[:160]))
+        return not self.describes and reads_like("failed", self.result[:160])
 
 
 @dataclass

@@ -12,15 +12,7 @@ from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
 from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, lore_passages, rank
 from evennia_ai.offline.told import Told, latest, read_told
 from evennia_ai.offline.transcript import Transcript, read_transcript
-from evennia_ai.offline.words import (
-    an,
-    capitals,
-    ended,
-    long_sentences,
-    rotated,
-    seed_of,
-    sentences,
-)
+from evennia_ai.offline.words import an, capitals, long_sentences, rotated, seed_of, sentences
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 
@@ -189,7 +181,7 @@ def _passages(scene: Scene, character: Character, transcript: Transcript) -> lis
     for piece in lore_passages(scene.lore, language):
         found.append(replace(piece, text=named_as_self(piece.text, scene.name, language)))
     found += [Passage(part, "seen") for part in sentences(scene.situation.description)]
-    found += [Passage(ended(note), "seen") for note in scene.situation.notes]
+    found += [Passage(f"{note.rstrip('.')}.", "seen") for note in scene.situation.notes]
     for sight in dict.fromkeys(transcript.sights):
         title, _, text = sight.partition(": ")
         if title != scene.situation.place and "nothing special" not in text:
