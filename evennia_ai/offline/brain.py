@@ -15,7 +15,7 @@ from evennia_ai.offline.idle import act_autonomously, still
 from evennia_ai.offline.record_keeping import JOURNAL, journals_only, summarise, worth_noting
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.view import View, read_request
-from evennia_ai.offline.words import capitals, long_sentences, rotated
+from evennia_ai.offline.words import in_sentence, is_description, long_sentences
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
 
@@ -65,7 +65,10 @@ def announced(view: View, step: Step, requested: RequestedAction) -> Calls:
     private = all(line.private for line in view.scene.lines)
     if not walks or private or not may_emote(view):
         return step.calls
-    return (("emote", {"text": view.emote("sets_off", who=requested.speaker)}), *step.calls)
+    return (
+        ("emote", {"text": view.emote("sets_off", who=in_sentence(requested.speaker))}),
+        *step.calls,
+    )
 
 
 def may_emote(view: View) -> bool:
@@ -99,8 +102,9 @@ def notes(view: View) -> Calls:
 
 def to_one(words: str, item: Heard) -> str:
     """Return words that name the one of several speakers they are for."""
-    named = any(name.lower() in words.lower() for name in (item.view.who, item.view.speaker))
-    return words if named else addressed(words, item.view.speaker)
+    who, speaker = item.view.who, item.view.speaker
+    named = any(name.lower() in words.lower() for name in (who, speaker))
+    return words if named or is_description(who) else addressed(words, speaker)
 
 
 def addressed(words: str, name: str) -> str:
@@ -126,8 +130,7 @@ def unrepeated(view: View, words: str, before: Sequence[str]) -> str:
     said = {line.strip().lower() for line in (*view.transcript.own, *view.scene.excuses)}
     if words.strip().lower() not in said and spoken.isdisjoint(long_sentences(words)):
         return words
-    texts = view.language.phrases.get("filler", ("Hm.",))
-    leads = rotated([capitals(text.replace("{who}", view.who)) for text in texts], view.seed)
+    leads = view.options("filler")
     tries = [*leads, *(f"{lead} {other}" for lead in leads for other in leads if lead != other)]
     return next((text for text in tries if text.strip().lower() not in said), words)
 

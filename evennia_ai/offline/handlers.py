@@ -16,7 +16,8 @@ from evennia_ai.offline.view import View
 from evennia_ai.offline.words import joined, rotated, words
 
 Handler = Callable[[View, str, str], str]
-STORY = 40  # fewest characters of what makes a tale
+STORY = 40  # fewest characters of a good tale
+TALES = frozenset({"lore", "self", "note"})
 TOPIC_FLOOR = 0.6
 OWN = ("self", "lore")
 
@@ -59,10 +60,13 @@ def offer(view: View, text: str, topic: str) -> str:
 
 
 def story(view: View, text: str, topic: str) -> str:
-    """Tell a piece of lore that was not told lately."""
-    lore = [p.text for p in view.passages if p.source == "lore" and len(p.text) > STORY]
-    lore = lore or [p.text for p in view.passages if p.source == "self" and len(p.text) > STORY][1:]
-    fresh = [text for text in rotated(lore, view.seed) if not view.repeats(text)]
+    """Tell what was not told lately: lore, else something of itself or of the journal."""
+    known = [p for p in view.passages if p.source in TALES and p.text != view.character.identity]
+    long = [p for p in known if len(p.text) > STORY]
+    tales = [p.text for p in [p for p in long if p.source == "lore"] or long or known]
+    fresh = [text for text in rotated(tales, view.seed) if not view.repeats(text)]
+    if not tales:
+        return view.phrase("tale_none")
     return view.phrase("tale", fact=fresh[0]) if fresh else ""
 
 
@@ -100,7 +104,7 @@ HANDLERS: dict[str, Handler] = {
     "greet": greet, "ask_self": identity, "ask_goal": goal, "offer_help": offer, "story": story,
     "opinion_person": person, "seen": seen, "secret_of": secret_of, "said_by": recall.said_by,
     "own_words": recall.own_words, "who_came": recall.arrivals, "talked_to": recall.talked_to,
-    "recall_all": recall.everything, "recall_gift": recall.gifts,
+    "recall_name": recall.name, "recall_all": recall.everything, "recall_gift": recall.gifts,
     "recall_first": partial(recall.told_line, 0), "recall_last": partial(recall.told_line, -1),
     "where_is": scene.where_is, "who_here": scene.who_here, "what_here": scene.what_here,
     "carry": scene.carry, "is_there": scene.is_there, "have": partial(scene.is_there, sources=OWN),

@@ -12,7 +12,7 @@ from evennia_ai.offline.languages import ENGLISH, Language, read
 from evennia_ai.offline.requests import RequestedAction, meant_request, refusal
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import capitals, sentences, words
+from evennia_ai.offline.words import capitals, in_sentence, sentences, words
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.ports import HeardLine
 
@@ -89,7 +89,8 @@ def words_for(heard: Heard) -> tuple[str, str]:
 
 def polite(view: View) -> str:
     """Return one polite line for another assistant, and none after it."""
-    return "" if view.speaker.lower() in view.own_talk else view.phrase("assistant")
+    spoken = view.speaker.lower() in view.own_talk or view.transcript.met(view.speaker)
+    return "" if spoken else view.phrase("assistant")
 
 
 def answer_emote(view: View, text: str) -> tuple[str, str]:
@@ -97,7 +98,7 @@ def answer_emote(view: View, text: str) -> tuple[str, str]:
     deed = text.removeprefix(view.speaker).strip()
     rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
     row = next((row for row in rows if re.search(row["match"], deed, re.I)), dict[str, str]())
-    emote = row.get("emote", "").replace("{who}", view.speaker)
+    emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
     return emote, view.phrase(row["say"]) if "say" in row else ""
 
 

@@ -9,7 +9,7 @@ from evennia_ai.offline.name_matching import match_name
 from evennia_ai.offline.passages import Passage, Query, holds, rank
 from evennia_ai.offline.told import Told, latest
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import joined
+from evennia_ai.offline.words import is_description, joined
 
 LINE = 0.34  # share of a question's words that a told line must hold
 MOST = 0.6  # the share if the question names nobody
@@ -92,13 +92,18 @@ def fact(key: str, view: View, text: str, topic: str) -> str:
     return first_quoted(view, [own] if own else mine(view, text)) or view.phrase("told_nothing")
 
 
+def name(view: View, text: str, topic: str) -> str:
+    """Say that the speaker told no name, if they did not; else the intent's phrase names them."""
+    return view.phrase("told_nothing") if is_description(view.who) else ""
+
+
 def everything(view: View, text: str = "", topic: str = "") -> str:
     """Answer what the character knows of the speaker: the last lines with facts, or any."""
     own = of_speaker(view, view.speaker)
     own = [t for t in own if t.private] or own if view.private else own
     telling = [t for t in own if t.facts] or own
     if not telling:
-        return view.phrase("know_you")
+        return name(view, text, topic) or view.phrase("know_you")
     return view.phrase("told", fact='", "'.join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
 
 

@@ -53,15 +53,20 @@ def is_there(view: View, text: str, topic: str, sources: Sequence[str] = KNOWN) 
 def menu(view: View, text: str, topic: str) -> str:
     """Answer what there is to eat or drink, from what is known and what is here."""
     kinds = kinds_of(text) & {"food", "drink"} or {"food", "drink"}
-    served = [p.text for p in view.passages if p.source in {"self", "lore"}]
-    served = [t for t in served if t != view.character.identity and kinds_of(t) & kinds]
-    served.sort(key=lambda t: -sum(bool(kinds_of(word) & kinds) for word in words(t)))
+    known_of = [p.text for p in view.passages if p.source in {"self", "lore"}]
+    served = [t for t in known_of if t != view.character.identity and servings(t, kinds)]
     if served:
-        fresh = [t for t in served if not view.repeats(t)]
-        return fresh[0] if fresh else view.phrase("no_more")
+        best = sorted(served, key=lambda t: -servings(t, kinds))
+        return next((t for t in best if not view.repeats(t)), view.phrase("no_more"))
     here = (*view.situation.carrying, *view.situation.things)
-    named = [view.thing(name) for name in here if kinds_of(name) & kinds]
+    named = [view.thing(name) for name in here if servings(name, kinds)]
     return view.listing("things_here", "menu", named)
+
+
+def servings(text: str, kinds: set[str]) -> int:
+    """Return how many words of a text are food or drink; an empty vessel is neither."""
+    found = map(kinds_of, words(text))
+    return sum(bool(of_word & kinds) and "vessel" not in of_word for of_word in found)
 
 
 def exits(view: View, text: str, topic: str) -> str:

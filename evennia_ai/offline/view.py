@@ -12,12 +12,22 @@ from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
 from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, lore_passages, rank
 from evennia_ai.offline.told import Told, latest, read_told
 from evennia_ai.offline.transcript import Transcript, read_transcript
-from evennia_ai.offline.words import an, capitals, long_sentences, rotated, seed_of, sentences
+from evennia_ai.offline.words import (
+    an,
+    capitals,
+    in_sentence,
+    is_description,
+    long_sentences,
+    rotated,
+    seed_of,
+    sentences,
+)
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 CONTEXT_LINES = 2
+ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 
 
@@ -78,7 +88,7 @@ class View:
     def called(self, speaker: str) -> str:
         """Return the name that a speaker gave, else the name that the character sees."""
         own = latest(self.every_told, speaker, "name")
-        return own.facts["name"] if own else speaker
+        return own.facts["name"] if own else in_sentence(speaker)
 
     @cached_property
     def recent(self) -> tuple[str, ...]:
@@ -102,12 +112,22 @@ class View:
         """Return True if a longer sentence of the text was spoken lately, word for word."""
         return not self._recent_sentences.isdisjoint(long_sentences(text))
 
+    def options(self, key: str, **slots: str) -> list[str]:
+        """Return the phrases of a key with their slots filled; a description addresses nobody."""
+        slots = {
+            "name": self.name,
+            "who": self.who,
+            "place": self.situation.place or "here",
+            **slots,
+        }
+        options = self.language.phrases.get(key) or read(ENGLISH).phrases.get(key, ("",))
+        if is_description(slots["who"]):
+            options = tuple(ADDRESS.sub("", option) for option in options)
+        return [capitals(_filled(option, slots)) for option in rotated(options, self.seed)]
+
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with its slots filled; if possible one not used yet."""
-        place = self.situation.place or "here"
-        slots = {"speaker": self.who, "name": self.name, "who": self.who, "place": place, **slots}
-        options = self.language.phrases.get(key) or read(ENGLISH).phrases.get(key, ("",))
-        made = [capitals(_filled(option, slots)) for option in rotated(options, self.seed)]
+        made = self.options(key, **slots)
         lately = "\n".join(self.recent).lower()
         unsaid = [text for text in made if text.lower() not in self.own_talk]
         fresh = [text for text in made if text.lower() not in lately]

@@ -11,6 +11,7 @@ SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\
 ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
 LOWER_START = re.compile(r"(?:^|(?<=[.!?] ))([a-zà-ÿ])")
 ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "their"})
+DESCRIBING = frozenset({"a", "an", "the", "some", "ein", "eine"})
 LONG_SENTENCE = 3  # words of a sentence that may be said again soon
 
 
@@ -72,6 +73,17 @@ def an(name: str) -> str:
     if name.split(" ", 1)[0].lower() in ARTICLES or name[:1].isupper() or plural:
         return name
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def is_description(name: str) -> bool:
+    """Return True for a short description such as "A tall man", by which nobody is addressed."""
+    first, *rest = name.split() or [""]
+    return bool(rest) and (first.lower() in DESCRIBING or rest[-1].islower())
+
+
+def in_sentence(name: str) -> str:
+    """Return a name as it stands within a sentence: "a tall man" for "A tall man"."""
+    return name[:1].lower() + name[1:] if is_description(name) else name
 
 
 def seed_of(*parts: object) -> int:
