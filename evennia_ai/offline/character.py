@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.words import capital, ended, sentences
+from evennia_ai.offline.words import capitals, ended, sentences
 from evennia_ai.policy.conversation.persona import Persona
 
 
@@ -74,13 +74,13 @@ def spoken(clause: str, name: str, language: Language) -> str:
     """Return a clause of the persona as the character says it."""
     clause = language.pattern("voice", "that").sub("", clause.strip())
     if language.pattern("voice", "addressed").search(clause):
-        return ended(capital(language.rewritten("you", clause)))
+        return ended(capitals(language.rewritten("you", clause)))
     own = first_person(clause, name, language)
     if not own and language.pattern("voice", "possessive").match(clause):
         own = own_possessives(clause, language)
     if not own and language.pattern("voice", "no_verb").match(clause):
         own = language.data["forms"]["noun"].format(clause[:1].lower() + clause[1:])
-    return ended(capital(own or clause))
+    return ended(capitals(own or clause))
 
 
 def first_person(sentence: str, name: str, language: Language) -> str:
@@ -124,7 +124,7 @@ def wanted(entry: str, language: Language) -> str:
     text = own_possessives(language.pattern("voice", "wish").sub("", entry.strip()), language)
     noun = language.pattern("voice", "noun").match(text)
     form = language.data["forms"]["want_noun" if noun else "want_verb"]
-    return ended(capital(language.rewritten("you", form.format(text))))
+    return ended(capitals(language.rewritten("you", form.format(text))))
 
 
 def refused(entry: str, language: Language) -> str:
@@ -146,4 +146,4 @@ def named_as_self(text: str, name: str, language: Language) -> str:
     own = names_of(name)
     turned = re.sub(rf"\b(?:{own})['’]s\b", "my", text)
     told = re.compile(rf"\b(?:{own}) (?={past})(?P<rest>[^.;]*)")
-    return capital(told.sub(lambda m: "I " + own_possessives(m["rest"], language), turned))
+    return capitals(told.sub(lambda m: "I " + own_possessives(m["rest"], language), turned))

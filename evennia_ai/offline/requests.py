@@ -142,8 +142,7 @@ def _gesture(asked: Asked) -> RequestedAction | None:
 def meant_request(view: View, text: str) -> RequestedAction | None:
     """Return the action that a sentence requests, unless the character never does it."""
     requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
-    refused = requested and requested.kind != "look" and forbidden(view, requested)
-    return None if refused else requested
+    return None if requested and forbidden(view, requested) else requested
 
 
 def read_meant(view: View, text: str) -> RequestedAction | None:
@@ -181,6 +180,8 @@ def as_it_was(view: View) -> Situation:
 
 def forbidden(view: View, requested: RequestedAction) -> str:
     """Return why the character will not do an action; "" if it will."""
+    if requested.kind == "look":
+        return ""
     clause = never_clause(view, f"{requested.text} {requested.item}")
     if clause or requested.kind not in HANDS:
         return clause
@@ -207,7 +208,7 @@ def refusal(view: View, text: str) -> str:
     if not view.language.full:
         return ""
     requested = read_meant(view, text)
-    if requested and requested.kind != "look":
+    if requested:
         clause = forbidden(view, requested)
     else:
         asks = text.rstrip().endswith("?") or view.language.key_of(text) in {"", "crime"}

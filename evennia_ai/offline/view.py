@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evennia_ai.offline.character import Character, named_as_self, read_character, rules_of
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, lore_passages, rank
+from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, holds, lore_passages, rank
 from evennia_ai.offline.told import Told, latest, read_told
 from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
@@ -17,6 +17,7 @@ from evennia_ai.offline.words import (
     capitals,
     in_sentence,
     is_description,
+    joined,
     long_sentences,
     rotated,
     seed_of,
@@ -27,6 +28,9 @@ from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 CONTEXT_LINES = 2
+WHOLE = 0.99  # cover of a line that names nothing else
+AS_GOOD = 0.5  # share of the best score that is good enough if the best was said
+KNOWN = ("self", "want", "lore", "seen", "saw", "note")
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 
@@ -143,6 +147,27 @@ class View:
         kept = [p for p in self.passages if p.source in set(sources)]
         drop = frozenset(self.language.content(self.name))
         return rank(Query(text, self.language, self.context(text), drop), kept, floor)
+
+    def known(self, text: str, sources: Sequence[str] = KNOWN, *, stale: bool = True) -> str:
+        """Return the best thing that is known about a line and was not said lately; "" if none.
+
+        If all that fits was said, say that there is no more; the same again only to the same question.
+        """
+        found = self.rank(text, sources)
+        near = [item for item in found if item.points > found[0].points * AS_GOOD]
+        fresh = next((item.passage for item in near if not self.repeats(item.passage.text)), None)
+        if fresh is not None:
+            return self.told_fact(fresh.text, fresh.source)
+        if not found or not stale:
+            return ""
+        if holds(text, self.language) or found[0].cover >= WHOLE:
+            return self.phrase("again", fact=joined(found[0].passage.text))
+        return self.phrase("no_more")
+
+    def told_fact(self, text: str, source: str) -> str:
+        """Return a known sentence as the character says it."""
+        outsider = text.startswith(self.name) or self.language.finds("outsider", text)
+        return self.phrase("folk_say", fact=text) if source == "self" and outsider else text
 
     def context(self, text: str) -> tuple[str, ...]:
         """Return the lines before, if the text points back at them: "and how does it work?"."""

@@ -37,11 +37,6 @@ def long_sentences(text: str) -> list[str]:
     return [" ".join(part) for part in parts if len(part) > LONG_SENTENCE]
 
 
-def capital(text: str) -> str:
-    """Return the text with a first letter in upper case."""
-    return text[:1].upper() + text[1:]
-
-
 def capitals(text: str) -> str:
     """Return the text with every sentence beginning in upper case."""
     return LOWER_START.sub(lambda found: found[1].upper(), text)
