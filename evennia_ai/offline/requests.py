@@ -13,7 +13,6 @@ from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Situation
 
 MOST_WORDS = 8  # of a thing's name
-LONG_LOOK = 12  # words of what is looked at
 # Intents that no request is read from.
 NO_WISH = frozenset("nature inject crime threat insult authority story secret_of joke invite keep_it recall_all said_by propose offer_thing farewell".split())  # fmt: skip
 PARTING = "give hand lend let sell part pass share drop spare take have"
@@ -105,27 +104,24 @@ def _give(asked: Asked) -> RequestedAction | None:
     return RequestedAction("fetch" if place else "give", asked.speaker, item, place, receiver)
 
 
-def _hands(asked: Asked) -> RequestedAction | None:
-    for kind, names in (("drop", asked.situation.carrying), ("get", asked.situation.things)):
+def _named(asked: Asked) -> RequestedAction | None:
+    """Return a look, or taking or putting down, of a thing here that a sentence names."""
+    carrying, here = asked.situation.carrying, asked.situation.things
+    for kind, names in (("look", (*here, *carrying)), ("drop", carrying), ("get", here)):
         found = asked.lead(kind)
-        item = match_name(found["item"], names) if found else ""
-        if item:
+        item = match_name(found["item"], names, loose=kind != "look") if found else ""
+        if found and item:
             return RequestedAction(kind, asked.speaker, item)
     return None
 
 
-def _look(asked: Asked, key: str = "look") -> RequestedAction | None:
-    found, names = asked.lead(key), (*asked.situation.things, *asked.situation.carrying)
-    if not found or len(words(found["item"])) > LONG_LOOK:
-        return None
-    item = match_name(found["item"], names, loose=False)
-    return RequestedAction("look", asked.speaker, item, text=found["item"]) if item else None
-
-
 def _look_vaguely(asked: Asked) -> RequestedAction | None:
     """Return a look if a vague question names a thing here and nothing else."""
-    look, content = _look(asked, "look_vague"), asked.language.content
-    return look if look and set(content(look.text)) <= set(content(look.item)) else None
+    found, content = asked.lead("look_vague"), asked.language.content
+    names = (*asked.situation.things, *asked.situation.carrying)
+    item = match_name(found["item"], names, loose=False) if found else ""
+    only = found and item and set(content(found["item"])) <= set(content(item))
+    return RequestedAction("look", asked.speaker, item) if only else None
 
 
 def _gesture(asked: Asked) -> RequestedAction | None:
@@ -160,7 +156,7 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
         text = text[: found.start()] + item + text[found.end() :] if named else text
     text = view.language.pattern("requests", "opening").sub("", text.strip())
     asked = Asked(text, view.speaker, now, view.language)
-    readers = (_follow, _look, _walk, _give, _hands, _look_vaguely, _gesture)
+    readers = (_follow, _walk, _give, _named, _look_vaguely, _gesture)
     found = next(filter(None, (reader(asked) for reader in readers)), None)
     return found and replace(found, text=text)
 

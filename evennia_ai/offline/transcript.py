@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
@@ -26,7 +26,7 @@ HANDLED = frozenset({"give", "get", "drop"})
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 
 # Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
-RECALL_LABELS = ("You remember:", "Keep in mind:", "At hand:")
+RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
 BULLET = "- "
 DATED = re.compile(
     r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: "
@@ -224,17 +224,10 @@ def _read_perceived(text: str) -> Said:
     return Said("give", gift[1] or gift[2], gift[3] or gift[4]) if gift else Said("seen", "", text)
 
 
-def _recalled_rows(text: str) -> Iterator[str]:
-    """Yield the rows of the labels of recall: behind a label, or in the list below it."""
-    listed = False
-    for row in text.splitlines():
-        if listed and row.startswith(BULLET):
-            yield row.removeprefix(BULLET)
-            continue
-        label = next((label for label in RECALL_LABELS if row.startswith(label)), None)
-        listed = row == label
-        if label and not listed:
-            yield row.removeprefix(label).lstrip()
+def _recalled_rows(text: str) -> list[str]:
+    """Return the rows of the labels of recall: behind a label, or in the list below it."""
+    rows = [row for found in RECALLS.finditer(text) for row in found["rows"].splitlines()]
+    return [row.removeprefix(BULLET).lstrip() for row in rows if row]
 
 
 def _read_recalled(row: str) -> Said:
