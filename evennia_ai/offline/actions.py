@@ -1,4 +1,4 @@
-"""From a requested action to tool calls, one step at a time.
+"""From a requested action to tool calls, one step at a time, and to words at its end.
 
 The brain keeps no state. A turn's own calls and results show what was done, and the situation shows
 where things are. Nothing is claimed that no tool did.
@@ -6,13 +6,16 @@ where things are. Nothing is claimed that no tool did.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evennia_ai.offline.languages import ENGLISH
 from evennia_ai.offline.name_matching import exit_parts, match_name
 from evennia_ai.offline.requests import RequestedAction
-from evennia_ai.offline.transcript import Act
-from evennia_ai.offline.words import with_article
+from evennia_ai.offline.transcript import Act, reads_like
+from evennia_ai.offline.view import View
+from evennia_ai.offline.words import ended, with_article
 from evennia_ai.ports import Situation
 
 OPPOSITE = {
@@ -20,6 +23,14 @@ OPPOSITE = {
     "northwest": "southeast", "upstairs": "downstairs", "inside": "outside", "n": "s", "e": "w",
 }  # fmt: skip
 OPPOSITES = OPPOSITE | {back: way for way, back in OPPOSITE.items()}
+# The tool and the argument of the actions that take one call.
+ONE_CALL = {
+    "get": ("get", "item"), "drop": ("drop", "item"), "look": ("look", "target"),
+    "follow": ("follow", "target"), "unfollow": ("follow", "target"), "gesture": ("emote", "text"),
+}  # fmt: skip
+LABELS = re.compile(r"(?:People|Things|Exits): [^.]*+(?:\.|\Z)")
+NO_FAILURE = frozenset({"look", "unfollow"})
+Calls = tuple[tuple[str, dict[str, str]], ...]
 
 
 @dataclass(frozen=True)
@@ -29,7 +40,7 @@ class Step:
     ``end`` is a key of the phrases, filled from ``slots``; if it is empty, another step follows.
     """
 
-    calls: tuple[tuple[str, dict[str, str]], ...] = ()
+    calls: Calls = ()
     end: str = ""
     slots: Mapping[str, str] = field(default_factory=dict)
 
@@ -43,23 +54,28 @@ class _Turn:
     acts: Sequence[Act]
     tools: frozenset[str]
 
+    @property
+    def walks(self) -> list[Act]:
+        """Return the walks of this turn that succeeded."""
+        tried, place = done(self.acts, "move"), self.situation.place
+        arrived = bool(tried and place) and tried[-1].result.startswith(place)
+        return [act for act in tried if not act.failed or (act is tried[-1] and arrived)]
+
+    @property
+    def place(self) -> str:
+        """Return where the action goes, as it is said; "" if it goes nowhere."""
+        name, leads = exit_parts(self.requested.place)
+        return leads or (with_article(name) if name else "")
+
 
 def next_step(
     requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
 ) -> Step:
     """Return the next step of an action, given what this turn has done."""
     turn = _Turn(requested, situation, acts, tools)
-    if requested.kind in {"give", "fetch"}:
-        return _hand_over(turn)
-    if requested.kind == "go":
-        return _walk(turn)
-    if requested.kind == "unfollow":
-        return _unfollow(turn)
-    if requested.kind == "gesture":
-        if "emote" not in tools or done(acts, "emote"):
-            return Step(end="gesture_done" if done(acts, "emote") else "gesture_not")
-        return Step((("emote", {"text": requested.item + "."}),), "gesture_done")
-    return _one_call(turn)
+    if requested.kind in ONE_CALL:
+        return _one_call(turn)
+    return _walk(turn) if requested.kind == "go" else _hand_over(turn)
 
 
 def done(acts: Sequence[Act], name: str) -> list[Act]:
@@ -68,29 +84,15 @@ def done(acts: Sequence[Act], name: str) -> list[Act]:
 
 
 def _one_call(turn: _Turn) -> Step:
-    requested, kind = turn.requested, turn.requested.kind
-    tried = done(turn.acts, kind)
-    slots = {"item": with_article(requested.item), "why": tried[-1].result if tried else ""}
-    if kind not in turn.tools:
-        return Step(end=f"{kind}_not", slots=slots)
-    if not tried:
-        argument = "target" if kind in {"look", "follow"} else "item"
-        return Step(((kind, {argument: requested.item or requested.to}),))
-    failed = tried[-1].failed and kind != "look"
+    item, kind = turn.requested.item, turn.requested.kind
+    tool, argument = ONE_CALL[kind]
+    tried = done(turn.acts, tool)
+    if tool in turn.tools and not tried:
+        calls = ((tool, {argument: item or turn.requested.to}),)
+        return Step(calls, end="gesture_done" if kind == "gesture" else "")
+    failed = kind not in NO_FAILURE and (not tried or tried[-1].failed)
+    slots = {"item": with_article(item), "why": tried[-1].result if tried else ""}
     return Step(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
-
-
-def _unfollow(turn: _Turn) -> Step:
-    if "follow" not in turn.tools or done(turn.acts, "follow"):
-        return Step(end="unfollow_done")
-    return Step((("follow", {"target": ""}),))
-
-
-def moves_made(turn: _Turn) -> list[Act]:
-    """Return the walks of this turn that succeeded."""
-    tried, place = done(turn.acts, "move"), turn.situation.place
-    arrived = bool(tried and place) and tried[-1].result.startswith(place)
-    return [act for act in tried if not act.failed or (act is tried[-1] and arrived)]
 
 
 def way_back(turn: _Turn) -> str:
@@ -99,10 +101,8 @@ def way_back(turn: _Turn) -> str:
     start = next((place for place, colon, _ in looks if colon), "")
     wanted = OPPOSITES.get(exit_parts(turn.requested.place)[0].lower(), "")
     exits = [exit_parts(name) for name in turn.situation.exits]
-    for name, leads in exits:
-        if (start and leads == start) or (wanted and name.lower() == wanted):
-            return name
-    return exits[0][0] if exits else ""
+    fit = (n for n, leads in exits if (start and leads == start) or (wanted and n.lower() == wanted))  # fmt: skip
+    return next(fit, exits[0][0] if exits else "")
 
 
 def _departure(turn: _Turn) -> Step:
@@ -120,46 +120,31 @@ def _return(turn: _Turn, slots: Mapping[str, str]) -> Step:
     return Step((("move", {"to": way_back(turn)}),))
 
 
-def _place(turn: _Turn) -> str:
-    """Return where the action goes, as it is said; "" if it goes nowhere."""
-    name, leads = exit_parts(turn.requested.place)
-    return leads or (with_article(name) if name else "")
-
-
 def _walk(turn: _Turn) -> Step:
-    made, tried = moves_made(turn), done(turn.acts, "move")
-    where = {"place": _place(turn), "why": tried[-1].result if tried else ""}
+    tried, slots = done(turn.acts, "move"), {"place": turn.place}
     if "move" in turn.tools and not tried:
         return _departure(turn)
-    if "move" not in turn.tools or not made:
-        return Step(end="go_not", slots=where)
-    if len(made) == 1 and turn.requested.back:
-        return _return(turn, where)
-    seen = made[0].result
-    return Step(end="go_back" if len(made) > 1 else "go_done", slots={**where, "seen": seen})
+    if not turn.walks:
+        return Step(end="go_not", slots=slots)
+    if len(turn.walks) == 1 and turn.requested.back:
+        return _return(turn, slots)
+    return Step(end="go_back" if len(turn.walks) > 1 else "go_done", slots=slots)
 
 
 def _hand_over(turn: _Turn) -> Step:
     requested, situation, tools = turn.requested, turn.situation, turn.tools
     gave, got, tried = (done(turn.acts, name) for name in ("give", "get", "move"))
-    made = moves_made(turn)
+    made = turn.walks
     away = len(made) % 2 == 1
-    carried = match_name(
-        requested.item,
-        situation.carrying,
-        loose=not match_name(requested.item, situation.things, loose=False),
-    )
+    exact = match_name(requested.item, situation.things, loose=False)
+    carried = match_name(requested.item, situation.carrying, loose=not exact)
     lying = match_name(requested.item, situation.things, loose=bool(tried or not requested.place))
-    item, why = carried or lying or requested.item, ""
-    if gave or got:
-        last = (gave or got)[-1]
-        item, why = str(last.arguments.get("item", requested.item)), last.result
-    slots = {"item": with_article(item), "to": requested.to, "why": why, "place": _place(turn)}
-    if gave:
-        return Step(end="give_not" if gave[-1].failed else "give_done", slots=slots)
+    item = (gave or got)[-1].item if gave or got else carried or lying
+    slots = {"item": with_article(item or requested.item), "to": requested.to, "place": turn.place}
+    if gave or (carried and not away and "give" not in tools):
+        given = bool(gave) and not gave[-1].failed
+        return Step(end="give_done" if given else "give_not", slots=slots)
     if carried and not away:
-        if "give" not in tools:
-            return Step(end="give_not", slots=slots)
         return Step((("give", {"item": carried, "to": requested.to}),))
     if away and (carried or got or not lying or "get" not in tools):
         return _return(turn, slots)
@@ -170,3 +155,30 @@ def _hand_over(turn: _Turn) -> Step:
     if requested.place and not tried and "move" in tools:
         return _departure(turn)
     return Step(end="fetch_not" if requested.place and made else "have_not", slots=slots)
+
+
+def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
+    """Return the words at the end of an action."""
+    bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
+    slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}
+    if view.code != ENGLISH:
+        slots = {key: value.removeprefix("the ") for key, value in slots.items()}
+    if step.end == "look_done":
+        return words_for_look(view, slots)
+    if step.end == "give_done" and requested.to not in {view.speaker, view.who}:
+        return view.phrase("give_other", **slots)
+    if step.end in {"have_not", "fetch_not"}:
+        other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
+        return f"{view.phrase(step.end, **slots)} {other}".strip()
+    return view.phrase(step.end, **slots)
+
+
+def words_for_look(view: View, slots: dict[str, str]) -> str:
+    """Return what a look that was asked for showed."""
+    seen = LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
+    known = [f.passage.text for f in view.rank(slots["item"], ("lore", "self"), 0.9)]
+    if not seen or reads_like("nothing", seen):
+        fresh = next((text for text in known if not view.repeats(text)), "")
+        return fresh or view.phrase("look_not", **slots)
+    said = view.phrase("look_done", **{**slots, "fact": ended(seen)})
+    return view.phrase("again", fact=ended(seen)) if view.repeats(said) else said

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from evennia_ai.offline import recall
-from evennia_ai.offline.handlers import HANDLERS
-from evennia_ai.offline.knowledge import known, looked_at, told_fact
+from evennia_ai.offline.handlers import HANDLERS, looked_at
 from evennia_ai.offline.languages import Intent
 from evennia_ai.offline.passages import SURE
 from evennia_ai.offline.told import facts_in, is_question
@@ -37,8 +36,8 @@ def sought(view: View, intent: Intent, text: str) -> str:
     own = (fact for fact in view.character.facts if intent.facts.search(fact))
     fresh = next((fact for fact in own if not view.repeats(fact)), "")
     if fresh or not intent.seek:
-        return told_fact(view, fresh, "self")
-    return recall.about_me(view, text) or known(view, text, ("self", "lore"))
+        return view.told_fact(fresh, "self")
+    return recall.about_me(view, text) or view.known(text, ("self", "lore"))
 
 
 def to_question(view: View, text: str) -> str:
@@ -46,8 +45,8 @@ def to_question(view: View, text: str) -> str:
     told = recall.about_me(view, text) or recall.about_other(view, text)
     if not told and len(words(text)) >= LEAST and not view.language.content(text):
         told = recall.pointed_at(view, text)
-    told = told or known(view, text, stale=False) or recall.about_anybody(view, text)
-    return told or looked_at(view, text) or known(view, text) or deflection(view, text)
+    told = told or view.known(text, stale=False) or recall.about_anybody(view, text)
+    return told or looked_at(view, text) or view.known(text) or deflection(view, text)
 
 
 def deflection(view: View, text: str) -> str:
@@ -68,7 +67,7 @@ def to_statement(view: View, text: str) -> str:
             return view.phrase(phrase, value=facts[key])
     best = view.rank(text, ("self", "lore"), SURE)[:1]
     if best and len(view.language.content(text)) > 1 and not view.repeats(best[0].passage.text):
-        return told_fact(view, best[0].passage.text, best[0].passage.source)
+        return view.told_fact(best[0].passage.text, best[0].passage.source)
     if facts:
         return view.phrase("noted")
     short = [e for e in view.character.examples if not e.endswith("?") and len(words(e)) <= FEW]

@@ -1,4 +1,8 @@
-"""A persona in parts, in the first person: facts, wants, what it never does, habits."""
+"""A persona in parts, in the first person: facts, wants, what it never does, habits.
+
+The rules stand in the language's data. A sentence that they do not fit is left as it is, or quoted
+as what others say.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.voice import refused, spoken, wanted
-from evennia_ai.offline.words import capital, sentences
+from evennia_ai.offline.words import capitals, ended, sentences
 from evennia_ai.policy.conversation.persona import Persona
-
-SHORT_CLAUSE = 5  # words
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def read_character(persona: Persona, name: str) -> Character:
     def having(key: str, texts: list[str]) -> list[str]:
         return [text for text in texts if language.pattern("voice", key).search(text)]
 
-    clauses = [c for one in sentences(persona.text) for c in split_clauses(one, language)]
+    clauses = sentences(persona.text)
     about_talk = having("about_talk", clauses)
     own = [spoken(c, name, language) for c in clauses if c not in about_talk]
     every = own + [spoken(entry, name, language) for entry in persona.knows]
@@ -62,16 +63,87 @@ def rules_of(code: str) -> Language:
     return read(code) if "voice" in read(code).data else read(ENGLISH)
 
 
-def split_clauses(sentence: str, language: Language) -> list[str]:
-    """Return a long sentence in parts that stand alone, a short one whole."""
-    parts = [part.strip() for part in language.pattern("voice", "clause").split(sentence)]
-    if any(len(part.split()) < SHORT_CLAUSE for part in parts):
-        return [sentence]
-    return [capital(part) for part in parts]
-
-
 def habits_of(manner: str, language: Language) -> tuple[str, ...]:
     """Return the parts of the manner that can be shown: "wipes mugs while listening"."""
     parts = re.split(r"[,;.]\s++(?:and )?|(?<!\s)\s++(?:and|und)\s+", manner)
     shown = (part.strip(" .") for part in parts)
     return tuple(part for part in shown if language.pattern("voice", "habit").match(part))
+
+
+def spoken(clause: str, name: str, language: Language) -> str:
+    """Return a clause of the persona as the character says it."""
+    clause = language.pattern("voice", "that").sub("", clause.strip())
+    if language.pattern("voice", "addressed").search(clause):
+        return ended(capitals(language.rewritten("you", clause)))
+    own = first_person(clause, name, language)
+    if not own and language.pattern("voice", "possessive").match(clause):
+        own = own_possessives(clause, language)
+    if not own and language.pattern("voice", "no_verb").match(clause):
+        own = language.data["forms"]["noun"].format(clause[:1].lower() + clause[1:])
+    return ended(capitals(own or clause))
+
+
+def first_person(sentence: str, name: str, language: Language) -> str:
+    """Return "Mira keeps the inn." as "I keep the inn."; "" if it is not about the character."""
+    rules = language.data.get("voice", {})
+    subject, adverb = rules.get("subject", "(?!)"), rules.get("adverb", "(?!)")
+    found = re.match(rf"(?:{subject}|{names_of(name)})\b,? ({adverb})?(\w+)", sentence, re.I)
+    if not found:
+        return ""
+
+    def in_turn(again: re.Match[str]) -> str:
+        return f"{again['joint']} {again['adverb']}{own_verb(again['verb'], language)}"
+
+    rest = language.pattern("voice", "verb_again").sub(in_turn, sentence[found.end() :])
+    verb = f"{found[1] or ''}{own_verb(found[2], language)}"
+    return f"{language.data['forms']['i']} {verb}{own_possessives(rest, language)}"
+
+
+def names_of(name: str) -> str:
+    """Return a pattern of a name and its words."""
+    return "|".join(re.escape(part) for part in {name, *name.split()} if len(part) > 1) or "(?!)"
+
+
+def own_verb(verb: str, language: Language) -> str:
+    """Return a verb of the third person in the first: "carries" gives "carry"."""
+    return language.rewritten("verb", verb.lower(), most=1)
+
+
+def own_possessives(text: str, language: Language) -> str:
+    """Return a text about the character with its "his" or "her" as "my"."""
+    if not language.pattern("voice", "others").search(text):
+        text = language.pattern("voice", "verb_within").sub(
+            lambda found: f"{language.data['forms']['i']} {own_verb(found['verb'], language)}",
+            language.rewritten("own_alone", text),
+        )
+    return language.rewritten("own", text)
+
+
+def wanted(entry: str, language: Language) -> str:
+    """Return a goal as a sentence: "to find him" gives "I want to find him."."""
+    text = own_possessives(language.pattern("voice", "wish").sub("", entry.strip()), language)
+    noun = language.pattern("voice", "noun").match(text)
+    form = language.data["forms"]["want_noun" if noun else "want_verb"]
+    return ended(capitals(language.rewritten("you", form.format(text))))
+
+
+def refused(entry: str, language: Language) -> str:
+    """Return what it never does as a sentence: "steals" gives "I never steal."."""
+    text = language.pattern("voice", "refusal").sub("", entry.strip(), count=1)
+    verb, _, rest = own_possessives(text, language).partition(" ")
+    form = language.data["forms"]["never"].format(verb=own_verb(verb, language), rest=rest)
+    return ended(language.rewritten("you", form).strip())
+
+
+def named_as_self(text: str, name: str, language: Language) -> str:
+    """Return a lore sentence that names the character, in the first person if that is sure.
+
+    "Bess's husband drowned" gives "My husband drowned".
+    """
+    past = language.data.get("voice", {}).get("past")
+    if past is None:
+        return text
+    own = names_of(name)
+    turned = re.sub(rf"\b(?:{own})['’]s\b", "my", text)
+    told = re.compile(rf"\b(?:{own}) (?={past})(?P<rest>[^.;]*)")
+    return capitals(told.sub(lambda m: "I " + own_possessives(m["rest"], language), turned))

@@ -6,18 +6,21 @@ to the intent's phrases.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from evennia_ai.offline import recall, scene
-from evennia_ai.offline.knowledge import known, told_fact
-from evennia_ai.offline.passages import SURE
+from evennia_ai.offline import recall
+from evennia_ai.offline.name_matching import exit_parts, kinds_of, match_exit, match_name
 from evennia_ai.offline.told import facts_in, is_question
-from evennia_ai.offline.view import View
+from evennia_ai.offline.view import KNOWN, View
 from evennia_ai.offline.words import joined, rotated, words
 
 Handler = Callable[[View, str, str], str]
-STORY = 40  # fewest characters of what makes a tale
+STORY = 40  # fewest characters of a good tale
+MOST_LISTED = 5
+FEW = 4  # words of a topic that names a thing
+ALL_THINGS, ALL_WAYS = ["things"], (["exits"], ["ways"], ["doors"])
+TALES = frozenset({"lore", "self", "note"})
 TOPIC_FLOOR = 0.6
 OWN = ("self", "lore")
 
@@ -41,7 +44,7 @@ def identity(view: View, text: str, asked: str) -> str:
     fresh = next((text for text in own if text and not view.repeats(text)), "")
     if not fresh:
         return view.phrase("ask_name")
-    said = told_fact(view, fresh, "self")
+    said = view.told_fact(fresh, "self")
     named = view.name.split()[0].lower() in said.lower()
     return said if named or view.was_said(view.name) else f"{view.phrase('ask_name')} {said}"
 
@@ -60,10 +63,13 @@ def offer(view: View, text: str, topic: str) -> str:
 
 
 def story(view: View, text: str, topic: str) -> str:
-    """Tell a piece of lore that was not told lately."""
-    lore = [p.text for p in view.passages if p.source == "lore" and len(p.text) > STORY]
-    lore = lore or [p.text for p in view.passages if p.source == "self" and len(p.text) > STORY][1:]
-    fresh = [text for text in rotated(lore, view.seed) if not view.repeats(text)]
+    """Tell what was not told lately: lore, else something of itself or of the journal."""
+    known = [p for p in view.passages if p.source in TALES and p.text != view.character.identity]
+    long = [p for p in known if len(p.text) > STORY]
+    tales = [p.text for p in [p for p in long if p.source == "lore"] or long or known]
+    fresh = [text for text in rotated(tales, view.seed) if not view.repeats(text)]
+    if not tales:
+        return view.phrase("tale_none")
     return view.phrase("tale", fact=fresh[0]) if fresh else ""
 
 
@@ -74,13 +80,8 @@ def person(view: View, text: str, topic: str) -> str:
     found = view.rank(topic, ("self", "lore", "want"), TOPIC_FLOOR)
     fresh = next((f.passage.text for f in found if not view.repeats(f.passage.text)), "")
     if fresh or not view.language.finds("asks_more", text):
-        return told_fact(view, fresh, "self")
+        return view.told_fact(fresh, "self")
     return recall.about_other(view, text)
-
-
-def opinion(view: View, text: str, topic: str) -> str:
-    """Answer what it thinks of something with what it knows of it."""
-    return known(view, topic, OWN)
 
 
 def seen(view: View, text: str, topic: str) -> str:
@@ -88,18 +89,12 @@ def seen(view: View, text: str, topic: str) -> str:
     here = (*view.situation.things, *view.situation.carrying)
     found = [p for p in view.passages if p.source == "saw" and p.title not in here]
     if not found:
-        return known(view, text, OWN) if is_question(text, view.language) else ""
+        return view.known(text, OWN) if is_question(text, view.language) else ""
     fresh = [p for p in found if not view.repeats(p.text)]
     best = view.rank(text, ("saw",))
     chosen = best[0].passage if best else (fresh or found)[-1]
     fact = joined(chosen.text) if view.repeats(chosen.text) else chosen.text
     return view.phrase("saw", place=chosen.title, fact=fact)
-
-
-def sick(view: View, text: str, topic: str) -> str:
-    """Answer somebody who is ill with what is known of it, if anything is."""
-    found = view.rank(text, OWN, SURE) if is_question(text, view.language) else ()
-    return next((f.passage.text for f in found if not view.repeats(f.passage.text)), "")
 
 
 def secret_of(view: View, text: str, topic: str) -> str:
@@ -108,43 +103,120 @@ def secret_of(view: View, text: str, topic: str) -> str:
     return recall.everything(view) if own and view.private else ""
 
 
-def fact_about(key: str, view: View, text: str, topic: str) -> str:
-    """Answer what the speaker told of themselves."""
-    return recall.fact(view, key, text)
+def where_is(view: View, text: str, topic: str) -> str:
+    """Answer where somebody or something is."""
+    if set(words(topic)) & set(words(view.name)):
+        return view.phrase("it_is_me")
+    here = match_name(topic, view.situation.people, loose=False)
+    if here:
+        return view.phrase("right_here", other=view.called(here))
+    return view.known(text) or view.phrase("not_here", other=topic)
+
+
+def who_here(view: View, text: str, topic: str) -> str:
+    """Answer who is here."""
+    return view.listing("here", "alone", map(view.called, view.others), "people")
+
+
+def things(kind: str, view: View, text: str, topic: str) -> str:
+    """Answer what lies here (``things``), or what the character has with it (``carrying``)."""
+    names = getattr(view.situation, kind)[:MOST_LISTED]
+    return view.listing(kind, f"{kind}_none", map(view.thing, names))
+
+
+def is_there(view: View, text: str, topic: str, sources: Sequence[str] = KNOWN) -> str:
+    """Answer whether the character has something, or whether it or a way to it is here."""
+    way = match_exit(topic, view.situation.exits)
+    found = recall.about_me(view, text) or (way and view.phrase("exits", exits=exit_parts(way)[0]))
+    found = found or at_hand(view, topic) or view.known(text, sources)
+    return found or (view.phrase("have_none", thing=topic) if 0 < len(words(topic)) < FEW else "")
+
+
+def menu(view: View, text: str, topic: str) -> str:
+    """Answer what there is to eat or drink, from what is known and what is here."""
+    kinds = kinds_of(text) & {"food", "drink"} or {"food", "drink"}
+    known_of = [p.text for p in view.passages if p.source in {"self", "lore"}]
+    served = [t for t in known_of if t != view.character.identity and servings(t, kinds)]
+    if served:
+        best = sorted(served, key=lambda t: -servings(t, kinds))
+        return next((t for t in best if not view.repeats(t)), view.phrase("no_more"))
+    here = (*view.situation.carrying, *view.situation.things)
+    named = [view.thing(name) for name in here if servings(name, kinds)]
+    return view.listing("things", "menu", named)
+
+
+def servings(text: str, kinds: set[str]) -> int:
+    """Return how many words of a text are food or drink; an empty vessel is neither."""
+    found = map(kinds_of, words(text))
+    return sum(bool(of_word & kinds) and "vessel" not in of_word for of_word in found)
+
+
+def exits(view: View, text: str, topic: str) -> str:
+    """Answer where a way leads, or which ways there are."""
+    found = match_exit(topic, view.situation.exits)
+    if topic and not found:
+        return view.known(text)
+    if not topic:
+        names = [exit_parts(name)[0] for name in view.situation.exits]
+        return view.listing("exits", "exits_none", names, "exits")
+    name, leads = exit_parts(found)
+    return view.known(text, ("saw", "lore")) or view.phrase("exit", place=leads or name)
+
+
+def clock(view: View, text: str, topic: str) -> str:
+    """Answer what time it is."""
+    now = view.transcript.time
+    return view.phrase("time", time=now) if now else view.phrase("time_none")
+
+
+def count(view: View, text: str, topic: str) -> str:
+    """Count what is here, or carried, of a kind."""
+    now = view.situation
+    named = [view.thing(name) for name in (*now.things, *now.carrying)
+             if match_name(topic, [name], loose=False)]  # fmt: skip
+    if words(topic) == ALL_THINGS:
+        named = [view.thing(name) for name in now.carrying]
+    if words(topic) in ALL_WAYS:
+        named = [name.replace(" (to ", " to ").rstrip(")") for name in now.exits]
+    return view.listing("count", "", named, number=number(view, len(named)))
+
+
+def count_people(view: View, text: str, topic: str) -> str:
+    """Count the people here."""
+    people = [view.name, view.who, *(view.called(name) for name in view.others)]
+    return view.listing("number_of_us", "", people, "people", number=number(view, len(people)))
+
+
+def number(view: View, value: int) -> str:
+    """Return a small number as a word."""
+    numbers = view.language.data.get("numbers", ())
+    return numbers[value] if value < len(numbers) else str(value)
+
+
+def looked_at(view: View, text: str) -> str:
+    """Return that a thing that the question names is here; "" if it names none."""
+    return at_hand(view, text, loose=False) if view.language.finds("asks_place", text) else ""
+
+
+def at_hand(view: View, text: str, *, loose: bool = True) -> str:
+    """Return that the character has a thing that a text names, or that it is here; "" if not."""
+    for key, names in (("have", view.situation.carrying), ("is_here", view.situation.things)):
+        named = match_name(text, names, loose)
+        if named:
+            return view.phrase(key, item=view.thing(named))
+    return ""
 
 
 HANDLERS: dict[str, Handler] = {
-    "greet": greet,
-    "ask_self": identity,
-    "ask_goal": goal,
-    "offer_help": offer,
-    "story": story,
-    "opinion_person": person,
-    "opinion": opinion,
-    "ask_favourite": opinion,
-    "where_is": scene.where_is,
-    "who_here": scene.who_here,
-    "what_here": scene.what_here,
-    "carry": scene.carry,
-    "have": partial(scene.is_there, sources=OWN),
-    "is_there": scene.is_there,
-    "menu": scene.menu,
-    "exits": scene.exits,
-    "way_to": scene.exits,
-    "seen": seen,
-    "time": scene.clock,
-    "count": scene.count,
-    "count_people": scene.count_people,
-    "wound": sick,
-    "secret_of": secret_of,
-    "said_by": recall.said_by,
-    "recall_all": recall.everything,
-    "recall_first": recall.first_line,
-    "recall_last": recall.last_line,
-    "recall_gift": recall.gifts,
-    "own_words": recall.own_words,
-    "who_came": recall.arrivals,
-    "talked_to": recall.talked_to,
-}
+    "greet": greet, "ask_self": identity, "ask_goal": goal, "offer_help": offer, "story": story,
+    "opinion_person": person, "seen": seen, "secret_of": secret_of, "said_by": recall.said_by,
+    "own_words": recall.own_words, "who_came": recall.arrivals, "talked_to": recall.talked_to,
+    "recall_name": recall.name, "recall_all": recall.everything, "recall_gift": recall.gifts,
+    "recall_first": partial(recall.told_line, 0), "recall_last": partial(recall.told_line, -1),
+    "where_is": where_is, "who_here": who_here, "what_here": partial(things, "things"),
+    "carry": partial(things, "carrying"), "is_there": is_there, "have": partial(is_there, sources=OWN),
+    "menu": menu, "exits": exits, "way_to": exits, "time": clock,
+    "count": count, "count_people": count_people,
+}  # fmt: skip
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")
-HANDLERS |= {f"recall_{key}": partial(fact_about, key) for key in FACTS}
+HANDLERS |= {f"recall_{key}": partial(recall.fact, key) for key in FACTS}

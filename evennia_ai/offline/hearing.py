@@ -6,37 +6,35 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evennia_ai.messages import SPEECH
 from evennia_ai.offline.answers import answer
 from evennia_ai.offline.languages import ENGLISH, Language, read
-from evennia_ai.offline.permitted import meant_request, refusal
-from evennia_ai.offline.requests import RequestedAction
-from evennia_ai.offline.transcript import READ_CHARS, SPEECH
+from evennia_ai.offline.requests import RequestedAction, meant_request, refusal
+from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import capitals, sentences, words
+from evennia_ai.offline.words import capitals, in_sentence, sentences, words
+from evennia_ai.policy.facts.check import without_address
 from evennia_ai.ports import HeardLine
 
 HOSTILE = frozenset({"inject", "authority", "crime", "threat"})
 # Intents that stand aside for something weightier.
 COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
-COURTESY = r"(?:master |mistress |sister |brother |dear |frau |herr )?"
+CALLED = "..."  # what a sentence says that is only the character's name
 MOST = 2
-LONGEST = 330
 
 
 @dataclass(frozen=True)
 class Heard:
     """All new lines of one speaker, spoken aloud or whispered, and the view to answer them."""
 
-    speaker: str
+    view: View
     lines: tuple[HeardLine, ...]
     sentences: tuple[str, ...]
-    private: bool
-    view: View
 
     @property
     def assistant(self) -> bool:
         """Return True if another assistant speaks."""
-        return self.speaker in self.view.scene.assistants
+        return self.view.speaker in self.view.scene.assistants
 
     @property
     def keys(self) -> list[str]:
@@ -49,27 +47,18 @@ def gather(view: View) -> list[Heard]:
     grouped: dict[tuple[str, bool], list[HeardLine]] = {}
     for line in view.scene.lines:
         grouped.setdefault((line.speaker, line.private), []).append(line)
-    return [heard_of(view, speaker, private, lines) for (speaker, private), lines in grouped.items()]  # fmt: skip
+    return [heard_of(view, lines) for lines in grouped.values()]
 
 
-def heard_of(view: View, speaker: str, private: bool, lines: Sequence[HeardLine]) -> Heard:
-    """Return one speaker's lines with the sentences in them."""
+def heard_of(view: View, lines: Sequence[HeardLine]) -> Heard:
+    """Return one speaker's lines with the sentences in them, without the character's name."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
-    own = view.answering(speaker, " ".join(spoken or [line.text for line in lines]), private)
-    parts = [p for text in spoken for p in sentences(own.language.plain(text))]
-    bare = [without_name(part, own) for part in parts]
-    return Heard(speaker, tuple(lines), tuple(p for p in bare if p.strip()), private, own)
-
-
-def without_name(sentence: str, view: View) -> str:
-    """Return a sentence without the character's name as an address; "..." if it is only that."""
-    own = "|".join(re.escape(part) for part in {view.name, *view.name.split()} if len(part) > 1)
-    if not own or set(words(sentence)) <= set(words(view.name)):
-        return "..." if own else sentence
-    start = re.sub(rf"^{COURTESY}(?:{own})\b\s*[,:!.—-]*\s*(?!'|is\b|ist\b)", "", sentence, flags=re.I)  # fmt: skip
-    end = re.sub(rf"(?:,|(?<![\s,]))\s*\b{COURTESY}(?:{own})(?=\s*[?!.…,]*$)", "", start, flags=re.I)  # fmt: skip
-    spoken_of = view.language.finds("before_name", end.rstrip("?!. …"))
-    return (start if spoken_of else end).strip()
+    own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
+    every = [part for text in spoken for part in sentences(own.language.plain(text))]
+    bare = [without_address(part, view.name).strip() for part in every]
+    called = set(words(view.name))
+    parts = [part if set(words(part)) - called else CALLED for part in bare]
+    return Heard(own, tuple(lines), tuple(parts))
 
 
 def requested_action(heard: Heard) -> RequestedAction | None:
@@ -95,20 +84,21 @@ def words_for(heard: Heard) -> tuple[str, str]:
         elif line.kind == "arrive":
             parts.append(view.phrase("arrive"))
     parts += answers_to(heard)
-    return emote or habit(heard), shortened([part for part in parts if part])
+    return emote or habit(heard), capitals(" ".join(filter(None, parts)))
 
 
 def polite(view: View) -> str:
     """Return one polite line for another assistant, and none after it."""
-    return "" if view.speaker.lower() in view.own_talk else view.phrase("assistant")
+    spoken = view.speaker.lower() in view.own_talk or view.transcript.met(view.speaker)
+    return "" if spoken else view.phrase("assistant")
 
 
 def answer_emote(view: View, text: str) -> tuple[str, str]:
     """Return the emote and the words that answer an emote; either may be ""."""
     deed = text.removeprefix(view.speaker).strip()
     rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
-    row = next((row for row in rows if re.search(row["match"], deed, re.I)), {})
-    emote = row.get("emote", "").replace("{who}", view.speaker)
+    row = next((row for row in rows if re.search(row["match"], deed, re.I)), dict[str, str]())
+    emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
     return emote, view.phrase(row["say"]) if "say" in row else ""
 
 
@@ -151,13 +141,3 @@ def weighed(language: Language, parts: Sequence[str]) -> list[str]:
     greeting = [part for part in parts[:1] if keys[part] == "greet"]
     questions = [part for part in weighty if part.rstrip().endswith("?")]
     return [*greeting, *(questions or weighty)][:MOST]
-
-
-def shortened(parts: Sequence[str]) -> str:
-    """Return the parts as one line of speech, as many as are not too long."""
-    said = ""
-    for part in parts:
-        if said and len(said) + len(part) > LONGEST:
-            break
-        said = f"{said} {part}".strip()
-    return capitals(said)

@@ -10,17 +10,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from evennia_ai.messages import SPEECH
+from evennia_ai.offline.actions import Calls
 from evennia_ai.offline.languages import ENGLISH, language_of, read, table
-from evennia_ai.offline.transcript import SPEECH
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import ended, rotated, seed_of, with_article
 from evennia_ai.ports import Situation
 
-Calls = tuple[tuple[str, dict[str, str]], ...]
 # The order of the kinds of emotes: own habits and work come more often than common emotes.
 ROUND = ("habit", "work", "thing", "work", "habit", "anybody")
 RECENT = 3
-PLANNED_RECENT = 6
 QUIET_ACTS = ["emote", "emote"]  # the acts before a remark
 LONGEST_REMARK = 160
 PLANNED = re.compile(r"(?P<what>.+?)(?P<elsewhere>, at [^,]+)?, until \d\d:\d\d")
@@ -90,13 +89,9 @@ def pastime(view: View) -> str:
     Every second emote belongs to the day plan's entry, if that can be shown.
     """
     number = len(view.transcript.emotes)
-    planned = occupation_deeds(view.transcript.about) if number % 2 == 0 else []
-    lately = {text.strip().lower() for text in view.transcript.emotes[-PLANNED_RECENT:]}
-    fresh = [deed for deed in rotated(planned, number // 2) if deed.lower() not in lately]
-    if fresh:
-        return fresh[0]
     start = (number + seed_of(view.name)) % len(ROUND)
-    kinds = dict.fromkeys([*ROUND[start:], *ROUND[:start]])
+    planned = ("plan",) if number % 2 == 0 else ()
+    kinds = dict.fromkeys([*planned, *ROUND[start:], *ROUND[:start]])
     return first_fresh(view, [d for kind in kinds for d in rotated(deeds_of(view, kind), number)])
 
 
@@ -105,6 +100,8 @@ def deeds_of(view: View, kind: str) -> Sequence[str]:
     persona, english = view.scene.persona, view.code == ENGLISH
     if kind == "anybody":
         return view.language.phrases["idle"]
+    if kind == "plan":
+        return occupation_deeds(view.transcript.about)
     if kind == "habit" and view.character.language == view.code:
         meanwhile = view.language.pattern("patterns", "meanwhile")
         return [meanwhile.sub("", habit).rstrip(" .,") + "." for habit in view.character.habits]

@@ -90,7 +90,9 @@ class Language:
         """Return a line on one line, with the short spellings of chat expanded."""
         table = self.data.get("spelling", {})
         even = " ".join(text.translate(QUOTES).split())
-        return re.sub(r"(?<![\w'-])[A-Za-z]+(?![\w'-])", lambda m: _spelled(m[0], table), even)
+        return re.sub(
+            r"(?<![\w'-])[A-Za-z]+(?![\w'-])", lambda m: table.get(m[0].lower(), m[0]), even
+        )
 
     def content(self, text: str) -> list[str]:
         """Return the stems of the words that carry meaning, each once."""
@@ -106,13 +108,6 @@ class Language:
 @lru_cache(maxsize=512)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE) if pattern else NEVER
-
-
-def _spelled(word: str, table: Mapping[str, str]) -> str:
-    meant = table.get(word.lower())
-    if meant is None:
-        return word
-    return meant[:1].upper() + meant[1:] if word[:1].isupper() else meant
 
 
 @cache

@@ -16,6 +16,7 @@ from evennia_ai.policy.retrieval.relevance import score_weighted
 
 NEAR_WEIGHT = 0.6
 CONTEXT_WEIGHT = 0.4
+CONTEXT_COVER = 0.25  # of the missing share, if earlier lines are held
 FLOOR = 0.45  # share of a question's content words that an answer covers
 SURE = 0.6  # share that a statement needs, which asks for no answer
 UNFIT = 0.6  # factor for a passage without the kind of thing asked for
@@ -28,13 +29,12 @@ LONGEST = 240  # characters of two sentences that stay together
 class Passage:
     """A piece of knowledge; ``source`` is self, want, lore, seen, saw, note or told.
 
-    ``title`` holds more words that find it; ``speaker`` is whose words they are.
+    ``title`` holds more words that find it.
     """
 
     text: str
     source: str
     title: str = ""
-    speaker: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,49 +60,37 @@ class Query:
     context: tuple[str, ...] = ()
     drop: frozenset[str] = frozenset()
 
-    @property
-    def own(self) -> list[str]:
-        """Return the stems that carry the line's meaning."""
-        return [stem for stem in self.language.content(self.text) if stem not in self.drop]
-
 
 def rank(query: Query, passages: Sequence[Passage], floor: float = FLOOR) -> list[Found]:
     """Return the passages that cover at least ``floor`` of the query, best first."""
-    own = query.own
-    before = [s for text in query.context for s in query.language.content(text)]
-    meant = list(dict.fromkeys(s for s in before if s not in own and s not in query.drop))
+    language, wanted = query.language, holds(query.text, query.language)
+    own = [stem for stem in language.content(query.text) if stem not in query.drop]
+    before = (stem for text in query.context for stem in language.content(text))
+    meant = dict.fromkeys(stem for stem in before if stem not in {*own, *query.drop})
     if not passages or not (own or meant):
         return []
-    bags = [query.language.content(f"{p.text} {p.title}") for p in passages]
+    bags = [language.content(f"{p.text} {p.title}") for p in passages]
     weights = dict.fromkeys(meant, CONTEXT_WEIGHT)
     for stem in own:
-        weights |= dict.fromkeys(query.language.near(stem) - set(own), NEAR_WEIGHT)
-    weights |= dict.fromkeys(own, 1.0)
-    scores = score_weighted(weights, bags)
-    found = [
-        Found(passage, score * _fit(query, passage), _cover(query, own, meant, bag))
-        for passage, bag, score in zip(passages, bags, scores, strict=True)
-        if score > 0
-    ]
-    return sorted((f for f in found if f.cover >= floor), key=lambda f: -f.points)
+        weights |= dict.fromkeys(language.near(stem) - set(own), NEAR_WEIGHT)
+    scores = score_weighted(weights | dict.fromkeys(own, 1.0), bags)
+    found = []
+    for passage, bag, score in zip(passages, bags, scores, strict=True):
+        fit = SOURCE_WEIGHT.get(passage.source, 1.0)
+        if wanted:
+            fit *= FIT if wanted.search(passage.text[1:]) else UNFIT
+        found.append(Found(passage, score * fit, _cover(language, own, set(meant), set(bag))))
+    fitting = (one for one in found if one.score > 0 and one.cover >= floor)
+    return sorted(fitting, key=lambda one: -one.points)
 
 
-def _cover(query: Query, own: Sequence[str], meant: Sequence[str], bag: Sequence[str]) -> float:
-    """Return the share of the line's words in a bag; of the context's if it has none."""
-    held = set(bag)
-    points = [1.0 if s in held else NEAR_WEIGHT if query.language.near(s) & held else 0.0 for s in own]  # fmt: skip
+def _cover(language: Language, own: Sequence[str], meant: set[str], held: set[str]) -> float:
+    """Return the share of the line's words that are held; of the context's if it has none."""
     if not own:
-        return 1.0 if set(meant) & held else 0.0
-    cover = sum(points) / len(own)
-    return cover + (1 - cover) * 0.25 if set(meant) & held and cover else cover
-
-
-def _fit(query: Query, passage: Passage) -> float:
-    factor = SOURCE_WEIGHT.get(passage.source, 1.0)
-    wanted = holds(query.text, query.language)
-    if wanted is not None:
-        factor *= FIT if wanted.search(passage.text[1:]) else UNFIT
-    return factor
+        return 1.0 if meant & held else 0.0
+    near = sum(NEAR_WEIGHT for s in own if s not in held and language.near(s) & held)
+    cover = (len(held.intersection(own)) + near) / len(own)
+    return cover + (1 - cover) * CONTEXT_COVER if meant & held and cover else cover
 
 
 def holds(text: str, language: Language) -> re.Pattern[str] | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evennia_ai.messages import SPEECH
 from evennia_ai.offline.name_matching import match_name
 from evennia_ai.offline.passages import Passage, Query, holds, rank
 from evennia_ai.offline.told import Told, latest
-from evennia_ai.offline.transcript import SPEECH
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import joined
+from evennia_ai.offline.words import is_description, joined
 
 LINE = 0.34  # share of a question's words that a told line must hold
 MOST = 0.6  # the share if the question names nobody
@@ -86,10 +86,15 @@ def about_anybody(view: View, text: str) -> str:
     return first_quoted(view, matching(view, text, view.told, MOST))
 
 
-def fact(view: View, key: str, text: str) -> str:
+def fact(key: str, view: View, text: str, topic: str) -> str:
     """Answer what the speaker told of a kind of fact, such as their home."""
     own = latest(view.told, view.speaker, key)
     return first_quoted(view, [own] if own else mine(view, text)) or view.phrase("told_nothing")
+
+
+def name(view: View, text: str, topic: str) -> str:
+    """Say that the speaker told no name, if they did not; else the intent's phrase names them."""
+    return view.phrase("told_nothing") if is_description(view.who) else ""
 
 
 def everything(view: View, text: str = "", topic: str = "") -> str:
@@ -98,22 +103,12 @@ def everything(view: View, text: str = "", topic: str = "") -> str:
     own = [t for t in own if t.private] or own if view.private else own
     telling = [t for t in own if t.facts] or own
     if not telling:
-        return view.phrase("know_you")
+        return name(view, text, topic) or view.phrase("know_you")
     return view.phrase("told", fact='", "'.join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
 
 
-def first_line(view: View, text: str, topic: str) -> str:
-    """Answer what the speaker said first."""
-    return told_line(view, 0)
-
-
-def last_line(view: View, text: str, topic: str) -> str:
-    """Answer what the speaker said last, before the question."""
-    return told_line(view, -1)
-
-
-def told_line(view: View, index: int) -> str:
-    """Return a line of the speaker by its index, without those that are answered now."""
+def told_line(index: int, view: View, text: str, topic: str) -> str:
+    """Answer what the speaker said first (0) or last (-1), before the question."""
     now = {line.text for line in view.scene.lines}
     kinds = SPEECH if view.private else SPEECH - {"whisper"}
     said = [s.text for s in view.transcript.heard

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from evennia_ai.messages import MARK, PERCEIVED, LLMReply, Message, make_message
-from evennia_ai.offline.transcript import SPEECH
+from evennia_ai.messages import MARK, PERCEIVED, SPEECH, make_message
 from evennia_ai.policy.compaction.digest import newest_within
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts
 from evennia_ai.policy.facts.notes import is_worth_noting
@@ -25,15 +24,11 @@ JOURNAL = "add_journal_entry"
 
 def facts_in_lines(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
     """Return the facts in lines of a prompt, such as ``Ann says: ...``."""
-    return extract_facts([as_heard(line) for line in lines if line], own_name=name)
+    natures = ((line, PERCEIVED if line.startswith(MARK) else "") for line in lines if line)
+    return extract_facts([make_message("user", line, nature=n) for line, n in natures], name)
 
 
-def as_heard(line: str) -> Message:
-    """Return a line of a prompt as a heard message; `MARK` tells what the game perceived."""
-    return make_message("user", line, nature=PERCEIVED if line.startswith(MARK) else "")
-
-
-def summarise(scene: Scene) -> LLMReply:
+def summarise(scene: Scene) -> str:
     """Return an updated summary: the old bullets, then bullets of new facts.
 
     If space is short, the newest remain. It is always shorter than what it summarises.
@@ -44,8 +39,7 @@ def summarise(scene: Scene) -> LLMReply:
     room = int(min(ROOM_PART * scene.room_tokens, INPUT_PART * input_tokens))
     new = [f"- {bullet}" for bullet in as_bullets(facts_in_lines(lines, scene.name), room)]
     kept = newest_within(list(dict.fromkeys([*known, *new])), room)
-    text = "\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note."
-    return LLMReply(text, model="offline")
+    return "\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note."
 
 
 def journals_only(request: LLMRequest) -> bool:
@@ -62,6 +56,5 @@ def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
     if len({line.private for line in lines}) != 1:
         return []
     told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
-    stated = (fact for fact in facts_in_lines(told, name) if not fact.asked)
-    facts = filter(is_worth_noting, stated)
+    facts = (f for f in facts_in_lines(told, name) if not f.asked and is_worth_noting(f))
     return list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]

@@ -1,17 +1,24 @@
-"""Actions that a sentence requests, read by the patterns of its language."""
+"""Actions that a sentence requests, by the patterns of its language, and what is refused."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
 
-from evennia_ai.offline.languages import Language
+from evennia_ai.offline.languages import ENGLISH, Language
 from evennia_ai.offline.name_matching import kinds_of, match_exit, match_name
-from evennia_ai.offline.words import words
+from evennia_ai.offline.view import View
+from evennia_ai.offline.words import with_article, words
+from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Situation
 
 MOST_WORDS = 8  # of a thing's name
-PLAIN = re.compile(r"^(?:and|but|so|well|oh|ah|then|also|und|aber|na|dann|also)\b[, ]+", re.I)
+# Intents that no request is read from.
+NO_WISH = frozenset("nature inject crime threat insult authority story secret_of joke invite keep_it recall_all said_by propose offer_thing farewell".split())  # fmt: skip
+PARTING = "give hand lend let sell part pass share drop spare take have"
+HANDS = frozenset({"give", "fetch", "drop"})
+TREATS = {"drink", "food", "remedy"}
+NEVER_WORDS = frozenset({"never", "nie"})
 
 
 @dataclass(frozen=True)
@@ -39,62 +46,44 @@ class Asked:
     situation: Situation
     language: Language
 
-    def lead(self, key: str) -> re.Match[str] | None:
-        """Return the match of a pattern behind "please", "could you" and the like."""
-        lead = self.language.data.get("requests", {}).get("lead", "")
-        pattern = self.language.data.get("requests", {}).get(key, "(?!)")
-        return re.match(f"{lead}(?:{pattern})", self.text, re.I)
+    def lead(self, *keys: str) -> re.Match[str] | None:
+        """Return the first match of these patterns behind "please", "could you" and the like."""
+        patterns = self.language.data["requests"]
+        matches = (re.match(f"{patterns['lead']}(?:{patterns[key]})", self.text, re.I)
+                   for key in keys if key in patterns)  # fmt: skip
+        return next(filter(None, matches), None)
 
     def search(self, key: str, text: str) -> re.Match[str] | None:
         """Return the first match of a pattern."""
         return self.language.pattern("requests", key).search(text)
 
 
-def read_requested_action(
-    text: str, speaker: str, situation: Situation, language: Language
-) -> RequestedAction | None:
-    """Return the action that a sentence requests, or None.
-
-    It must name something here: an idiom such as "give me a hand" does not.
-    """
-    plain = PLAIN.sub("", text.strip())
-    asked = Asked(plain, speaker, situation, language)
-    for reader in (_follow, _look_at, _walk, _give, _hands, _look, _gesture):
-        requested = reader(asked)
-        if requested:
-            return replace(requested, text=plain)
-    return None
-
-
 def _follow(asked: Asked) -> RequestedAction | None:
-    for kind in ("unfollow", "follow"):
-        if asked.lead(kind):
-            return RequestedAction(kind, asked.speaker, to=asked.speaker)
-    return None
+    if asked.lead("unfollow"):
+        return RequestedAction("unfollow", asked.speaker)
+    return RequestedAction("follow", asked.speaker, to=asked.speaker) if asked.lead("follow") else None  # fmt: skip
 
 
 def _walk(asked: Asked) -> RequestedAction | None:
-    found, situation = asked.lead("go"), asked.situation
-    bare = match_name(
-        asked.text, [name.partition(" (")[0] for name in situation.exits], loose=False
-    )
-    if not found and bare and len(words(asked.text)) == 1:
-        return RequestedAction("go", asked.speaker, place=match_exit(asked.text, situation.exits))
-    place = match_exit(found["rest"], situation.exits) if found else ""
-    if asked.search("return", asked.text) and not place and len(situation.exits) == 1:
-        return RequestedAction("go", asked.speaker, place=situation.exits[0])
-    if not found or not place or match_name(found["rest"], situation.things, loose=False):
+    found, exits = asked.lead("go"), asked.situation.exits
+    place = match_exit(found["rest"] if found else "", exits)
+    bare = [name.partition(" (")[0] for name in exits]
+    if not found and len(words(asked.text)) == 1 and match_name(asked.text, bare, loose=False):
+        place = match_exit(asked.text, exits)
+    elif asked.search("return", asked.text) and not place and len(exits) == 1:
+        place = exits[0]
+    elif not place or (found and match_name(found["rest"], asked.situation.things, loose=False)):
         return None
     item = asked.search("fetch", asked.text)
-    if item:
-        thing = re.split(r"\b(?:from|back|for me|to me|please|bitte)\b", item["item"])[0]
+    if item and found:
+        thing = asked.language.pattern("requests", "tail").sub("", item["item"])
         return RequestedAction("fetch", asked.speaker, thing.strip(), place, asked.speaker)
     back = asked.search("back", asked.text) and not asked.search("stay", asked.text)
-    return RequestedAction("go", asked.speaker, place=place, back=bool(back))
+    return RequestedAction("go", asked.speaker, place=place, back=bool(back and found))
 
 
 def _give(asked: Asked) -> RequestedAction | None:
-    found = asked.lead("give") or asked.lead("wish") or asked.lead("please")
+    found = asked.lead("give", "wish", "please")
     if not found or asked.search("idiom", found["item"]):
         return None
     situation, groups = asked.situation, found.groupdict()
@@ -107,47 +96,119 @@ def _give(asked: Asked) -> RequestedAction | None:
     place = match_exit(source["place"], situation.exits) if source else ""
     if source and (place or match_name(source["place"], situation.things, loose=False)):
         item = item[: source.start()].strip()
-    receiver = match_name(to, situation.people, loose=False)
     named = match_name(item, (*situation.carrying, *situation.things))
-    asked_for = bool(asked.lead("give")) or bool(place) or kinds_of(item) & {"drink", "food"}
-    if not item or not (named or asked_for) or len(words(item)) > MOST_WORDS:
+    asked_for = named or place or asked.lead("give") or kinds_of(item) & {"drink", "food"}
+    if not item or not asked_for or len(words(item)) > MOST_WORDS:
         return None
-    kind = "fetch" if place else "give"
-    return RequestedAction(kind, asked.speaker, item, place, receiver or asked.speaker)
+    receiver = match_name(to, situation.people, loose=False) or asked.speaker
+    return RequestedAction("fetch" if place else "give", asked.speaker, item, place, receiver)
 
 
-def _hands(asked: Asked) -> RequestedAction | None:
-    hands = (("drop", asked.situation.carrying), ("get", asked.situation.things))
-    for kind, names in hands:
+def _named(asked: Asked) -> RequestedAction | None:
+    """Return a look, or taking or putting down, of a thing here that a sentence names."""
+    carrying, here = asked.situation.carrying, asked.situation.things
+    for kind, names in (("look", (*here, *carrying)), ("drop", carrying), ("get", here)):
         found = asked.lead(kind)
-        item = match_name(found["item"], names) if found else ""
-        if item:
+        item = match_name(found["item"], names, loose=kind != "look") if found else ""
+        if found and item:
             return RequestedAction(kind, asked.speaker, item)
     return None
 
 
-def _look_at(asked: Asked) -> RequestedAction | None:
-    return _look(asked) if asked.lead("look") else None
-
-
-def _look(asked: Asked) -> RequestedAction | None:
-    sure, situation = asked.lead("look"), asked.situation
-    found = sure or asked.lead("look_vague")
-    if not found or len(words(found["item"])) > MOST_WORDS + 4:
-        return None
-    item = match_name(found["item"], (*situation.things, *situation.carrying), loose=False)
-    content = asked.language.content
-    if not sure and not set(content(found["item"])) <= set(content(item)):
-        return None
-    return RequestedAction("look", asked.speaker, item) if item else None
+def _look_vaguely(asked: Asked) -> RequestedAction | None:
+    """Return a look if a vague question names a thing here and nothing else."""
+    found, content = asked.lead("look_vague"), asked.language.content
+    names = (*asked.situation.things, *asked.situation.carrying)
+    item = match_name(found["item"], names, loose=False) if found else ""
+    only = found and item and set(content(found["item"])) <= set(content(item))
+    return RequestedAction("look", asked.speaker, item) if only else None
 
 
 def _gesture(asked: Asked) -> RequestedAction | None:
     found = asked.lead("gesture")
-    if not found:
+    deed = asked.language.data["gestures"].get(found["deed"].lower(), "") if found else ""
+    if not found or not deed:
         return None
-    deed = asked.language.data["gestures"].get(found["deed"].lower(), "")
-    toward = re.sub(r"\b(?:me|us|mir|uns)\b", asked.speaker, found["rest"] or "")
-    toward = re.sub(r"\b(?:for|with|für|mit) .*$|\byour\b", "", toward).rstrip(" ?.!")
-    shown = f"{deed}{toward}" if re.match(r"\w+$", deed) else deed
-    return RequestedAction("gesture", asked.speaker, " ".join(shown.split())) if deed else None
+    toward = asked.language.pattern("requests", "mine").sub(asked.speaker, found["rest"] or "")
+    toward = asked.language.pattern("requests", "not_toward").sub("", toward).rstrip(" ?.!")
+    shown = f"{deed}{toward}" if deed.isalpha() else deed
+    return RequestedAction("gesture", asked.speaker, " ".join(shown.split()) + ".")
+
+
+def meant_request(view: View, text: str) -> RequestedAction | None:
+    """Return the action that a sentence requests, unless the character never does it."""
+    requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
+    return None if requested and forbidden(view, requested) else requested
+
+
+def read_meant(view: View, text: str) -> RequestedAction | None:
+    """Return the action in a sentence, with "it" replaced by the thing mentioned last, or None.
+
+    It must name something here: an idiom such as "give me a hand" does not.
+    """
+    now = as_it_was(view)
+    names = (*now.things, *now.carrying)
+    found = view.language.pattern("requests", "pronoun").search(text)
+    if found and not match_name(text, names, loose=False):
+        before = (line for line in reversed(view.transcript.talk) if line.strip() not in text)
+        named = next(filter(None, (match_name(line, names, loose=False) for line in before)), "")
+        item = with_article(named) if view.code == ENGLISH else named
+        text = text[: found.start()] + item + text[found.end() :] if named else text
+    text = view.language.pattern("requests", "opening").sub("", text.strip())
+    asked = Asked(text, view.speaker, now, view.language)
+    readers = (_follow, _walk, _give, _named, _look_vaguely, _gesture)
+    found = next(filter(None, (reader(asked) for reader in readers)), None)
+    return found and replace(found, text=text)
+
+
+def as_it_was(view: View) -> Situation:
+    """Return the situation, with things that this turn moved also in their old place.
+
+    So a request means the same at every step of the turn.
+    """
+    now, acts = view.situation, view.transcript.acts
+    things = (*now.things, *(act.item for act in acts if act.name == "get"))
+    carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
+    walks = (act for act in acts if act.name == "move")
+    ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]
+    return replace(now, exits=(*ways[:1], *now.exits), things=things, carrying=carrying)
+
+
+def forbidden(view: View, requested: RequestedAction) -> str:
+    """Return why the character will not do an action; "" if it will."""
+    if requested.kind == "look":
+        return ""
+    clause = never_clause(view, f"{requested.text} {requested.item}")
+    if clause or requested.kind not in HANDS:
+        return clause
+    own = match_name(requested.item, view.situation.carrying, loose=False)
+    yours = view.language.pattern("requests", "your").search(requested.text)
+    keeps = own and yours and not kinds_of(requested.item) & TREATS
+    return view.phrase("keeps", thing=own) if keeps else ""
+
+
+def never_clause(view: View, text: str) -> str:
+    """Return the thing it never does that a line asks for; "" if none."""
+    code = view.language.code
+    meant, parting = set(find_words(text, (), code)), set(find_words(PARTING, (), code))
+    for clause in view.character.nevers:
+        verb, *objects = [s for s in find_words(clause, (), code) if s not in NEVER_WORDS] or [""]
+        same = verb in meant or (verb in parting and meant & parting)
+        if same and (meant & set(objects) or not objects):
+            return clause
+    return ""
+
+
+def refusal(view: View, text: str) -> str:
+    """Return a refusal of what a sentence asks for and the character never does; "" if none."""
+    if not view.language.full:
+        return ""
+    requested = read_meant(view, text)
+    if requested:
+        clause = forbidden(view, requested)
+    else:
+        asks = text.rstrip().endswith("?") or view.language.key_of(text) in {"", "crime"}
+        clause = never_clause(view, text) if asks and not text.lower().startswith("why") else ""
+    if not clause or view.repeats(clause):
+        return view.phrase("request_not") if clause else ""
+    return view.phrase("never", fact=clause) if clause in view.character.nevers else clause

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
+from evennia_ai.offline.languages import ENGLISH, read
 from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.ports import LLMRequest
@@ -22,16 +23,10 @@ MOST_ROWS = 400  # of a summary
 TALK = SPEECH | {"give"}
 SHOWN = SPEECH | {"emote", NOOP}
 HANDLED = frozenset({"give", "get", "drop"})
-FAILED = re.compile(
-    r"\b(no|not|nobody|never|can't|cannot|won't|couldn't|already|refus\w+|locked|closed|blocked|"
-    r"wrong|holds you back|unknown|do not fit|fail\w*|bars? your)\b",
-    re.I,
-)
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
-MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 
 # Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
-RECALL_LABELS = ("You remember:", "Keep in mind:", "At hand:")
+RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
 BULLET = "- "
 DATED = re.compile(
     r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: "
@@ -42,6 +37,11 @@ RECALLED = re.compile(
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
+
+
+def reads_like(key: str, result: str) -> bool:
+    """Return True if a tool's result holds the pattern of a key; tools speak English."""
+    return bool(read(ENGLISH).pattern("results", key).search(result))
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ class Act:
     @property
     def describes(self) -> bool:
         """Return True if the result reads like "Name: description"."""
-        return bool(DESCRIBED.match(self.result)) and not MACHINERY.search(self.result)
+        return bool(DESCRIBED.match(self.result)) and not reads_like("machinery", self.result)
 
     @property
     def failed(self) -> bool:
         """Return True if the result reads like a refusal."""
-        return not self.describes and bool(FAILED.search(self.result[:160]))
+        return not self.describes and reads_like("failed", self.result[:160])
 
 
 @dataclass
@@ -129,15 +129,13 @@ class Transcript:
     def hear(self, text: str) -> None:
         """Add a line of somebody else; the acts before it belong to an earlier turn."""
         self.acts = []
-        if text.startswith("<you>"):
-            return
-        for said in _read_heard(text):
-            if said.answers == LONG_AGO:
-                self.heard.append(said)
-                continue
+        said = _read_line(text[:READ_CHARS])
+        if said:
             self.heard.append(replace(said, answers=len(self.own)))
             self.since.append(said)
             self.talk.append(said.text)
+        elif not text.startswith("<you>"):
+            self.heard += _read_summary(text)
 
     def recall_own(self, text: str, calls: list[Act]) -> None:
         """Add one of the character's replies."""
@@ -196,47 +194,40 @@ def _row(text: str, label: str) -> str:
     return rows[0].removeprefix(label) if rows else ""
 
 
-def _read_heard(text: str) -> list[Said]:
-    """Return the lines in one message: one heard line, or the rows of a summary."""
-    line = text[:READ_CHARS]
-    if line.startswith(MARK):
-        return [_read_perceived(line.removeprefix(MARK).strip())]
-    said = SAID.fullmatch(line)
-    if said:
-        return [Said(KINDS[said[2]], said[1], said[3])]
+def _read_line(text: str) -> Said | None:
+    """Return one heard line of the prompt, None for any other text."""
+    if text.startswith(MARK):
+        return _read_perceived(text.removeprefix(MARK).strip())
+    said = SAID.fullmatch(text)
+    return Said(KINDS[said[2]], said[1], said[3]) if said else None
+
+
+def _read_summary(text: str) -> list[Said]:
+    """Return the rows of a summary; its bullets read like recalled lines."""
     rows = (row[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
-    telling = (r for r in rows if len(r.split()) > 3 and not SUMMARY_HEADING.match(r))
-    return [_read_row(row) for row in telling]
+    return [
+        _read_recalled(row.removeprefix(BULLET)) if row.startswith(BULLET) else _note(row)
+        for row in rows
+        if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)
+    ]
 
 
-def _read_row(row: str) -> Said:
-    """Return a row of a summary; its bullets read like recalled lines."""
-    if row.startswith(BULLET):
-        return _read_recalled(row.removeprefix(BULLET))
-    return Said("note", "", row)
+def _note(text: str) -> Said:
+    return Said("note", "", text, LONG_AGO)
 
 
-def _read_perceived(text: str, answers: int = 0) -> Said:
+def _read_perceived(text: str) -> Said:
     """Return what the game perceived: a gift, somebody coming or going, or any other event."""
     gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
     if came:
-        return Said(came[3], came[1] or came[2], "", answers)
-    if gift:
-        return Said("give", gift[1] or gift[2], gift[3] or gift[4], answers)
-    return Said("seen", "", text, answers)
+        return Said(came[3], came[1] or came[2], "")
+    return Said("give", gift[1] or gift[2], gift[3] or gift[4]) if gift else Said("seen", "", text)
 
 
-def _recalled_rows(text: str) -> Iterator[str]:
-    """Yield the rows of the labels of recall: behind a label, or in the list below it."""
-    listed = False
-    for row in text.splitlines():
-        if listed and row.startswith(BULLET):
-            yield row.removeprefix(BULLET)
-            continue
-        label = next((label for label in RECALL_LABELS if row.startswith(label)), None)
-        listed = row == label
-        if label and not listed:
-            yield row.removeprefix(label).lstrip()
+def _recalled_rows(text: str) -> list[str]:
+    """Return the rows of the labels of recall: behind a label, or in the list below it."""
+    rows = [row for found in RECALLS.finditer(text) for row in found["rows"].splitlines()]
+    return [row.removeprefix(BULLET).lstrip() for row in rows if row]
 
 
 def _read_recalled(row: str) -> Said:
@@ -244,10 +235,11 @@ def _read_recalled(row: str) -> Said:
     text = DATED.sub("", row, count=1)
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):
-            return _read_perceived(text.removeprefix(label).strip(), LONG_AGO)
+            said = _read_perceived(text.removeprefix(label).strip())
+            return replace(said, answers=LONG_AGO)
     found = RECALLED.fullmatch(text)
     if found is None:
-        return Said("note", "", text, LONG_AGO)
+        return _note(text)
     kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
     return Said(kind, found["speaker"], found["words"], LONG_AGO)
 

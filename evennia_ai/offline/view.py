@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evennia_ai.offline.character import Character, read_character, rules_of
+from evennia_ai.offline.character import Character, named_as_self, read_character, rules_of
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, lore_passages, rank
+from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, holds, lore_passages, rank
 from evennia_ai.offline.told import Told, latest, read_told
 from evennia_ai.offline.transcript import Transcript, read_transcript
-from evennia_ai.offline.voice import named_as_self
 from evennia_ai.offline.words import (
     an,
     capitals,
-    ended,
-    listed,
+    in_sentence,
+    is_description,
+    joined,
     long_sentences,
     rotated,
     seed_of,
     sentences,
 )
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.ports import LLMRequest, Scene, Situation
+from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 CONTEXT_LINES = 2
+WHOLE = 0.99  # cover of a line that names nothing else
+AS_GOOD = 0.5  # share of the best score that is good enough if the best was said
+KNOWN = ("self", "want", "lore", "seen", "saw", "note")
+ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 
 
@@ -46,12 +50,12 @@ class View:
     private: bool = False
     code: str = ENGLISH
 
-    def answering(self, speaker: str, text: str, private: bool) -> View:
-        """Return the view for an answer to a speaker's words, in their language."""
-        before = [said.text for said in self.transcript.heard if said.speaker == speaker]
+    def answering(self, line: HeardLine, text: str) -> View:
+        """Return the view for an answer to the speaker of a line, in the language of a text."""
+        before = [said.text for said in self.transcript.heard if said.speaker == line.speaker]
         codes = (language_of(said) for said in (text, *reversed(before)))
         code = next(filter(None, codes), self.character.language)
-        return replace(self, speaker=speaker, private=private, code=code)
+        return replace(self, speaker=line.speaker, private=line.private, code=code)
 
     @property
     def language(self) -> Language:
@@ -88,7 +92,7 @@ class View:
     def called(self, speaker: str) -> str:
         """Return the name that a speaker gave, else the name that the character sees."""
         own = latest(self.every_told, speaker, "name")
-        return own.facts["name"] if own else speaker
+        return own.facts["name"] if own else in_sentence(speaker)
 
     @cached_property
     def recent(self) -> tuple[str, ...]:
@@ -112,12 +116,22 @@ class View:
         """Return True if a longer sentence of the text was spoken lately, word for word."""
         return not self._recent_sentences.isdisjoint(long_sentences(text))
 
+    def options(self, key: str, **slots: str) -> list[str]:
+        """Return the phrases of a key with their slots filled; a description addresses nobody."""
+        slots = {
+            "name": self.name,
+            "who": self.who,
+            "place": self.situation.place or "here",
+            **slots,
+        }
+        options = self.language.phrases.get(key) or read(ENGLISH).phrases.get(key, ("",))
+        if is_description(slots["who"]):
+            options = tuple(ADDRESS.sub("", option) for option in options)
+        return [capitals(_filled(option, slots)) for option in rotated(options, self.seed)]
+
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with its slots filled; if possible one not used yet."""
-        place = self.situation.place or "here"
-        slots = {"speaker": self.who, "name": self.name, "who": self.who, "place": place, **slots}
-        options = self.language.phrases.get(key) or read(ENGLISH).phrases.get(key, ("",))
-        made = [capitals(_filled(option, slots)) for option in rotated(options, self.seed)]
+        made = self.options(key, **slots)
         lately = "\n".join(self.recent).lower()
         unsaid = [text for text in made if text.lower() not in self.own_talk]
         fresh = [text for text in made if text.lower() not in lately]
@@ -134,6 +148,27 @@ class View:
         drop = frozenset(self.language.content(self.name))
         return rank(Query(text, self.language, self.context(text), drop), kept, floor)
 
+    def known(self, text: str, sources: Sequence[str] = KNOWN, *, stale: bool = True) -> str:
+        """Return the best thing that is known about a line and was not said lately; "" if none.
+
+        If all that fits was said, say that there is no more; the same again only to the same question.
+        """
+        found = self.rank(text, sources)
+        near = [item for item in found if item.points > found[0].points * AS_GOOD]
+        fresh = next((item.passage for item in near if not self.repeats(item.passage.text)), None)
+        if fresh is not None:
+            return self.told_fact(fresh.text, fresh.source)
+        if not found or not stale:
+            return ""
+        if holds(text, self.language) or found[0].cover >= WHOLE:
+            return self.phrase("again", fact=joined(found[0].passage.text))
+        return self.phrase("no_more")
+
+    def told_fact(self, text: str, source: str) -> str:
+        """Return a known sentence as the character says it."""
+        outsider = text.startswith(self.name) or self.language.finds("outsider", text)
+        return self.phrase("folk_say", fact=text) if source == "self" and outsider else text
+
     def context(self, text: str) -> tuple[str, ...]:
         """Return the lines before, if the text points back at them: "and how does it work?"."""
         if not re.search(self.language.data.get("pronouns", "(?!)"), text, re.I):
@@ -148,7 +183,9 @@ class View:
 
     def listed(self, items: Iterable[str]) -> str:
         """Return several items as "a, b and c" in the language of the answer."""
-        return listed(list(items), self.language.data.get("joints", {}).get("and", "and"))
+        *first, last = list(items) or [""]
+        joint = self.language.data.get("joints", {}).get("and", "and")
+        return f"{', '.join(first)} {joint} {last}" if first else last
 
     def listing(
         self, some: str, none: str, items: Iterable[str], slot: str = "things", **slots: str
@@ -189,7 +226,7 @@ def _passages(scene: Scene, character: Character, transcript: Transcript) -> lis
     for piece in lore_passages(scene.lore, language):
         found.append(replace(piece, text=named_as_self(piece.text, scene.name, language)))
     found += [Passage(part, "seen") for part in sentences(scene.situation.description)]
-    found += [Passage(ended(note), "seen") for note in scene.situation.notes]
+    found += [Passage(f"{note.rstrip('.')}.", "seen") for note in scene.situation.notes]
     for sight in dict.fromkeys(transcript.sights):
         title, _, text = sight.partition(": ")
         if title != scene.situation.place and "nothing special" not in text:

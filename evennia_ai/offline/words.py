@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\S)")
 ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
 LOWER_START = re.compile(r"(?:^|(?<=[.!?] ))([a-zà-ÿ])")
 ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "their"})
+DESCRIBING = frozenset({"a", "an", "the", "some", "ein", "eine"})
 LONG_SENTENCE = 3  # words of a sentence that may be said again soon
 
 
@@ -36,11 +37,6 @@ def long_sentences(text: str) -> list[str]:
     return [" ".join(part) for part in parts if len(part) > LONG_SENTENCE]
 
 
-def capital(text: str) -> str:
-    """Return the text with a first letter in upper case."""
-    return text[:1].upper() + text[1:]
-
-
 def capitals(text: str) -> str:
     """Return the text with every sentence beginning in upper case."""
     return LOWER_START.sub(lambda found: found[1].upper(), text)
@@ -55,13 +51,6 @@ def ended(text: str) -> str:
     """Return the text with a full stop, unless it has an end."""
     text = text.rstrip(" ,;:-")
     return text if not text or text[-1] in '.!?…”"' else text + "."
-
-
-def listed(items: Sequence[str], joint: str) -> str:
-    """Return several items as "a, b and c"."""
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} {joint} {items[-1]}"
 
 
 def with_article(name: str) -> str:
@@ -79,6 +68,17 @@ def an(name: str) -> str:
     if name.split(" ", 1)[0].lower() in ARTICLES or name[:1].isupper() or plural:
         return name
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def is_description(name: str) -> bool:
+    """Return True for a short description such as "A tall man", by which nobody is addressed."""
+    first, *rest = name.split() or [""]
+    return bool(rest) and (first.lower() in DESCRIBING or rest[-1].islower())
+
+
+def in_sentence(name: str) -> str:
+    """Return a name as it stands within a sentence: "a tall man" for "A tall man"."""
+    return name[:1].lower() + name[1:] if is_description(name) else name
 
 
 def seed_of(*parts: object) -> int:

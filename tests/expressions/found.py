@@ -27,7 +27,13 @@ METHODS = frozenset("search match fullmatch sub subn findall finditer split".spl
 ALL_MATCHES = frozenset("sub subn findall finditer split".split())
 WHOLE_CHARS = 10_000
 NAMES = "Mira|Old Tom"
-TABLES = ("facts", "requests", "patterns", "voice")  # of a language's data, which hold patterns
+TABLES = (
+    "facts",
+    "requests",
+    "patterns",
+    "results",
+    "voice",
+)  # of a language's data, which hold patterns
 # What the code hands to an expression is no longer than this, in characters.
 BOUNDED = {
     "policy.replies.text_calls.OPENING_MARKS": 120,  # `CALL_CHARS`

@@ -57,6 +57,11 @@ def test_with_nothing_heard_it_does_nothing():
     assert [name for name, _ in calls(ask(request()))] == ["noop"]
 
 
+def test_a_persona_in_a_language_without_function_words_of_its_own_is_answered_too():
+    gift = ("give", "Ann", "una mela")
+    assert spoken(ask(request(gift, persona=Persona("È Mira, la padrona della taverna."))))
+
+
 def test_words_are_said_and_a_whisper_is_whispered_back():
     assert calls(ask(request(("say", "Ann", "hello"))))[-1][0] == "say"
     name, arguments = calls(ask(request(("whisper", "Ann", "hello"))))[-1]

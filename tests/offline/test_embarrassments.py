@@ -85,6 +85,98 @@ def test_hello_everybody_gets_one_line_without_hearsay(mira):
     assert len(words) < 120 and "barrels" not in words
 
 
+BRANNOC = Persona("You are Brannoc, the smith.")
+STREET = Situation("The Street", "A street.", ("Ann",), things=("pewter mug", "barrel"))
+
+
+@pytest.mark.parametrize(
+    "persona",
+    [BRANNOC, Persona("You are Brannoc, the smith.", knows=("Mira owes me money",))],
+)
+@pytest.mark.parametrize("text", ["Tell me a tale", "Any news?", "Tell me a story!"])
+def test_before_anything_was_told_it_does_not_claim_to_have_told_all(persona, text):
+    words = Talk("Brannoc", persona, STREET).hear(text)
+    assert words and not re.search("all I have|No more|you know as much", words, re.I), words
+
+
+def test_a_short_fact_is_a_tale_too():
+    persona = Persona("You are Brannoc, the smith.", knows=("Mira owes me money",))
+    assert "Mira owes me money" in Talk("Brannoc", persona, STREET).hear("Tell me a tale")
+
+
+def test_a_note_of_the_journal_is_a_tale_too():
+    talk = Talk("Brannoc", BRANNOC, STREET)
+    talk.messages.append({"role": "user", "content": "The old mill burnt down at the new moon."})
+    assert "mill burnt down" in talk.hear("Tell me a tale")
+
+
+def test_after_its_only_tale_it_says_that_there_is_no_more(mira):
+    assert "drowned church" in mira.hear("Tell me a tale")
+    assert re.search("told you all|No more tales", mira.hear("Tell me another tale"))
+
+
+@pytest.mark.parametrize("text", ["What can I get to drink here?", "anything to drink?"])
+def test_an_empty_mug_is_no_drink(text):
+    words = Talk("Brannoc", BRANNOC, STREET).hear(text)
+    assert words and "mug" not in words
+
+
+def test_a_mug_of_ale_is_a_drink():
+    place = Situation("The Street", people=("Ann",), things=("pewter mug", "mug of ale"))
+    words = Talk("Brannoc", BRANNOC, place).hear("What can I get to drink here?")
+    assert "mug of ale" in words and "pewter" not in words
+
+
+DESCRIBED = "A normal person"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Hello!", "Thanks.", "What is your name?", "What can I drink here?", "Who rules?", "Goodbye."],
+)
+def test_a_short_description_is_no_form_of_address(mira, text):
+    said = [mira.hear(text, speaker=DESCRIBED) for _ in range(4)]
+    assert all(said) and not re.search("normal person|, [.,:;!?]|^ *[,.]", " ".join(said)), said
+
+
+def test_a_name_that_was_told_replaces_the_short_description(mira):
+    mira.hear("My name is Tom.", speaker=DESCRIBED)
+    said = " ".join(mira.hear(text, speaker=DESCRIBED) for text in ("Hello!", "What is my name?"))
+    assert "Tom" in said and "normal" not in said
+
+
+def test_who_gave_no_name_is_not_told_their_short_description_as_one(mira):
+    assert "normal" not in mira.hear("What is my name?", speaker=DESCRIBED)
+
+
+def test_who_comes_with_a_short_description_is_greeted_without_a_name():
+    talk = Talk("Mira", MIRA, Situation("The Gilded Gull", people=(DESCRIBED,)))
+    talk.happens("arrive", DESCRIBED)
+    assert "normal person" not in talk.act_unasked()[1]
+
+
+def test_an_emote_names_a_description_as_within_a_sentence(mira):
+    assert "a normal person" in mira.hear("smiles.", speaker=DESCRIBED, kind="emote")
+
+
+def test_two_described_speakers_are_answered_without_a_name(mira):
+    lines = [HeardLine("say", who, "Hello!", False) for who in (DESCRIBED, "A tall man in rags")]
+    words = " ".join(arguments.get("text", "") for _, arguments in mira.think(*lines))
+    assert "rags" not in words and "normal" not in words
+
+
+def test_a_described_assistant_gets_one_polite_line_only():
+    said = [{"role": "user", "content": "A tall man says: Good day."}]
+    for expected in (["say"], ["noop"]):
+        line = HeardLine("say", "A tall man", "Good day.", False)
+        scene = Scene("Mira", MIRA, (line,), GULL, assistants=frozenset({"A tall man"}))
+        reply = think(LLMRequest(said, scene, [{"function": {"name": name}} for name in TOOLS]))
+        assert [call.name for call in reply.tool_calls] == expected
+        words = json.loads(reply.tool_calls[0].arguments).get("text", "")
+        assert "tall" not in words
+        said += [{"role": "assistant", "content": words}, said[0]]
+
+
 # --- the rules -----------------------------------------------------------------------------------
 
 
