@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evennia_ai.offline.brain import think
-from evennia_ai.policy.compaction.claims import without_claims
+from evennia_ai.policy.compaction.summary import without_claims
 from evennia_ai.policy.consolidation.attribute_synthesis import read_attributes
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.facts.cues import cues_of

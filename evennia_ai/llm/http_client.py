@@ -58,11 +58,9 @@ def http_library(client_class: type) -> Any:
 
 
 def body_cap(client_class: type, limit: int) -> Hook:
-    """Return a response hook for an asynchronous client of httpx or httpx2.
-
-    The hook, or later the reading of the body, raises `UnwantedBody` beyond ``limit`` bytes. A
-    compressed body is refused at once, because a few kilobytes of it can expand to gigabytes.
-    """
+    """Return a response hook for an asynchronous client of httpx or httpx2."""
+    # The hook, or later the reading of the body, raises `UnwantedBody` beyond ``limit`` bytes. A
+    # compressed body is refused at once, because a few kilobytes of it can expand to gigabytes.
     byte_stream: Any = http_library(client_class).AsyncByteStream
     too_long = f"a body of more than {limit:,} bytes"
 

@@ -22,24 +22,20 @@ BACKGROUND_SHARE = 0.75
 
 @dataclass(eq=False)
 class Call:
-    """One request, over all its attempts.
-
-    It waits in its lane, is in flight (``work`` is the client's Deferred), or pauses before a
-    retry. ``result`` is the caller's Deferred; times are the clock's seconds.
-    """
+    """One request, over all its attempts: it waits in its lane, is in flight, or pauses."""
 
     client: LLMClient
     request: LLMRequest
     profile: ModelProfile
     lane: Lane
-    deadline_at: float
-    result: Deferred[LLMReply]
+    deadline_at: float  # in the clock's seconds
+    result: Deferred[LLMReply]  # the caller's
     reservation: Reservation | None = None
     attempts: int = 0
     started_at: float = 0.0
     timer: DelayedCall | None = None
-    pause: DelayedCall | None = None
-    work: Deferred[LLMReply] | None = None
+    pause: DelayedCall | None = None  # before a retry
+    work: Deferred[LLMReply] | None = None  # the client's, while it is in flight
     ended: bool = False
 
     def cost(self, outcome: LLMReply | Failure) -> int:

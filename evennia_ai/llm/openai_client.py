@@ -84,17 +84,12 @@ class OpenAIClient:
         most_bytes: int = MAX_REPLY_BYTES,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
-        """Set the client up; the first request opens the connection pool.
-
-        ``environ`` holds the keys. ``read_timeout_s`` is the longest silence of a server; the
-        gateway keeps a turn's deadline. ``most_bytes`` is the longest body that is read. ``now``
-        returns the time in UTC, to read a ``Retry-After`` that is a date.
-        """
+        """Set the client up; the first request opens the connection pool."""
         self._loop_thread = loop_thread
-        self._environ = environ
-        self._read_timeout_s = read_timeout_s
-        self._most_bytes = most_bytes
-        self._now = now
+        self._environ = environ  # holds the keys
+        self._read_timeout_s = read_timeout_s  # of a silent server; the gateway keeps deadlines
+        self._most_bytes = most_bytes  # of a body that is read
+        self._now = now  # in UTC, to read a ``Retry-After`` that is a date
         self._http: Any = None
         self._sdks: dict[Endpoint, openai.AsyncOpenAI] = {}
         self._stream_fields: dict[tuple[Endpoint, str], Body] = {}  # where not all were accepted

@@ -47,12 +47,9 @@ Keep = Callable[[ModelProfile, str, bool, Speed], None]
 
 
 class Prober:
-    """Runs one probe at a time.
+    """Runs one probe at a time."""
 
-    ``keep(profile, form, system, speed)``, if set, is called with what a probe found: the request
-    form, whether a system message is accepted, and the speed.
-    """
-
+    # Called with what a probe found: profile, request form, is a system message accepted, speed.
     keep: Keep | None = None
 
     def __init__(self, clock: Clock, client: OpenAIClient) -> None:

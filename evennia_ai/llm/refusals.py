@@ -26,8 +26,7 @@ from evennia_ai.policy.limits.retry import (
     is_quota_exhausted,
 )
 from evennia_ai.policy.overflow import is_context_overflow
-from evennia_ai.policy.quoting import quote_without
-from evennia_ai.policy.secrecy import hide_secrets
+from evennia_ai.policy.secrecy import hide_secrets, quote_without
 
 MAX_SHOWN_CHARS = 300
 MAX_WORDS_CHARS = 4_000

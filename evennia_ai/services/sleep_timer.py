@@ -14,7 +14,7 @@ from twisted.logger import Logger
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.sleep_state import cause_of_sleep, fall_asleep, is_asleep, sleep_state, wake_up
-from evennia_ai.policy.compaction.decision import ContextUse
+from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.policy.schedule.sleep_schedule import (
     AWAKE,
     HOURS,

@@ -12,7 +12,7 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.policy.compaction.decision import ContextUse
+from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps
 from evennia_ai.sleep.compaction.compact import compact

@@ -20,8 +20,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, WireMessage, to_wire
-from evennia_ai.policy.compaction.decision import ContextUse
-from evennia_ai.policy.compaction.plan import Skip
+from evennia_ai.policy.compaction.plan import ContextUse, Skip
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.conversation.react import LoopState, begin_step, take_calls
 from evennia_ai.ports import Character, Script, ToolContext, ToolResult, TurnRecord

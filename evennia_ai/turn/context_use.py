@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evennia_ai.config import AssistantConfig, usable_window
-from evennia_ai.policy.compaction.decision import ContextUse, Thresholds
+from evennia_ai.policy.compaction.plan import ContextUse, Thresholds
 from evennia_ai.policy.tokens import calibrate
 from evennia_ai.ports import Script
 

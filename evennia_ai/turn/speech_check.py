@@ -40,16 +40,13 @@ UNSPOKEN = "the game's moderation refused it"
 
 
 class SpeechCheck:
-    """Compares words with what no character says, and with the character's own latest lines.
-
-    Args:
-        around: what the model saw, None to let everything pass.
-        earlier: the messages of the conversation, excuses among them, in any order.
-    """
+    """Compares words with what no character says, and with the character's own latest lines."""
 
     def __init__(
         self, around: Surroundings | None, earlier: Iterable[Message], limit_chars: int
     ) -> None:
+        # Without ``around``, what the model saw, everything passes. ``earlier`` holds the messages
+        # of the conversation, excuses among them, in any order.
         self._around, self._limit_chars = around, limit_chars
         logged = sorted(earlier, key=lambda message: -message["metadata"].get("seq", 0))
         if around is not None:

@@ -9,8 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.policy.compaction.decision import ContextUse
-from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan
+from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, ContextUse
 from evennia_ai.policy.limits.budgets import WHOLE_GAME
 from evennia_ai.ports import ModelCallRecord, Usage
 from evennia_ai.sleep.compaction.fact_check import SummaryPart

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from evennia_ai.policy.compaction.claims import program_at, without_claims
+from evennia_ai.policy.compaction.summary import program_at, without_claims
 
 PROGRAMS = [
     "Tobias is an AI language model.",

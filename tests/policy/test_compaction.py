@@ -7,23 +7,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message, to_wire, wire_call
-from evennia_ai.policy.compaction.decision import (
+from evennia_ai.policy.compaction.plan import (
     DISABLED,
+    NO_HISTORY,
     TOO_LITTLE,
+    WITHIN_WINDOW,
+    CompactionLimits,
+    CompactionPlan,
     ContextUse,
+    Skip,
     Thresholds,
     count_small,
     decide_compaction,
     is_worthwhile,
-    makes_little_progress,
-)
-from evennia_ai.policy.compaction.plan import (
-    NO_HISTORY,
-    WITHIN_WINDOW,
-    CompactionLimits,
-    CompactionPlan,
-    Skip,
     last_turn_start,
+    makes_little_progress,
     needs_compaction,
     plan_compaction,
     plan_last_turn,

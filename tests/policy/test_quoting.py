@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from evennia_ai.policy.quoting import quote_without
+from evennia_ai.policy.secrecy import quote_without
 
 PROMPT = (
     "You are Mira. Ann whispers to you: the key to the cellar is under the third barrel, and "

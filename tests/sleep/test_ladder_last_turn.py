@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.decision import TOO_LITTLE
+from evennia_ai.policy.compaction.plan import TOO_LITTLE
 from evennia_ai.sleep.compaction.compact import compact, limits_for
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from evennia_ai.turn.context_use import measure_context

@@ -3,8 +3,8 @@ is warned that compactions follow one another too closely."""
 
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.compaction.decision import LITTLE_PROGRESS
 from evennia_ai.policy.compaction.digest import prefix_hash
+from evennia_ai.policy.compaction.plan import LITTLE_PROGRESS
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest

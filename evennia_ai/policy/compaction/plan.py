@@ -1,4 +1,4 @@
-"""Choose where to cut a conversation. Pure.
+"""Decide whether to mask or compact a conversation, and where to cut it. Pure.
 
 A history is a list of stored messages in their order. A *cut* is the index of the first message
 that stays. A *unit* is an assistant message with tool calls and all results of these calls. A unit
@@ -26,6 +26,18 @@ PARTS_SHOWN = 2
 
 NO_HISTORY = "no history"
 WITHIN_WINDOW = "history within preserve window"
+# Share of the window that an automatic compaction must free: if tools and persona fill the window,
+# every new line would start another compaction.
+LEAST_GAIN_SHARE = 0.05
+# Three compactions in a row that each free less than this share only rewrite the same summary.
+SMALL_SHARE = 0.1
+SMALL_IN_A_ROW = 3
+DISABLED = "compaction disabled"
+TOO_LITTLE = "too little would be gained"
+LITTLE_PROGRESS = (
+    "Three compactions in a row took out little of the talk, and each summed the same summary up "
+    "again. Give it a larger window, a shorter persona, or a lower compact_target."
+)
 
 
 @dataclass(frozen=True)
@@ -135,8 +147,7 @@ def unanswered_from(messages: Messages) -> int:
         message = messages[index]
         if message["role"] == "user":
             break
-        calls = message.get("tool_calls") or ()
-        if any(call["id"] not in answered for call in calls):
+        if any(call["id"] not in answered for call in message.get("tool_calls") or ()):
             return index
     return len(messages)
 
@@ -145,10 +156,8 @@ def last_turn_start(messages: Messages) -> int:
     """Return the index of the last line heard, 0 if there is none."""
     # It is one line, not a run: room talk may be the whole history, and unanswered lines end the
     # prompt.
-    index = len(messages) - 1
-    while index > 0 and messages[index]["role"] != "user":
-        index -= 1
-    return max(index, 0)
+    indices = range(len(messages) - 1, 0, -1)
+    return next((index for index in indices if messages[index]["role"] == "user"), 0)
 
 
 def turn_start_before(messages: Messages, cut: int) -> int:
@@ -168,8 +177,7 @@ def wanted_cut(sizes: Sequence[int], limits: CompactionLimits) -> int:
     kept = 0
     for index in range(len(sizes) - 1, -1, -1):
         kept += sizes[index]
-        enough = len(sizes) - index >= limits.preserve
-        if enough and kept >= limits.kept_share * limits.window:
+        if len(sizes) - index >= limits.preserve and kept >= limits.kept_share * limits.window:
             return index
     return 0
 
@@ -212,3 +220,81 @@ def plan_last_turn(
 ) -> CompactionPlan | Skip:
     """Choose a cut after which only the last turn stays, or the part of its end that fits."""
     return plan_compaction(messages, replace(limits, preserve=1, kept_share=0.0), count)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Shares of the context window, from 0 to 1, at which each kind of relief begins."""
+
+    mask: float
+    sleep: float
+    emergency: float
+
+
+@dataclass(frozen=True)
+class ContextUse:
+    """How full the context window is."""
+
+    used: int  # tokens of the largest request, the reserve for its reply included
+    window: int  # tokens
+    thresholds: Thresholds | None  # None if compaction is disabled
+
+    @property
+    def ratio(self) -> float:
+        """Return the share of the window that is used; over 1 if the request does not fit."""
+        return self.used / self.window
+
+    @property
+    def should_mask(self) -> bool:
+        """Return True from ``mask_threshold`` on."""
+        return self.thresholds is not None and self.ratio >= self.thresholds.mask
+
+    @property
+    def is_due(self) -> bool:
+        """Return True from ``compact_sleep_threshold`` on."""
+        limits = self.thresholds
+        return limits is not None and needs_compaction(self.used, self.window, limits.sleep)
+
+    @property
+    def is_urgent(self) -> bool:
+        """Return True from ``compact_emergency_threshold`` on."""
+        limits = self.thresholds
+        return limits is not None and needs_compaction(self.used, self.window, limits.emergency)
+
+
+def decide_compaction(
+    use: ContextUse,
+    messages: Messages,
+    limits: CompactionLimits,
+    count: Count,
+    *,
+    waits: bool,
+    force: bool,
+) -> CompactionPlan | Skip:
+    """Decide whether to compact, and where to cut, as `plan_compaction` does.
+
+    ``waits`` skips below ``compact_sleep_threshold``; ``force`` compacts even for little gain.
+    """
+    if use.thresholds is None:
+        return Skip(DISABLED)
+    if messages and waits and not use.is_due:
+        return Skip(f"below threshold ({use.ratio:.1%} < {use.thresholds.sleep:.0%})")
+    plan = plan_compaction(messages, limits, count)
+    if isinstance(plan, Skip) or force or is_worthwhile(plan, limits.window):
+        return plan
+    return Skip(TOO_LITTLE)
+
+
+def is_worthwhile(plan: CompactionPlan, window: int) -> bool:
+    """Return True if an automatic compaction frees enough to count as progress (P4)."""
+    return plan.gone_tokens >= LEAST_GAIN_SHARE * window
+
+
+def count_small(before: int, plan: CompactionPlan, window: int) -> int:
+    """Return how many compactions in a row freed little of the window, this one included."""
+    return before + 1 if plan.gone_tokens < SMALL_SHARE * window else 0
+
+
+def makes_little_progress(small: int) -> bool:
+    """Return True if compactions follow each other so closely that each rewrites a summary."""
+    return small >= SMALL_IN_A_ROW

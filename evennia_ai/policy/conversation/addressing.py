@@ -102,8 +102,9 @@ def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing
     if line.from_assistant:  # "a guard" in its story is no call for one of twenty
         named = [ids for ids in named if len(ids) == 1]
     if named:
-        chosen = [choose_named(ids, able, standing) for ids in named]
-        return limited(line, list(dict.fromkeys(filter(None, chosen))), NAMED, NOT_NAMED)
+        several = ([able[dbref] for dbref in sorted(ids) if dbref in able] for ids in named)
+        chosen = [choose(free_ones(some), standing) for some in several if some]
+        return limited(line, list(dict.fromkeys(chosen)), NAMED, NOT_NAMED)
     if line.from_assistant:
         return Verdict()
     return answer_unnamed(line, listeners, free_ones(able.values()), standing)
@@ -131,14 +132,6 @@ def limited(line: Line, ids: Sequence[str], reason: str, otherwise: str) -> Verd
     """Return the decision that these assistants answer; an assistant's line only the first."""
     most = 1 if line.from_assistant else len(ids)
     return Verdict(dict.fromkeys(ids[:most], reason), otherwise)
-
-
-def choose_named(
-    ids: frozenset[str], able: Mapping[str, Listener], standing: Standing
-) -> str | None:
-    """Return which of those whom one name fits answers, None if none of them may."""
-    named = [able[dbref] for dbref in sorted(ids) if dbref in able]
-    return choose(free_ones(named), standing) if named else None
 
 
 def answer_unnamed(

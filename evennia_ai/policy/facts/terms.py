@@ -35,11 +35,6 @@ VALUES = {
 DOZENS = frozenset("dozen dutzend douzaine docena дюжина".split())
 
 
-def any_of(words: str) -> str:
-    """Return a pattern for any of some words."""
-    return "|".join(words.split())
-
-
 ONE_NUMBER = one_of("|".join(sorted(VALUES, key=len, reverse=True)))
 RUN = re.compile(
     rf"\b(?:{ONE_NUMBER})(?:(?: and |[ -])(?:{ONE_NUMBER}|one)){{0,7}}\b", re.IGNORECASE
@@ -57,21 +52,21 @@ TIMES = """dawn dusk noon midday midnight sunrise sunset sundown nightfall tonig
     jueves viernes sábado domingo verano invierno primavera otoño завтра вчера полдень полночь
     рассвет понедельник вторник среду четверг пятницу пятницы субботу воскресенье весной летом
     осенью зимой"""
-SPANS = "hours? days? weeks? months? years? minutes?"
-JOINTS = "of the de du da des del di la le von van der den al"
-AFTER_NAMES = """is was has had will can must told gave took stole hid left went came died lost
-    found bought sold met knew wore ist hat war est a es era"""
+SPANS = "hours?|days?|weeks?|months?|years?|minutes?"
+JOINTS = "of|the|de|du|da|des|del|di|la|le|von|van|der|den|al"
+AFTER_NAMES = "is|was|has|had|will|can|must|told|gave|took|stole|hid|left|went|came|died|lost|found"
+AFTER_NAMES += "|bought|sold|met|knew|wore|ist|hat|war|est|a|es|era"
 WORD = r"[^\W\d_]+(?:['’-][^\W_]+)*"
 NOUN = rf"(?!(?i:{ONE_NUMBER})\b){WORD}"
 CAPITAL = rf"\b[A-ZÀ-ÞŒА-ЯЁΑ-Ω]{WORD.replace('+', '*', 1)}"
 LONG = r"(?=\d|\w\w)"  # a lone letter begins nothing below; it is passed over at once
 TERM = re.compile(
     rf"(?P<time>{LONG}(?i:\b\d{{1,2}}:\d\d|\b\d+(?:st|nd|rd|th)\b(?: {NOUN})?"
-    rf"|\b(?:\d+|{RUN.pattern}) (?:{any_of(SPANS)})|\b{one_of(any_of(TIMES))}\b))"
+    rf"|\b(?:\d+|{RUN.pattern}) (?:{SPANS})|\b{one_of('|'.join(TIMES.split()))}\b))"
     rf"|(?P<number>{LONG}\b(?:\d+(?:[.,]\d+)*(?![^\W_])|(?i:{RUN.pattern}))(?: {NOUN})?)"
-    rf"|(?P<name>{CAPITAL}(?:(?: (?:{any_of(JOINTS)}))* {CAPITAL}){{0,5}})"
+    rf"|(?P<name>{CAPITAL}(?:(?: (?:{JOINTS}))* {CAPITAL}){{0,5}})"
 )
-SAYS_NAME = re.compile(rf"['’]s\b| (?:(?:{any_of(AFTER_NAMES)})\b|[^\W\d_]{{2,}}(?:s|ed|et)\b)")
+SAYS_NAME = re.compile(rf"['’]s\b| (?:(?:{AFTER_NAMES})\b|[^\W\d_]{{2,}}(?:s|ed|et)\b)")
 OPENINGS = frozenset('"“«„:(')
 
 

@@ -150,10 +150,11 @@ def judge_models(answer: Answer, target: Target) -> list[Finding]:
     """Return whether the endpoint answers and lists the model."""
     models = list_models(answer.data) if answer.is_good else None
     names = [model["id"] for model in models or ()]
+    plural = "" if len(names) == 1 else "s"
     findings = (
         [Finding(NOTE, f"{target.address} is there, but lists no models.")]
         if models is None
-        else [Finding(GOOD, f"{target.address} is there and lists {count(names, 'model')}.")]
+        else [Finding(GOOD, f"{target.address} is there and lists {len(names)} model{plural}.")]
     )
     if target.key_env and models is not None:
         findings.append(Finding(GOOD, f"The key in {target.key_env} is not refused."))
@@ -212,11 +213,6 @@ def judge_window(window: int | None, trained: int | None, named: int | None) -> 
         "It does not tell its context window.",
         "Look the figure up and put it into the profile as context_window.",
     )
-
-
-def count(items: Sequence[object], noun: str) -> str:
-    """Return a number of things in words."""
-    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
 
 
 def sum_up(findings: Sequence[Finding], target: Target) -> str:

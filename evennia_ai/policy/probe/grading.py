@@ -187,14 +187,10 @@ def judge_arguments(reply: LLMReply) -> Finding:
         return Finding(BAD, "It calls tools that it was not offered.", advice)
     if any(read_object(call.arguments) is None for call in reply.tool_calls):
         return Finding(BAD, "The arguments of its calls are not valid JSON.", advice)
-    if not all(fits(call.arguments) for call in reply.tool_calls):
+    arguments = [read_object(call.arguments) or {} for call in reply.tool_calls]
+    if not all(isinstance(given.get(ARGUMENT), str) for given in arguments):
         return Finding(BAD, "The arguments of its calls are not those asked for.", advice)
     return Finding(GOOD, "The arguments of its calls are valid JSON, and fit.")
-
-
-def fits(arguments: str) -> bool:
-    """Return True for the arguments that the probe's tool expects."""
-    return isinstance((read_object(arguments) or {}).get(ARGUMENT), str)
 
 
 def judge_after_tools(answer: Answer) -> Finding:

@@ -32,12 +32,9 @@ MOST_WORDS = 6
 
 def named(dbrefs: Iterable[str], names: Names) -> str:
     """Return the names for dbrefs; who has none any more is named by what became of them."""
-    return ", ".join(names.get(dbref) or absent(dbref) for dbref in dbrefs) or "nobody"
-
-
-def absent(dbref: str) -> str:
-    """Return in words who has a dbref that no object has."""
-    return "somebody forgotten" if dbref == FORGOTTEN else f"somebody deleted ({dbref})"
+    gone = {FORGOTTEN: "somebody forgotten"}
+    told = (names.get(who) or gone.get(who, f"somebody deleted ({who})") for who in dbrefs)
+    return ", ".join(told) or "nobody"
 
 
 def whose_word(record: Record, names: Names) -> str:

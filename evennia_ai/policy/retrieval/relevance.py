@@ -79,7 +79,9 @@ def newest_first(query: str, records: Sequence[R], now: datetime) -> list[R]:
             place
             for place in later
             if records[place]["source_entity"] == record["source_entity"]
-            and is_alike(words[first], words[place])
+            # They share most of their words (Dice's coefficient).
+            and 2 * len(words[first] & words[place])
+            > SHARED * (len(words[first]) + len(words[place]))
         ]
         places = [first, *alike]
         placed.update(places)
@@ -96,8 +98,3 @@ def words_of(record: Mapping[str, Any]) -> frozenset[str]:
     """Return the words of a journal entry; none for an attribute value or a line of the log."""
     text = "" if "kind" in record else record.get("content", "")
     return frozenset(WORD.findall(text.casefold()))
-
-
-def is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Return True if two texts share most of their words (Dice's coefficient)."""
-    return 2 * len(one & other) > SHARED * (len(one) + len(other))

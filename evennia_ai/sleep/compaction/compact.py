@@ -1,6 +1,6 @@
 """Compaction: a summary replaces the oldest messages in the context window; the log stays whole.
 
-Decide (`policy.compaction.decision`), summarise (`summarising`), apply (`record`): the record is
+Decide (`policy.compaction.plan`), summarise (`summarising`), apply (`record`): the record is
 made when the summary is ready, so that messages which arrived meanwhile stay.
 """
 
@@ -14,15 +14,16 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
-from evennia_ai.policy.compaction.decision import (
+from evennia_ai.policy.compaction.plan import (
     LITTLE_PROGRESS,
     TOO_LITTLE,
+    CompactionLimits,
     ContextUse,
+    Skip,
     count_small,
     decide_compaction,
     makes_little_progress,
 )
-from evennia_ai.policy.compaction.plan import CompactionLimits, Skip
 from evennia_ai.policy.context.projection import plan_mask
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.ports import Character, Script

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evennia_ai.messages import Message
-from evennia_ai.policy.compaction.decision import ContextUse
-from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan
+from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, ContextUse
 from evennia_ai.policy.context.projection import View
 
 SLEEP, EMERGENCY, OVERFLOW, MANUAL = "sleep", "emergency", "overflow", "manual"
