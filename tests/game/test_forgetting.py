@@ -358,3 +358,17 @@ def test_reports_and_waiting_calls_go_with_who_made_them(game, mira, ann, bob):
     assert [report.reporter for report in models.Report.objects.all()] == [bob.dbref]
     assert [act.speakers for act in models.PendingAct.objects.all()] == [[bob.dbref]]
     assert {event.authors for event in models.Event.objects.all()} == {f" #0 {bob.dbref} "}
+
+
+def test_what_a_character_told_another_of_them_later_is_forgotten_before_it_is_answered(
+    planted, ann, mira, bruno
+):
+    planted.said("I dream of a velvet hippogriff")
+    planted.game.clock.advance(60)
+    planted.reply(call("say", text="Somebody dreams of a velvet hippogriff."))
+    planted.ben.do("say Mira, what is new?")
+    planted.game.run(1)
+    heard = models.Event.objects.filter(assistant=bruno.assistant.id, text__contains="velvet")
+    assert heard.filter(speaker=mira.dbref, state="overheard").count() == 1
+    forget(ann)
+    assert not heard.exists()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evennia_ai.game.hearing import split_message
 from evennia_ai.models import Event
 from evennia_ai.testing.scripted import call
 
@@ -171,3 +172,20 @@ def test_a_running_talk_is_still_running_after_a_restart(game, ann, bob, mira):
     ann.do("say nice weather")
     game.run()
     assert len(game.model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        (("hello", {"type": "say"}), ("hello", "say")),
+        (["hello", {"type": "say"}], ("hello", "say")),
+        (("hello", {"type": None}), ("hello", "")),
+        (("hello", None), ("hello", "")),
+        (("hello",), ("hello", "")),
+        ((), ("", "")),
+        ("hello", ("hello", "")),
+        (None, ("", "")),
+    ],
+)
+def test_a_line_is_understood_in_every_form_that_a_game_may_send(sent, expected):
+    assert split_message(sent) == expected

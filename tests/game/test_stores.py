@@ -86,6 +86,14 @@ def test_what_is_addressed_waits_and_the_rest_is_overheard(stores):
     assert [e.heard.text for e in stores.inbox.open_events().waiting] == ["for me"]
 
 
+def test_what_a_turn_answers_is_in_a_view_that_was_in_memory_before(stores):
+    stores.conversation.append([make_message("user", "earlier")])
+    assert contents(stores) == ["earlier"]
+    stores.inbox.put(heard("for me"))
+    stores.turns.begin(stores.inbox.open_events().waiting, ANN, False, "tick_event")
+    assert contents(stores) == ["earlier", "Ann says: for me"]
+
+
 def test_beginning_a_turn_claims_its_events_and_logs_all_in_the_order_they_were_heard(stores):
     stores.inbox.put(heard("ambient", addressed=False))
     stores.inbox.put(heard("for me"))

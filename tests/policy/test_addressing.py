@@ -267,3 +267,9 @@ def test_who_is_refused_gets_the_reason_and_all_others_keep_theirs():
     assert not refused.answering
     assert (refused.of("#107").addressed, refused.of("#107").reason) == (False, "no calls left")
     assert refused.of("#108") == verdict.of("#108")
+
+
+def test_of_several_in_company_the_one_who_is_in_a_talk_goes_on():
+    several = [*guards(3), replace(guards(4)[3], last_exchange=9.0), PLAYER]
+    verdict = decide("and how are you?", several)
+    assert verdict.answering == {"#104": "in conversation"}

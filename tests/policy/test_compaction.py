@@ -26,6 +26,7 @@ from evennia_ai.policy.compaction.plan import (
     plan_compaction,
     plan_last_turn,
     safe_cut,
+    unanswered_from,
 )
 from evennia_ai.policy.tokens import count_message
 
@@ -184,6 +185,13 @@ def test_a_call_that_waits_for_its_result_never_goes():
     messages = [heard("x" * 9_000), calls("1")]
     plan = plan_compaction(messages, LIMITS, count_message)
     assert plan.cut <= 1
+
+
+def test_a_call_of_an_earlier_turn_that_never_got_its_result_may_go():
+    messages = [heard(), calls("1"), heard(), calls("2"), result("2"), said()]
+    assert unanswered_from(messages) == len(messages)
+    assert unanswered_from(messages[:4]) == 3
+    assert unanswered_from(messages[:2]) == 1
 
 
 words = st.text("abc äяж中🙂", max_size=400)

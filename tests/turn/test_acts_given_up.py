@@ -1,10 +1,12 @@
 """A tool that does not come to an end: what it may have done is not done again (P2)."""
 
 from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
 
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.turn.tool_execution import give_time
 from tests.simulation.restart import after_restart
 
 LONG_S = 100
@@ -109,3 +111,11 @@ def test_what_a_stopped_turn_had_under_way_reads_unknown():
     answer_events(script)
     script.turns.finish(script.turns.current, "expired", "it was stopped")
     assert [act.state for act in script.turns.acts] == ["unknown"]
+
+
+def test_a_tool_that_ends_in_time_is_not_given_up_later():
+    clock, running, given_up, results = Clock(), Deferred(), [], []
+    give_time(running, 5.0, clock, lambda: given_up.append(1)).addBoth(results.append)
+    running.callback("Done.")
+    clock.advance(10.0)
+    assert (results, given_up) == (["Done."], [])

@@ -147,6 +147,18 @@ def test_a_character_that_is_an_ai_may_say_so():
     assert find_artefact("I am an AI, and I have read that book.", smith) != ""
 
 
+@pytest.mark.parametrize(
+    ("words", "is_listing"),
+    [
+        ("I can give, get, look and say whatever you like.", False),
+        ("I can give, get, look, move and say whatever you like.", True),
+    ],
+)
+def test_four_verbs_in_a_row_are_words_and_five_a_list_of_tools(words, is_listing):
+    known = around(tools=frozenset({"give", "get", "look", "move", "say"}))
+    assert bool(find_artefact(words, known)) is is_listing
+
+
 def test_a_name_with_an_underscore_is_no_tool():
     assert find_artefact("Good evening, dark_lord!", around(people=["dark_lord"])) == ""
     assert find_artefact("Good evening, dark_lord!", around()) != ""
