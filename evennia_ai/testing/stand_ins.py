@@ -64,12 +64,8 @@ class StandInCharacter:
     def ai_perceived(
         self, kind: str, actor: Any, item: Any = None, since: datetime | None = None
     ) -> bool:
-        """Return True if the inbox holds such an event, and the game itself told of it."""
-        if self.assistant is None:
-            return False
-        name = item if isinstance(item, str) else ""
-        dbref = "" if item is None or name else item.dbref
-        return self.assistant.inbox.has_perceived(kind, actor.dbref, dbref, name, since)
+        """Return False: no game told of anything."""
+        return False
 
     def at_ai_hear(self, event: Heard) -> Heard | None:
         """Return the event unchanged."""
@@ -102,14 +98,6 @@ class StandInCharacter:
     def at_say(self, message: str, **kwargs: Any) -> None:
         """Record the words."""
         self.said.append(message)
-
-    def get_display_name(self, looker: Any = None) -> str:
-        """Return the key."""
-        return self.key
-
-    def access(self, accessing_obj: Any, access_type: str = "read") -> bool:
-        """Return True."""
-        return True
 
 
 class StandInScript:
