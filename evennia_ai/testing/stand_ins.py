@@ -106,7 +106,6 @@ class StandInScript:
     Attributes:
         told: (key, dbref) of each line that is not the character's own speech.
         troubles: the problems reported to the owner.
-        wakes: how often it was woken; a test decides when it ticks.
         memories: over its conversation and journal, ranked by words alone without ``embedder``.
     """
 
@@ -123,7 +122,6 @@ class StandInScript:
         self.id = self.pk = 1
         self.db, self.ndb = Namespace(), Namespace()
         self.is_on = True
-        self.wakes = 0
         self.prompt_overhead = 0
         self.tool_offer = ToolOffer()
         self.told: list[tuple[str, str]] = []
@@ -170,12 +168,9 @@ class StandInScript:
         return bool(self.services.world.present)
 
     def wake(self) -> None:
-        """Count the call."""
-        self.wakes += 1
+        """Do nothing: a test decides when it ticks."""
 
-    def tick(self) -> None:
-        """Count the call as a wake."""
-        self.wake()
+    tick = wake
 
     def resolve_settings(self) -> None:
         """Keep the settings it was created with."""
