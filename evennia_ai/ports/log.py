@@ -134,9 +134,6 @@ class Inbox(Protocol):
     def open_events(self) -> OpenEvents: ...
     def overheard(self) -> Sequence[InboxEvent]: ...  # those that the next turn will log
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None: ...
-    def has_perceived(
-        self, kind: str, actor: str, item: str = "", name: str = "", since: datetime | None = None
-    ) -> bool: ...
 
 
 class PendingActs(Protocol):

@@ -21,14 +21,13 @@ from evennia_ai import models
 from evennia_ai.policy.records.forget_me import FORGOTTEN, ToForget
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.attributes import SCRIPT_KEY, attributes_of, rows_about
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.forget_summaries import rewrite_summaries
 from evennia_ai.store.forget_words import pages, rows_of
 from evennia_ai.store.goal_records import Goals
-from evennia_ai.store.journal import Journal
+from evennia_ai.store.journal import Journal, JournalArchive
 from evennia_ai.store.memory_editor import UndoSteps
 from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles

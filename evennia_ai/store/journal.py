@@ -1,16 +1,21 @@
-"""A character's journal: `character.journal`."""
+"""A character's journal and its archive: `character.journal` and `character.journal.archive`."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import (
+    ArchivedEntry,
     JournalEntry,
+    archived,
+    brought_back,
     change_entry,
+    is_over,
     make_entry,
     merge_entries,
     sameness,
@@ -19,8 +24,43 @@ from evennia_ai.policy.records.provenance import Record, copy_of, select_known
 from evennia_ai.policy.records.shared_memory import is_as_told
 from evennia_ai.policy.retrieval.relevance import score_documents
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.record_store import RecordStore, copies_known
+
+
+class JournalArchive(RecordStore):
+    """Pruned journal entries. No search, prompt or index uses them; "forget me" removes them."""
+
+    kind = "ai_archive"
+    prefix = "a"
+    model = ArchivedEntry
+
+    def put_away(self, journal: RecordStore, *ids: str) -> int:
+        """Move entries from a journal into the archive; returns how many existed.
+
+        Two transactions: after a crash in between, a second call completes the move.
+        """
+        entries = [entry for entry in map(journal.get, ids) if entry]
+        new = [
+            archived(entry, self.now()) for entry in entries if not self.segments.get(entry["id"])
+        ]
+        if new:
+            self.segments.change({}, *new)
+        return journal.remove(*ids)
+
+    def bring_back(self, journal: RecordStore, id: str) -> Record:
+        """Move an entry back into its journal; returns it. Raises KeyError.
+
+        Its importance counts as given by hand, so that pruning does not archive it again.
+        """
+        back = brought_back(self.require(id))
+        if journal.get(id) is None:
+            journal.segments.change({}, back)
+        self.remove(id)
+        return back
+
+    def over(self, now: datetime, days: float) -> list[str]:
+        """Return the ids of loaded entries that were archived at least ``days`` ago."""
+        return [entry["id"] for entry in self.segments.held() if is_over(entry, now, days)]
 
 
 class Journal(RecordStore):

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 from evennia_ai.messages import (
     EXCUSE,
-    PERCEIVED,
     Audience,
     Heard,
     InboxEvent,
@@ -68,19 +67,6 @@ class MemoryInbox:
         for row in self.rows:
             if row.event.id in event_ids:
                 row.state, row.reason = state, reason
-
-    def has_perceived(
-        self, kind: str, actor: str, item: str = "", name: str = "", since: datetime | None = None
-    ) -> bool:
-        """Return True if the game itself told of such an event."""
-        return any(
-            (row.event.heard.nature, row.event.heard.kind, row.event.heard.speaker)
-            == (PERCEIVED, kind, actor)
-            and item in ("", row.event.heard.item)
-            and name.lower() in ("", row.event.heard.text.lower())
-            and (since is None or row.event.at >= since)
-            for row in self.rows
-        )
 
     def states(self) -> dict[str, str]:
         """Return the state of every event by its text, for assertions."""

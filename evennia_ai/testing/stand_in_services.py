@@ -164,15 +164,11 @@ class NoPendingActs:
         """Store nothing."""
 
 
-class StandInWatch:
-    """`ports.Watch` that only records the ids of its assistants."""
-
-    def __init__(self) -> None:
-        self.kept: list[int] = []
+class NoWatch:
+    """`ports.Watch` that lets no assistant fall asleep or wake."""
 
     def keep(self, script: Script) -> None:
-        """Record the assistant's id."""
-        self.kept.append(script.id)
+        """Do nothing."""
 
 
 class StandInServices:
@@ -188,7 +184,7 @@ class StandInServices:
         self.world = StandInWorld()
         self.semantic = StandInSemantic(off="there is none here")
         self.shared_memory = NoSharedMemory()
-        self.watch = StandInWatch()
+        self.watch = NoWatch()
         self.moderation: Moderation | None = None
         self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}

@@ -64,12 +64,8 @@ class StandInCharacter:
     def ai_perceived(
         self, kind: str, actor: Any, item: Any = None, since: datetime | None = None
     ) -> bool:
-        """Return True if the inbox holds such an event, and the game itself told of it."""
-        if self.assistant is None:
-            return False
-        name = item if isinstance(item, str) else ""
-        dbref = "" if item is None or name else item.dbref
-        return self.assistant.inbox.has_perceived(kind, actor.dbref, dbref, name, since)
+        """Return False: no game told of anything."""
+        return False
 
     def at_ai_hear(self, event: Heard) -> Heard | None:
         """Return the event unchanged."""
@@ -103,14 +99,6 @@ class StandInCharacter:
         """Record the words."""
         self.said.append(message)
 
-    def get_display_name(self, looker: Any = None) -> str:
-        """Return the key."""
-        return self.key
-
-    def access(self, accessing_obj: Any, access_type: str = "read") -> bool:
-        """Return True."""
-        return True
-
 
 class StandInScript:
     """Plays an `AssistantScript` for the engine.
@@ -118,7 +106,6 @@ class StandInScript:
     Attributes:
         told: (key, dbref) of each line that is not the character's own speech.
         troubles: the problems reported to the owner.
-        wakes: how often it was woken; a test decides when it ticks.
         memories: over its conversation and journal, ranked by words alone without ``embedder``.
     """
 
@@ -135,7 +122,6 @@ class StandInScript:
         self.id = self.pk = 1
         self.db, self.ndb = Namespace(), Namespace()
         self.is_on = True
-        self.wakes = 0
         self.prompt_overhead = 0
         self.tool_offer = ToolOffer()
         self.told: list[tuple[str, str]] = []
@@ -182,12 +168,9 @@ class StandInScript:
         return bool(self.services.world.present)
 
     def wake(self) -> None:
-        """Count the call."""
-        self.wakes += 1
+        """Do nothing: a test decides when it ticks."""
 
-    def tick(self) -> None:
-        """Count the call as a wake."""
-        self.wake()
+    tick = wake
 
     def resolve_settings(self) -> None:
         """Keep the settings it was created with."""

@@ -150,7 +150,7 @@ def mark_before_making() -> None:
 
 def gone_before_archived() -> None:
     """A pruned entry leaves the journal before it is in the archive."""
-    from evennia_ai.store.archive import JournalArchive
+    from evennia_ai.store.journal import JournalArchive
 
     real = JournalArchive.put_away
 

@@ -29,9 +29,8 @@ from evennia_ai.policy.records.long_term import (
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.sleep import STEPS as ALL_STEPS
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.goal_records import Goals
-from evennia_ai.store.journal import Journal
+from evennia_ai.store.journal import Journal, JournalArchive
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.testing.semantic import StandInSemantic
 from evennia_ai.testing.stand_ins import StandInScript
