@@ -37,7 +37,11 @@ SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 
 @dataclass(frozen=True)
 class View:
-    """One request, read once; ``speaker`` is whom it answers, ``private`` if by a whisper."""
+    """One request, read once, and the speaker whom it answers.
+
+    ``private`` is True if they whispered, ``code`` is the language to answer in, and ``sentences``
+    are the sentences of their new ``lines``.
+    """
 
     scene: Scene
     character: Character
@@ -49,6 +53,8 @@ class View:
     speaker: str = ""
     private: bool = False
     code: str = ENGLISH
+    lines: tuple[HeardLine, ...] = ()
+    sentences: tuple[str, ...] = ()
 
     def answering(self, line: HeardLine, text: str) -> View:
         """Return the view for an answer to the speaker of a line, in the language of a text."""
@@ -66,6 +72,16 @@ class View:
     def who(self) -> str:
         """Return what to call the speaker that it answers."""
         return self.called(self.speaker)
+
+    @property
+    def assistant(self) -> bool:
+        """Return True if another assistant speaks."""
+        return self.speaker in self.scene.assistants
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the keys of the sentences' intents."""
+        return [self.language.key_of(text) for text in self.sentences]
 
     @property
     def name(self) -> str:
