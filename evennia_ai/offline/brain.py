@@ -93,8 +93,7 @@ def notes(view: View) -> Calls:
     """Return the journal calls that come before the answer, once in a turn."""
     if JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL):
         return ()
-    lines = [line for line in view.scene.lines if line.speaker not in view.scene.assistants]
-    return tuple((JOURNAL, {"content": line}) for line in worth_noting(lines, view.name))
+    return tuple((JOURNAL, {"content": line}) for line in worth_noting(view.scene))
 
 
 def to_one(words: str, item: View) -> str:

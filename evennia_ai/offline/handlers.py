@@ -11,7 +11,7 @@ from functools import partial
 
 from evennia_ai.offline import recall
 from evennia_ai.offline.name_matching import exit_parts, kinds_of, match_exit, match_name
-from evennia_ai.offline.told import facts_in, is_question
+from evennia_ai.offline.passages import facts_in, is_question
 from evennia_ai.offline.view import KNOWN, View
 from evennia_ai.offline.words import joined, rotated, words
 

@@ -98,9 +98,10 @@ def thank(view: View, line: HeardLine) -> str:
 
 def answers_to(view: View) -> list[str]:
     """Return a line for each of the weightiest sentences."""
+    if not view.language.full:
+        return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
-    parts = weighed(view.language, view.sentences)
-    for text in parts if view.language.full else view.sentences[:1]:
+    for text in weighed(view.language, view.sentences):
         said = refusal(view, text) or answer(view, text)
         if said and said not in " ".join(made):
             made.append(said)

@@ -9,8 +9,17 @@ from functools import cached_property
 
 from evennia_ai.offline.character import Character, named_as_self, read_character, rules_of
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, holds, lore_passages, rank
-from evennia_ai.offline.told import Told, latest, read_told
+from evennia_ai.offline.passages import (
+    FLOOR,
+    Found,
+    Passage,
+    Told,
+    holds,
+    latest,
+    lore_passages,
+    rank,
+    read_told,
+)
 from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
@@ -23,7 +32,6 @@ from evennia_ai.offline.words import (
     seed_of,
     sentences,
 )
-from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
@@ -161,8 +169,8 @@ class View:
     def rank(self, text: str, sources: Iterable[str], floor: float = FLOOR) -> list[Found]:
         """Return what the character knows about a line, best first."""
         kept = [p for p in self.passages if p.source in set(sources)]
-        drop = frozenset(self.language.content(self.name))
-        return rank(Query(text, self.language, self.context(text), drop), kept, floor)
+        before = " ".join(self.context(text))
+        return rank(text, self.language, kept, floor, context=before, without=self.name)
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, *, stale: bool = True) -> str:
         """Return the best thing that is known about a line and was not said lately; "" if none.
@@ -218,9 +226,8 @@ def _filled(option: str, slots: dict[str, str]) -> str:
 def read_request(request: LLMRequest) -> View:
     """Return the view of a request."""
     scene = request.scene
-    persona = scene.persona if isinstance(scene.persona, Persona) else Persona(str(scene.persona))
     transcript = read_transcript(request)
-    character = read_character(persona, scene.name)
+    character = read_character(scene.persona, scene.name)
     now = {(line.speaker, line.text) for line in scene.lines}
     before = [s for s in transcript.heard if (s.speaker, s.text) not in now or s.kind == "give"]
     people = [said for said in before if said.speaker not in scene.assistants]
