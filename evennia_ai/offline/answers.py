@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from evennia_ai.offline import recall
-from evennia_ai.offline.handlers import HANDLERS, looked_at
+from evennia_ai.offline.handlers import HANDLERS, at_hand
 from evennia_ai.offline.languages import Intent
 from evennia_ai.offline.passages import SURE, facts_in, is_question
 from evennia_ai.offline.view import View
@@ -49,7 +49,9 @@ def to_question(view: View, text: str) -> str:
         or view.known(text, stale=False)
         or recall.first_quoted(view, recall.matching(view, text, view.told, SURE))
     )
-    return told or looked_at(view, text) or view.known(text) or deflection(view, text)
+    if not told and view.language.finds("asks_place", text):
+        told = at_hand(view, text, loose=False)
+    return told or view.known(text) or deflection(view, text)
 
 
 def deflection(view: View, text: str) -> str:

@@ -21,7 +21,6 @@ from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
 
 MODEL = "offline"
 Given = dict[str, tuple[str, str]]  # emotes and words by speaker
-PUNCTUATION = ".,;:!?"
 
 
 class OfflineBrain:
@@ -105,7 +104,7 @@ def to_one(words: str, item: View) -> str:
 
 def addressed(words: str, name: str) -> str:
     """Return words behind the name of whom they are for, as one sentence."""
-    first = words.split(maxsplit=1)[0].strip(PUNCTUATION)
+    first = words.split(maxsplit=1)[0].strip(".,;:!?")
     small = len(first) > 1 and any(first.lower() in known for known in STOP_WORDS.values())
     return f"{name}, {words[0].lower() + words[1:] if small else words}"
 

@@ -42,16 +42,11 @@ class Passage:
 
 @dataclass(frozen=True)
 class Found:
-    """A passage, its score, and the share of the line's words that it covers."""
+    """A passage, the share of the line's words that it covers, and what orders passages."""
 
     passage: Passage
-    score: float
     cover: float
-
-    @property
-    def points(self) -> float:
-        """Return what passages are ordered by."""
-        return self.score * self.cover
+    points: float
 
 
 def rank(
@@ -78,9 +73,10 @@ def rank(
         fit = SOURCE_WEIGHT.get(passage.source, 1.0)
         if wanted:
             fit *= FIT if wanted.search(passage.text[1:]) else UNFIT
-        found.append(Found(passage, score * fit, _cover(language, own, set(meant), set(bag))))
-    fitting = (one for one in found if one.score > 0 and one.cover >= floor)
-    return sorted(fitting, key=lambda one: -one.points)
+        cover = _cover(language, own, set(meant), set(bag))
+        if score > 0 and cover >= floor:
+            found.append(Found(passage, cover, score * fit * cover))
+    return sorted(found, key=lambda one: -one.points)
 
 
 def _cover(language: Language, own: Sequence[str], meant: set[str], held: set[str]) -> float:

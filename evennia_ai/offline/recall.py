@@ -61,8 +61,8 @@ def mine(view: View, text: str) -> list[Told]:
 
 def pointed_at(view: View, text: str) -> str:
     """Answer a question that has no words of its own, such as "and how did it happen?"."""
-    before = " ".join(view.context(text))
-    return first_quoted(view, matching(view, before, of_speaker(view, view.speaker), 0.5))
+    own = of_speaker(view, view.speaker)
+    return first_quoted(view, matching(view, view.context(text), own, 0.5))
 
 
 def named_other(view: View, text: str) -> str:

@@ -22,7 +22,6 @@ READ_CHARS = 600
 MOST_ROWS = 400  # of a summary
 TALK = SPEECH | {"give"}
 SHOWN = SPEECH | {"emote", NOOP}
-HANDLED = frozenset({"give", "get", "drop"})
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 
 # Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
@@ -158,7 +157,7 @@ class Transcript:
         act.result = text
         if act.name in {"look", "move"} and act.describes:
             self.sights.append(text)
-        if act.name in HANDLED:
+        if act.name in {"give", "get", "drop"}:
             self.talk.append(act.item)
 
 
@@ -172,8 +171,8 @@ def read_transcript(request: LLMRequest) -> Transcript:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""
         if role == "user" and text.startswith("<situation>"):  # nobody said it
-            read.time = _row(text, "Time: ")
-            read.about = _row(text, "You are about: ")
+            rows = dict(row.partition(": ")[::2] for row in reversed(text.splitlines()))
+            read.time, read.about = rows.get("Time", ""), rows.get("You are about", "")
             remembered = [_read_recalled(row[:READ_CHARS]) for row in _recalled_rows(text)]
         elif role == "user":
             read.hear(text)
@@ -187,11 +186,6 @@ def read_transcript(request: LLMRequest) -> Transcript:
     read.heard = [*new, *read.heard]
     read.acts = read.acts if request.scene.step > 1 else []
     return read
-
-
-def _row(text: str, label: str) -> str:
-    rows = [row for row in text.splitlines() if row.startswith(label)]
-    return rows[0].removeprefix(label) if rows else ""
 
 
 def _read_line(text: str) -> Said | None:

@@ -40,6 +40,7 @@ WHOLE = 0.99  # cover of a line that names nothing else
 AS_GOOD = 0.5  # share of the best score that is good enough if the best was said
 KNOWN = ("self", "want", "lore", "seen", "saw", "note")
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
+SLOT = re.compile(r"\{(\w+)\}")
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 
 
@@ -151,7 +152,10 @@ class View:
         options = self.language.phrases.get(key) or read(ENGLISH).phrases.get(key, ("",))
         if is_description(slots["who"]):
             options = tuple(ADDRESS.sub("", option) for option in options)
-        return [capitals(_filled(option, slots)) for option in rotated(options, self.seed)]
+        return [
+            capitals(SLOT.sub(lambda found: slots.get(found[1], ""), option))
+            for option in rotated(options, self.seed)
+        ]
 
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with its slots filled; if possible one not used yet."""
@@ -169,8 +173,8 @@ class View:
     def rank(self, text: str, sources: Iterable[str], floor: float = FLOOR) -> list[Found]:
         """Return what the character knows about a line, best first."""
         kept = [p for p in self.passages if p.source in set(sources)]
-        before = " ".join(self.context(text))
-        return rank(text, self.language, kept, floor, context=before, without=self.name)
+        context = self.context(text)
+        return rank(text, self.language, kept, floor, context=context, without=self.name)
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, *, stale: bool = True) -> str:
         """Return the best thing that is known about a line and was not said lately; "" if none.
@@ -193,12 +197,12 @@ class View:
         outsider = text.startswith(self.name) or self.language.finds("outsider", text)
         return self.phrase("folk_say", fact=text) if source == "self" and outsider else text
 
-    def context(self, text: str) -> tuple[str, ...]:
+    def context(self, text: str) -> str:
         """Return the lines before, if the text points back at them: "and how does it work?"."""
         if not re.search(self.language.data.get("pronouns", "(?!)"), text, re.I):
-            return ()
+            return ""
         own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
-        return tuple(own[-CONTEXT_LINES:])
+        return " ".join(own[-CONTEXT_LINES:])
 
     def thing(self, name: str) -> str:
         """Return a thing's name with an article, if the language's rules for it are known."""
@@ -215,12 +219,10 @@ class View:
         self, some: str, none: str, items: Iterable[str], slot: str = "things", **slots: str
     ) -> str:
         """Return the phrase ``some`` with the items, or the phrase ``none`` without any."""
-        told = self.listed(items)
-        return self.phrase(some, **{slot: told}, **slots) if told else self.phrase(none)
-
-
-def _filled(option: str, slots: dict[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: slots.get(found[1], ""), option)
+        every, numbers = list(items), self.language.data.get("numbers", ())
+        number = numbers[len(every)] if len(every) < len(numbers) else str(len(every))
+        slots |= {slot: self.listed(every), "number": number}
+        return self.phrase(some, **slots) if every else self.phrase(none)
 
 
 def read_request(request: LLMRequest) -> View:
