@@ -199,15 +199,10 @@ def _read_line(text: str) -> Said | None:
 def _read_summary(text: str) -> list[Said]:
     """Return the rows of a summary; its bullets read like recalled lines."""
     rows = (row[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
-    return [
-        _read_recalled(row.removeprefix(BULLET)) if row.startswith(BULLET) else _note(row)
-        for row in rows
-        if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)
-    ]
-
-
-def _note(text: str) -> Said:
-    return Said("note", "", text, LONG_AGO)
+    long = [row for row in rows if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)]
+    bullets = [_read_recalled(row.removeprefix(BULLET)) for row in long if row.startswith(BULLET)]
+    plain = [row for row in long if not row.startswith(BULLET)]
+    return [*bullets, *(Said("note", "", row, LONG_AGO) for row in plain)]
 
 
 def _read_perceived(text: str) -> Said:
@@ -233,7 +228,7 @@ def _read_recalled(row: str) -> Said:
             return replace(said, answers=LONG_AGO)
     found = RECALLED.fullmatch(text)
     if found is None:
-        return _note(text)
+        return Said("note", "", text, LONG_AGO)
     kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
     return Said(kind, found["speaker"], found["words"], LONG_AGO)
 
