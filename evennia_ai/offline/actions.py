@@ -6,29 +6,22 @@ where things are. Nothing is claimed that no tool did.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evennia_ai.offline.languages import ENGLISH
+from evennia_ai.offline.languages import ENGLISH, table
 from evennia_ai.offline.name_matching import exit_parts, match_name
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.transcript import Act, reads_like
-from evennia_ai.offline.view import View
+from evennia_ai.offline.view import SEEN_LABELS, View
 from evennia_ai.offline.words import ended, with_article
 from evennia_ai.ports import Situation
 
-OPPOSITE = {
-    "north": "south", "east": "west", "up": "down", "in": "out", "northeast": "southwest",
-    "northwest": "southeast", "upstairs": "downstairs", "inside": "outside", "n": "s", "e": "w",
-}  # fmt: skip
-OPPOSITES = OPPOSITE | {back: way for way, back in OPPOSITE.items()}
 # The tool and the argument of the actions that take one call.
 ONE_CALL = {
     "get": ("get", "item"), "drop": ("drop", "item"), "look": ("look", "target"),
     "follow": ("follow", "target"), "unfollow": ("follow", "target"), "gesture": ("emote", "text"),
 }  # fmt: skip
-LABELS = re.compile(r"(?:People|Things|Exits): [^.]*+(?:\.|\Z)")
 NO_FAILURE = frozenset({"look", "unfollow"})
 Calls = tuple[tuple[str, dict[str, str]], ...]
 
@@ -99,7 +92,7 @@ def way_back(turn: _Turn) -> str:
     """Return the exit that leads to where the turn began."""
     looks = (act.result.partition(":") for act in turn.acts if act.name == "look")
     start = next((place for place, colon, _ in looks if colon), "")
-    wanted = OPPOSITES.get(exit_parts(turn.requested.place)[0].lower(), "")
+    wanted = table(ENGLISH)["opposites"].get(exit_parts(turn.requested.place)[0].lower(), "")
     exits = [exit_parts(name) for name in turn.situation.exits]
     fit = (n for n, leads in exits if (start and leads == start) or (wanted and n.lower() == wanted))  # fmt: skip
     return next(fit, exits[0][0] if exits else "")
@@ -109,7 +102,7 @@ def _departure(turn: _Turn) -> Step:
     """Return the walk away, after a look if its name does not give the way back."""
     name = exit_parts(turn.requested.place)[0]
     move = ("move", {"to": name})
-    if "look" in turn.tools and name.lower() not in OPPOSITES:
+    if "look" in turn.tools and name.lower() not in table(ENGLISH)["opposites"]:
         return Step((("look", {"target": ""}), move))
     return Step((move,))
 
@@ -175,7 +168,7 @@ def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
 
 def words_for_look(view: View, slots: dict[str, str]) -> str:
     """Return what a look that was asked for showed."""
-    seen = LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
+    seen = SEEN_LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
     known = [f.passage.text for f in view.rank(slots["item"], ("lore", "self"), 0.9)]
     if not seen or reads_like("nothing", seen):
         fresh = next((text for text in known if not view.repeats(text)), "")

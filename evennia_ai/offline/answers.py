@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from evennia_ai.offline import recall
-from evennia_ai.offline.handlers import HANDLERS, looked_at
+from evennia_ai.offline.handlers import HANDLERS, at_hand
 from evennia_ai.offline.languages import Intent
-from evennia_ai.offline.passages import SURE
-from evennia_ai.offline.told import facts_in, is_question
+from evennia_ai.offline.passages import SURE, facts_in, is_question
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import ended, rotated, words
 
@@ -45,8 +44,14 @@ def to_question(view: View, text: str) -> str:
     told = recall.about_me(view, text) or recall.about_other(view, text)
     if not told and len(words(text)) >= LEAST and not view.language.content(text):
         told = recall.pointed_at(view, text)
-    told = told or view.known(text, stale=False) or recall.about_anybody(view, text)
-    return told or looked_at(view, text) or view.known(text) or deflection(view, text)
+    told = (
+        told
+        or view.known(text, stale=False)
+        or recall.first_quoted(view, recall.matching(view, text, view.told, SURE))
+    )
+    if not told and view.language.finds("asks_place", text):
+        told = at_hand(view, text, loose=False)
+    return told or view.known(text) or deflection(view, text)
 
 
 def deflection(view: View, text: str) -> str:

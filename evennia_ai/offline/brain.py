@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import NOOP, SAY, WHISPER
 from evennia_ai.offline.actions import Calls, Step, done, next_step, words_for_step
-from evennia_ai.offline.hearing import Heard, gather, requested_action, words_for
+from evennia_ai.offline.hearing import gather, requested_action, words_for
 from evennia_ai.offline.idle import act_autonomously, still
 from evennia_ai.offline.record_keeping import JOURNAL, journals_only, summarise, worth_noting
 from evennia_ai.offline.requests import RequestedAction
@@ -20,7 +20,7 @@ from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
 
 MODEL = "offline"
-PUNCTUATION = ".,;:!?"
+Given = dict[str, tuple[str, str]]  # emotes and words by speaker
 
 
 class OfflineBrain:
@@ -50,13 +50,13 @@ def think(request: LLMRequest) -> LLMReply:
     return speak(view, heard, (), {})
 
 
-def act(view: View, heard: Sequence[Heard], item: Heard, requested: RequestedAction) -> LLMReply:
+def act(view: View, heard: Sequence[View], item: View, requested: RequestedAction) -> LLMReply:
     """Return the next step of a requested action; the last step has words."""
     step = next_step(requested, view.situation, view.transcript.acts, view.tools)
     if not step.end:
-        return with_calls(announced(item.view, step, requested))
-    words = words_for_step(item.view, requested, step)
-    return speak(view, heard, step.calls, {item.view.speaker: words})
+        return with_calls(announced(item, step, requested))
+    words = words_for_step(item, requested, step)
+    return speak(view, heard, step.calls, {item.speaker: ("", words)})
 
 
 def announced(view: View, step: Step, requested: RequestedAction) -> Calls:
@@ -65,10 +65,8 @@ def announced(view: View, step: Step, requested: RequestedAction) -> Calls:
     private = all(line.private for line in view.scene.lines)
     if not walks or private or not may_emote(view):
         return step.calls
-    return (
-        ("emote", {"text": view.emote("sets_off", who=in_sentence(requested.speaker))}),
-        *step.calls,
-    )
+    emote = view.emote("sets_off", who=in_sentence(requested.speaker))
+    return (("emote", {"text": emote}), *step.calls)
 
 
 def may_emote(view: View) -> bool:
@@ -76,19 +74,17 @@ def may_emote(view: View) -> bool:
     return "emote" in view.tools and not done(view.transcript.acts, "emote")
 
 
-def speak(view: View, heard: Sequence[Heard], calls: Calls, given: dict[str, str]) -> LLMReply:
+def speak(view: View, heard: Sequence[View], calls: Calls, given: Given) -> LLMReply:
     """Return a reply with words for every speaker, after the given calls."""
-    spoken, emotes = list[tuple[Heard, str]](), [text for name, text in calls if name == "emote"]
+    spoken, emotes = list[tuple[View, str]](), [text for name, text in calls if name == "emote"]
     for item in heard:
-        emote, words = (
-            ("", given[item.view.speaker]) if item.view.speaker in given else words_for(item)
-        )
-        if emote and not (item.view.private or emotes) and may_emote(view):
+        emote, words = given.get(item.speaker) or words_for(item)
+        if emote and not (item.private or emotes) and may_emote(view):
             emotes.append({"text": emote})
             calls = (*calls, ("emote", emotes[0]))
         if words:
-            words = once_named(words if len(heard) == 1 else to_one(words, item), item.view.who)
-            spoken.append((item, unrepeated(item.view, words, [said for _, said in spoken])))
+            words = once_named(words if len(heard) == 1 else to_one(words, item), item.who)
+            spoken.append((item, unrepeated(item, words, [said for _, said in spoken])))
     return delivered(view, spoken, (*notes(view), *calls))
 
 
@@ -96,20 +92,19 @@ def notes(view: View) -> Calls:
     """Return the journal calls that come before the answer, once in a turn."""
     if JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL):
         return ()
-    lines = [line for line in view.scene.lines if line.speaker not in view.scene.assistants]
-    return tuple((JOURNAL, {"content": line}) for line in worth_noting(lines, view.name))
+    return tuple((JOURNAL, {"content": line}) for line in worth_noting(view.scene))
 
 
-def to_one(words: str, item: Heard) -> str:
+def to_one(words: str, item: View) -> str:
     """Return words that name the one of several speakers they are for."""
-    who, speaker = item.view.who, item.view.speaker
+    who, speaker = item.who, item.speaker
     named = any(name.lower() in words.lower() for name in (who, speaker))
     return words if named or is_description(who) else addressed(words, speaker)
 
 
 def addressed(words: str, name: str) -> str:
     """Return words behind the name of whom they are for, as one sentence."""
-    first = words.split(maxsplit=1)[0].strip(PUNCTUATION)
+    first = words.split(maxsplit=1)[0].strip(".,;:!?")
     small = len(first) > 1 and any(first.lower() in known for known in STOP_WORDS.values())
     return f"{name}, {words[0].lower() + words[1:] if small else words}"
 
@@ -135,10 +130,10 @@ def unrepeated(view: View, words: str, before: Sequence[str]) -> str:
     return next((text for text in tries if text.strip().lower() not in said), words)
 
 
-def delivered(view: View, spoken: Sequence[tuple[Heard, str]], calls: Calls) -> LLMReply:
+def delivered(view: View, spoken: Sequence[tuple[View, str]], calls: Calls) -> LLMReply:
     """Return the reply that speaks aloud or whispers, by tools or as plain text."""
-    aloud = " ".join(words for item, words in spoken if not item.view.private)
-    whispered = [(item.view.speaker, words) for item, words in spoken if item.view.private]
+    aloud = " ".join(words for item, words in spoken if not item.private)
+    whispered = [(item.speaker, words) for item, words in spoken if item.private]
     if aloud and SAY in view.tools:
         return with_calls((*calls, (SAY, {"text": aloud})))
     if whispered and not aloud and WHISPER in view.tools:

@@ -11,7 +11,7 @@ from functools import partial
 
 from evennia_ai.offline import recall
 from evennia_ai.offline.name_matching import exit_parts, kinds_of, match_exit, match_name
-from evennia_ai.offline.told import facts_in, is_question
+from evennia_ai.offline.passages import facts_in, is_question
 from evennia_ai.offline.view import KNOWN, View
 from evennia_ai.offline.words import joined, rotated, words
 
@@ -178,24 +178,13 @@ def count(view: View, text: str, topic: str) -> str:
         named = [view.thing(name) for name in now.carrying]
     if words(topic) in ALL_WAYS:
         named = [name.replace(" (to ", " to ").rstrip(")") for name in now.exits]
-    return view.listing("count", "", named, number=number(view, len(named)))
+    return view.listing("count", "", named)
 
 
 def count_people(view: View, text: str, topic: str) -> str:
     """Count the people here."""
     people = [view.name, view.who, *(view.called(name) for name in view.others)]
-    return view.listing("number_of_us", "", people, "people", number=number(view, len(people)))
-
-
-def number(view: View, value: int) -> str:
-    """Return a small number as a word."""
-    numbers = view.language.data.get("numbers", ())
-    return numbers[value] if value < len(numbers) else str(value)
-
-
-def looked_at(view: View, text: str) -> str:
-    """Return that a thing that the question names is here; "" if it names none."""
-    return at_hand(view, text, loose=False) if view.language.finds("asks_place", text) else ""
+    return view.listing("number_of_us", "", people, "people")
 
 
 def at_hand(view: View, text: str, *, loose: bool = True) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from evennia_ai.messages import SPEECH
 from evennia_ai.offline.answers import answer
@@ -23,59 +23,39 @@ CALLED = "..."  # what a sentence says that is only the character's name
 MOST = 2
 
 
-@dataclass(frozen=True)
-class Heard:
-    """All new lines of one speaker, spoken aloud or whispered, and the view to answer them."""
-
-    view: View
-    lines: tuple[HeardLine, ...]
-    sentences: tuple[str, ...]
-
-    @property
-    def assistant(self) -> bool:
-        """Return True if another assistant speaks."""
-        return self.view.speaker in self.view.scene.assistants
-
-    @property
-    def keys(self) -> list[str]:
-        """Return the keys of the sentences' intents."""
-        return [self.view.language.key_of(text) for text in self.sentences]
-
-
-def gather(view: View) -> list[Heard]:
-    """Return the new lines by speaker and privacy, in the order they began."""
+def gather(view: View) -> list[View]:
+    """Return a view for each speaker, aloud or whispering, in the order they began."""
     grouped: dict[tuple[str, bool], list[HeardLine]] = {}
     for line in view.scene.lines:
         grouped.setdefault((line.speaker, line.private), []).append(line)
     return [heard_of(view, lines) for lines in grouped.values()]
 
 
-def heard_of(view: View, lines: Sequence[HeardLine]) -> Heard:
-    """Return one speaker's lines with the sentences in them, without the character's name."""
+def heard_of(view: View, lines: Sequence[HeardLine]) -> View:
+    """Return the view of one speaker's lines; the sentences are without the character's name."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
     every = [part for text in spoken for part in sentences(own.language.plain(text))]
     bare = [without_address(part, view.name).strip() for part in every]
     called = set(words(view.name))
     parts = [part if set(words(part)) - called else CALLED for part in bare]
-    return Heard(own, tuple(lines), tuple(parts))
+    return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
 
-def requested_action(heard: Heard) -> RequestedAction | None:
+def requested_action(view: View) -> RequestedAction | None:
     """Return the action that a speaker requests, unless the character never does it."""
-    if heard.assistant or not heard.view.language.full or HOSTILE & set(heard.keys):
+    if view.assistant or not view.language.full or HOSTILE & set(view.keys):
         return None
-    found = (meant_request(heard.view, text) for text in heard.sentences)
+    found = (meant_request(view, text) for text in view.sentences)
     return next(filter(None, found), None)
 
 
-def words_for(heard: Heard) -> tuple[str, str]:
+def words_for(view: View) -> tuple[str, str]:
     """Return the emote and the words in answer to one speaker."""
-    view = heard.view
-    if heard.assistant:
+    if view.assistant:
         return "", polite(view)
     emote, parts = "", list[str]()
-    for line in heard.lines:
+    for line in view.lines:
         if line.kind == "emote":
             emote, said = answer_emote(view, line.text)
             parts.append(said)
@@ -83,8 +63,8 @@ def words_for(heard: Heard) -> tuple[str, str]:
             parts.append(thank(view, line))
         elif line.kind == "arrive":
             parts.append(view.phrase("arrive"))
-    parts += answers_to(heard)
-    return emote or habit(heard), capitals(" ".join(filter(None, parts)))
+    parts += answers_to(view)
+    return emote or habit(view), capitals(" ".join(filter(None, parts)))
 
 
 def polite(view: View) -> str:
@@ -102,11 +82,10 @@ def answer_emote(view: View, text: str) -> tuple[str, str]:
     return emote, view.phrase(row["say"]) if "say" in row else ""
 
 
-def habit(heard: Heard) -> str:
+def habit(view: View) -> str:
     """Return one of the character's habits at a first greeting; "" later."""
-    view = heard.view
     first = not (view.transcript.emotes or view.transcript.met(view.speaker))
-    shown = view.character.habits if first and "greet" in heard.keys else ()
+    shown = view.character.habits if first and "greet" in view.keys else ()
     return f"{shown[0]}." if shown else ""
 
 
@@ -117,12 +96,13 @@ def thank(view: View, line: HeardLine) -> str:
     return f"{said} {view.phrase('gift_wanted')}" if wanted else said
 
 
-def answers_to(heard: Heard) -> list[str]:
+def answers_to(view: View) -> list[str]:
     """Return a line for each of the weightiest sentences."""
+    if not view.language.full:
+        return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
-    parts = weighed(heard.view.language, heard.sentences)
-    for text in parts if heard.view.language.full else heard.sentences[:1]:
-        said = refusal(heard.view, text) or answer(heard.view, text)
+    for text in weighed(view.language, view.sentences):
+        said = refusal(view, text) or answer(view, text)
         if said and said not in " ".join(made):
             made.append(said)
     return made

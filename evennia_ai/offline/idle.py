@@ -91,23 +91,22 @@ def pastime(view: View) -> str:
     number = len(view.transcript.emotes)
     start = (number + seed_of(view.name)) % len(ROUND)
     planned = ("plan",) if number % 2 == 0 else ()
-    kinds = dict.fromkeys([*planned, *ROUND[start:], *ROUND[:start]])
-    return first_fresh(view, [d for kind in kinds for d in rotated(deeds_of(view, kind), number)])
+    kinds, order = deeds_by_kind(view), dict.fromkeys([*planned, *ROUND[start:], *ROUND[:start]])
+    return first_fresh(view, [d for kind in order for d in rotated(kinds.get(kind, ()), number)])
 
 
-def deeds_of(view: View, kind: str) -> Sequence[str]:
-    """Return the emotes of a kind that fit the character, the place and the language."""
-    persona, english = view.scene.persona, view.code == ENGLISH
-    if kind == "anybody":
-        return view.language.phrases["idle"]
-    if kind == "plan":
-        return occupation_deeds(view.transcript.about)
-    if kind == "habit" and view.character.language == view.code:
-        meanwhile = view.language.pattern("patterns", "meanwhile")
-        return [meanwhile.sub("", habit).rstrip(" .,") + "." for habit in view.character.habits]
-    if kind == "work" and english:
-        return work_of(f"{persona.text} {' '.join(persona.knows)}", view.situation)
-    return deeds_with(view.situation) if kind == "thing" and english else ()
+def deeds_by_kind(view: View) -> dict[str, Sequence[str]]:
+    """Return the emotes that fit the character, the place and the language, by their kinds."""
+    persona, meanwhile = view.scene.persona, view.language.pattern("patterns", "meanwhile")
+    planned = occupation_deeds(view.transcript.about)
+    kinds: dict[str, Sequence[str]] = {"anybody": view.language.phrases["idle"], "plan": planned}
+    if view.character.language == view.code:
+        habits = (meanwhile.sub("", habit) for habit in view.character.habits)
+        kinds["habit"] = [habit.rstrip(" .,") + "." for habit in habits]
+    if view.code == ENGLISH:
+        kinds["work"] = work_of(f"{persona.text} {' '.join(persona.knows)}", view.situation)
+        kinds["thing"] = deeds_with(view.situation)
+    return kinds
 
 
 def first_fresh(view: View, choices: Iterable[str]) -> str:

@@ -120,10 +120,7 @@ def table(name: str) -> Mapping[str, Any]:
 def read(code: str) -> Language:
     """Return the language of a code."""
     data = table(code)
-    rows = data["intents"]
-    if isinstance(rows, dict):
-        rows = [{"key": key, "match": match} for key, match in rows.items()]
-    intents = tuple(map(_read_intent, rows))
+    intents = tuple(map(_read_intent, data["intents"]))
     phrases = {intent.key: intent.say for intent in intents if intent.say}
     phrases |= {key: tuple(said) for key, said in data["phrases"].items()}
     common = frozenset(data["common"].split()) | STOP_WORDS.get(code, frozenset())

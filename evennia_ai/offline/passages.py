@@ -1,4 +1,4 @@
-"""What the character knows, ranked by how well it answers a line.
+"""What the character knows and was told, ranked by how well it answers a line.
 
 The score is the BM25 of `policy.retrieval`, the one that ranks the journal. A passage counts only if it
 covers enough of the line's words: silence is better than a random fact.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from evennia_ai.offline.languages import Language
-from evennia_ai.offline.words import sentences
+from evennia_ai.offline.languages import Language, language_of, read
+from evennia_ai.offline.transcript import Said
+from evennia_ai.offline.words import sentences, words
 from evennia_ai.policy.retrieval.relevance import score_weighted
 
 NEAR_WEIGHT = 0.6
@@ -23,6 +24,8 @@ UNFIT = 0.6  # factor for a passage without the kind of thing asked for
 FIT = 1.5
 SOURCE_WEIGHT = {"want": 0.9, "seen": 0.7}
 LONGEST = 240  # characters of two sentences that stay together
+LONGEST_TOLD = 160  # characters of a line that is told again whole
+SPOKEN = frozenset({"say", "whisper", "acted"})
 
 
 @dataclass(frozen=True)
@@ -39,34 +42,25 @@ class Passage:
 
 @dataclass(frozen=True)
 class Found:
-    """A passage, its score, and the share of the line's words that it covers."""
+    """A passage, the share of the line's words that it covers, and what orders passages."""
 
     passage: Passage
-    score: float
     cover: float
-
-    @property
-    def points(self) -> float:
-        """Return what passages are ordered by."""
-        return self.score * self.cover
+    points: float
 
 
-@dataclass(frozen=True)
-class Query:
-    """A line to answer; ``context`` are earlier lines that its pronouns may stand for."""
+def rank(
+    text: str, language: Language, passages: Sequence[Passage], floor: float, *,
+    context: str = "", without: str = "",
+) -> list[Found]:  # fmt: skip
+    """Return the passages that cover at least ``floor`` of a line, best first.
 
-    text: str
-    language: Language
-    context: tuple[str, ...] = ()
-    drop: frozenset[str] = frozenset()
-
-
-def rank(query: Query, passages: Sequence[Passage], floor: float = FLOOR) -> list[Found]:
-    """Return the passages that cover at least ``floor`` of the query, best first."""
-    language, wanted = query.language, holds(query.text, query.language)
-    own = [stem for stem in language.content(query.text) if stem not in query.drop]
-    before = (stem for text in query.context for stem in language.content(text))
-    meant = dict.fromkeys(stem for stem in before if stem not in {*own, *query.drop})
+    ``context`` are earlier words that the line's pronouns may stand for. The words of ``without``
+    count for nothing.
+    """
+    wanted, drop = holds(text, language), set(language.content(without))
+    own = [stem for stem in language.content(text) if stem not in drop]
+    meant = [stem for stem in language.content(context) if stem not in {*own, *drop}]
     if not passages or not (own or meant):
         return []
     bags = [language.content(f"{p.text} {p.title}") for p in passages]
@@ -79,9 +73,10 @@ def rank(query: Query, passages: Sequence[Passage], floor: float = FLOOR) -> lis
         fit = SOURCE_WEIGHT.get(passage.source, 1.0)
         if wanted:
             fit *= FIT if wanted.search(passage.text[1:]) else UNFIT
-        found.append(Found(passage, score * fit, _cover(language, own, set(meant), set(bag))))
-    fitting = (one for one in found if one.score > 0 and one.cover >= floor)
-    return sorted(fitting, key=lambda one: -one.points)
+        cover = _cover(language, own, set(meant), set(bag))
+        if score > 0 and cover >= floor:
+            found.append(Found(passage, cover, score * fit * cover))
+    return sorted(found, key=lambda one: -one.points)
 
 
 def _cover(language: Language, own: Sequence[str], meant: set[str], held: set[str]) -> float:
@@ -114,3 +109,54 @@ def lore_passages(lore: Iterable[str], language: Language) -> list[Passage]:
             whole = f"{parts[index - 1]} {part}" if joins else part
             found.append(Passage(whole if len(whole) <= LONGEST else part, "lore", title))
     return found
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a speaker told in one line, or in one sentence of a long one."""
+
+    speaker: str
+    text: str
+    private: bool
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+def is_question(text: str, language: Language) -> bool:
+    """Return True for a sentence that asks and states nothing."""
+    return text.rstrip(' "”)').endswith("?") or language.finds("question", text)
+
+
+def read_told(heard: Sequence[Said], fallback: str) -> list[Told]:
+    """Return the statements in what was heard, oldest first; ``fallback`` is a language's code."""
+    found: list[Told] = []
+    for said in heard:
+        if said.kind not in SPOKEN or not said.speaker:
+            continue
+        language = read(language_of(said.text) or fallback)
+        plain = language.plain(said.text)
+        stated = [part for part in sentences(plain) if not is_question(part, language)]
+        facts: dict[str, str] = {}
+        for part in stated:
+            facts |= facts_in(part, language)
+        whole = " ".join(stated)
+        parts = [whole] if len(whole) <= LONGEST_TOLD else stated
+        private = said.kind == "whisper"
+        found += [Told(said.speaker, p, private, facts) for p in parts if len(words(p)) > 1]
+    return found
+
+
+def facts_in(sentence: str, language: Language) -> dict[str, str]:
+    """Return the named facts in a sentence, by the names in the language's data."""
+    found = {}
+    for key in language.data.get("facts", ()):
+        # Case matters: a name is told by its capital.
+        match = re.search(language.data["facts"][key], sentence)
+        value = next((v for v in match.groups() if v), "").strip(" '-.,;!") if match else ""
+        if value and not (key == "name" and language.finds("no_name", value)):
+            found[key] = value
+    return found
+
+
+def latest(told: Sequence[Told], speaker: str, key: str) -> Told | None:
+    """Return the last sentence in which a speaker told a fact."""
+    return next((t for t in reversed(told) if t.speaker == speaker and key in t.facts), None)

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 from evennia_ai.messages import SPEECH
 from evennia_ai.offline.name_matching import match_name
-from evennia_ai.offline.passages import Passage, Query, holds, rank
-from evennia_ai.offline.told import Told, latest
+from evennia_ai.offline.passages import Passage, Told, holds, latest, rank
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import is_description, joined
 
 LINE = 0.34  # share of a question's words that a told line must hold
-MOST = 0.6  # the share if the question names nobody
 QUOTED = 170  # characters of a line that is quoted whole
 MOST_TOLD = 3
 
@@ -33,10 +31,9 @@ def first_quoted(view: View, found: Sequence[Told]) -> str:
 
 def matching(view: View, text: str, told: Sequence[Told], floor: float = LINE) -> list[Told]:
     """Return what was told that a question is about, best first, the newest of equals."""
-    names = {told_by.speaker for told_by in view.every_told} | {view.name}
-    drop = frozenset(s for name in names for s in view.language.content(name))
+    names = " ".join({told_by.speaker: 1 for told_by in view.every_told} | {view.name: 1})
     passages = {Passage(t.text, "told", " ".join(t.facts)): t for t in told}
-    found = rank(Query(text, view.language, (), drop), [*reversed(passages)], floor)
+    found = rank(text, view.language, [*reversed(passages)], floor, without=names)
     return [passages[item.passage] for item in found]
 
 
@@ -64,8 +61,8 @@ def mine(view: View, text: str) -> list[Told]:
 
 def pointed_at(view: View, text: str) -> str:
     """Answer a question that has no words of its own, such as "and how did it happen?"."""
-    before = " ".join(view.context(text))
-    return first_quoted(view, matching(view, before, of_speaker(view, view.speaker), 0.5))
+    own = of_speaker(view, view.speaker)
+    return first_quoted(view, matching(view, view.context(text), own, 0.5))
 
 
 def named_other(view: View, text: str) -> str:
@@ -79,11 +76,6 @@ def about_other(view: View, text: str, topic: str = "") -> str:
     """Answer a question about what another speaker told; "" if it names nobody."""
     other = named_other(view, text)
     return first_quoted(view, matching(view, text, of_speaker(view, other))) if other else ""
-
-
-def about_anybody(view: View, text: str) -> str:
-    """Answer from anything that was told, if it covers most of the question."""
-    return first_quoted(view, matching(view, text, view.told, MOST))
 
 
 def fact(key: str, view: View, text: str, topic: str) -> str:

@@ -5,14 +5,14 @@ It understands no text, but `policy.facts.check` tells facts from chatter, word 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from evennia_ai.messages import MARK, PERCEIVED, SPEECH, make_message
 from evennia_ai.policy.compaction.digest import newest_within
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts
 from evennia_ai.policy.facts.notes import is_worth_noting
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from evennia_ai.ports import LLMRequest, Scene
 
 HEADING = "Context"
 ROOM_PART = 0.65  # share of the limit
@@ -48,13 +48,14 @@ def journals_only(request: LLMRequest) -> bool:
     return JOURNAL in names and "say" not in names
 
 
-def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
-    """Return what to journal at once, the weightiest first.
+def worth_noting(scene: Scene) -> list[str]:
+    """Return what to journal of the new lines of players, the weightiest first.
 
     Nothing is returned if only some of the lines were whispered.
     """
+    lines = [line for line in scene.lines if line.speaker not in scene.assistants]
     if len({line.private for line in lines}) != 1:
         return []
     told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
-    facts = (f for f in facts_in_lines(told, name) if not f.asked and is_worth_noting(f))
+    facts = (f for f in facts_in_lines(told, scene.name) if not f.asked and is_worth_noting(f))
     return list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]

@@ -67,8 +67,7 @@ def _follow(asked: Asked) -> RequestedAction | None:
 def _walk(asked: Asked) -> RequestedAction | None:
     found, exits = asked.lead("go"), asked.situation.exits
     place = match_exit(found["rest"] if found else "", exits)
-    bare = [name.partition(" (")[0] for name in exits]
-    if not found and len(words(asked.text)) == 1 and match_name(asked.text, bare, loose=False):
+    if not found and len(words(asked.text)) == 1 and match_exit(asked.text, exits):
         place = match_exit(asked.text, exits)
     elif asked.search("return", asked.text) and not place and len(exits) == 1:
         place = exits[0]
@@ -148,12 +147,12 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
     """
     now = as_it_was(view)
     names = (*now.things, *now.carrying)
-    found = view.language.pattern("requests", "pronoun").search(text)
-    if found and not match_name(text, names, loose=False):
+    pronoun = view.language.pattern("requests", "pronoun").search(text)
+    if pronoun and not match_name(text, names, loose=False):
         before = (line for line in reversed(view.transcript.talk) if line.strip() not in text)
         named = next(filter(None, (match_name(line, names, loose=False) for line in before)), "")
         item = with_article(named) if view.code == ENGLISH else named
-        text = text[: found.start()] + item + text[found.end() :] if named else text
+        text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
     text = view.language.pattern("requests", "opening").sub("", text.strip())
     asked = Asked(text, view.speaker, now, view.language)
     readers = (_follow, _walk, _give, _named, _look_vaguely, _gesture)
@@ -201,8 +200,6 @@ def never_clause(view: View, text: str) -> str:
 
 def refusal(view: View, text: str) -> str:
     """Return a refusal of what a sentence asks for and the character never does; "" if none."""
-    if not view.language.full:
-        return ""
     requested = read_meant(view, text)
     if requested:
         clause = forbidden(view, requested)

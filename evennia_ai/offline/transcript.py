@@ -22,7 +22,6 @@ READ_CHARS = 600
 MOST_ROWS = 400  # of a summary
 TALK = SPEECH | {"give"}
 SHOWN = SPEECH | {"emote", NOOP}
-HANDLED = frozenset({"give", "get", "drop"})
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 
 # Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
@@ -158,7 +157,7 @@ class Transcript:
         act.result = text
         if act.name in {"look", "move"} and act.describes:
             self.sights.append(text)
-        if act.name in HANDLED:
+        if act.name in {"give", "get", "drop"}:
             self.talk.append(act.item)
 
 
@@ -172,8 +171,8 @@ def read_transcript(request: LLMRequest) -> Transcript:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""
         if role == "user" and text.startswith("<situation>"):  # nobody said it
-            read.time = _row(text, "Time: ")
-            read.about = _row(text, "You are about: ")
+            rows = dict(row.partition(": ")[::2] for row in reversed(text.splitlines()))
+            read.time, read.about = rows.get("Time", ""), rows.get("You are about", "")
             remembered = [_read_recalled(row[:READ_CHARS]) for row in _recalled_rows(text)]
         elif role == "user":
             read.hear(text)
@@ -189,11 +188,6 @@ def read_transcript(request: LLMRequest) -> Transcript:
     return read
 
 
-def _row(text: str, label: str) -> str:
-    rows = [row for row in text.splitlines() if row.startswith(label)]
-    return rows[0].removeprefix(label) if rows else ""
-
-
 def _read_line(text: str) -> Said | None:
     """Return one heard line of the prompt, None for any other text."""
     if text.startswith(MARK):
@@ -205,15 +199,10 @@ def _read_line(text: str) -> Said | None:
 def _read_summary(text: str) -> list[Said]:
     """Return the rows of a summary; its bullets read like recalled lines."""
     rows = (row[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
-    return [
-        _read_recalled(row.removeprefix(BULLET)) if row.startswith(BULLET) else _note(row)
-        for row in rows
-        if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)
-    ]
-
-
-def _note(text: str) -> Said:
-    return Said("note", "", text, LONG_AGO)
+    long = [row for row in rows if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)]
+    bullets = [_read_recalled(row.removeprefix(BULLET)) for row in long if row.startswith(BULLET)]
+    plain = [row for row in long if not row.startswith(BULLET)]
+    return [*bullets, *(Said("note", "", row, LONG_AGO) for row in plain)]
 
 
 def _read_perceived(text: str) -> Said:
@@ -239,7 +228,7 @@ def _read_recalled(row: str) -> Said:
             return replace(said, answers=LONG_AGO)
     found = RECALLED.fullmatch(text)
     if found is None:
-        return _note(text)
+        return Said("note", "", text, LONG_AGO)
     kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
     return Said(kind, found["speaker"], found["words"], LONG_AGO)
 

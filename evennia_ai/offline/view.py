@@ -9,8 +9,17 @@ from functools import cached_property
 
 from evennia_ai.offline.character import Character, named_as_self, read_character, rules_of
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.passages import FLOOR, Found, Passage, Query, holds, lore_passages, rank
-from evennia_ai.offline.told import Told, latest, read_told
+from evennia_ai.offline.passages import (
+    FLOOR,
+    Found,
+    Passage,
+    Told,
+    holds,
+    latest,
+    lore_passages,
+    rank,
+    read_told,
+)
 from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
@@ -23,7 +32,6 @@ from evennia_ai.offline.words import (
     seed_of,
     sentences,
 )
-from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
@@ -32,12 +40,17 @@ WHOLE = 0.99  # cover of a line that names nothing else
 AS_GOOD = 0.5  # share of the best score that is good enough if the best was said
 KNOWN = ("self", "want", "lore", "seen", "saw", "note")
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
+SLOT = re.compile(r"\{(\w+)\}")
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 
 
 @dataclass(frozen=True)
 class View:
-    """One request, read once; ``speaker`` is whom it answers, ``private`` if by a whisper."""
+    """One request, read once, and the speaker whom it answers.
+
+    ``private`` is True if they whispered, ``code`` is the language to answer in, and ``sentences``
+    are the sentences of their new ``lines``.
+    """
 
     scene: Scene
     character: Character
@@ -49,6 +62,8 @@ class View:
     speaker: str = ""
     private: bool = False
     code: str = ENGLISH
+    lines: tuple[HeardLine, ...] = ()
+    sentences: tuple[str, ...] = ()
 
     def answering(self, line: HeardLine, text: str) -> View:
         """Return the view for an answer to the speaker of a line, in the language of a text."""
@@ -66,6 +81,16 @@ class View:
     def who(self) -> str:
         """Return what to call the speaker that it answers."""
         return self.called(self.speaker)
+
+    @property
+    def assistant(self) -> bool:
+        """Return True if another assistant speaks."""
+        return self.speaker in self.scene.assistants
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the keys of the sentences' intents."""
+        return [self.language.key_of(text) for text in self.sentences]
 
     @property
     def name(self) -> str:
@@ -127,7 +152,10 @@ class View:
         options = self.language.phrases.get(key) or read(ENGLISH).phrases.get(key, ("",))
         if is_description(slots["who"]):
             options = tuple(ADDRESS.sub("", option) for option in options)
-        return [capitals(_filled(option, slots)) for option in rotated(options, self.seed)]
+        return [
+            capitals(SLOT.sub(lambda found: slots.get(found[1], ""), option))
+            for option in rotated(options, self.seed)
+        ]
 
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with its slots filled; if possible one not used yet."""
@@ -145,8 +173,8 @@ class View:
     def rank(self, text: str, sources: Iterable[str], floor: float = FLOOR) -> list[Found]:
         """Return what the character knows about a line, best first."""
         kept = [p for p in self.passages if p.source in set(sources)]
-        drop = frozenset(self.language.content(self.name))
-        return rank(Query(text, self.language, self.context(text), drop), kept, floor)
+        context = self.context(text)
+        return rank(text, self.language, kept, floor, context=context, without=self.name)
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, *, stale: bool = True) -> str:
         """Return the best thing that is known about a line and was not said lately; "" if none.
@@ -169,12 +197,12 @@ class View:
         outsider = text.startswith(self.name) or self.language.finds("outsider", text)
         return self.phrase("folk_say", fact=text) if source == "self" and outsider else text
 
-    def context(self, text: str) -> tuple[str, ...]:
+    def context(self, text: str) -> str:
         """Return the lines before, if the text points back at them: "and how does it work?"."""
         if not re.search(self.language.data.get("pronouns", "(?!)"), text, re.I):
-            return ()
+            return ""
         own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
-        return tuple(own[-CONTEXT_LINES:])
+        return " ".join(own[-CONTEXT_LINES:])
 
     def thing(self, name: str) -> str:
         """Return a thing's name with an article, if the language's rules for it are known."""
@@ -191,20 +219,17 @@ class View:
         self, some: str, none: str, items: Iterable[str], slot: str = "things", **slots: str
     ) -> str:
         """Return the phrase ``some`` with the items, or the phrase ``none`` without any."""
-        told = self.listed(items)
-        return self.phrase(some, **{slot: told}, **slots) if told else self.phrase(none)
-
-
-def _filled(option: str, slots: dict[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: slots.get(found[1], ""), option)
+        every, numbers = list(items), self.language.data.get("numbers", ())
+        number = numbers[len(every)] if len(every) < len(numbers) else str(len(every))
+        slots |= {slot: self.listed(every), "number": number}
+        return self.phrase(some, **slots) if every else self.phrase(none)
 
 
 def read_request(request: LLMRequest) -> View:
     """Return the view of a request."""
     scene = request.scene
-    persona = scene.persona if isinstance(scene.persona, Persona) else Persona(str(scene.persona))
     transcript = read_transcript(request)
-    character = read_character(persona, scene.name)
+    character = read_character(scene.persona, scene.name)
     now = {(line.speaker, line.text) for line in scene.lines}
     before = [s for s in transcript.heard if (s.speaker, s.text) not in now or s.kind == "give"]
     people = [said for said in before if said.speaker not in scene.assistants]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.offline.told import latest, read_told
+from evennia_ai.offline.passages import latest, read_told
 from evennia_ai.offline.transcript import Said, read_transcript
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
