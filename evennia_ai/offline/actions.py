@@ -1,4 +1,4 @@
-"""From a requested action to tool calls, one step at a time, and to words at its end.
+"""The tool calls of a requested action, one step at a time, and the words at its end.
 
 The brain keeps no state. A turn's own calls and results show what was done, and the situation shows
 where things are. Nothing is claimed that no tool did.
@@ -99,7 +99,7 @@ def way_back(turn: _Turn) -> str:
 
 
 def _departure(turn: _Turn) -> Step:
-    """Return the walk away, after a look if its name does not give the way back."""
+    """Return the walk away, after a look if the exit's name tells no way back."""
     name = exit_parts(turn.requested.place)[0]
     move = ("move", {"to": name})
     if "look" in turn.tools and name.lower() not in table(ENGLISH)["opposites"]:

@@ -1,4 +1,4 @@
-"""One answer to one sentence: an intent's, else what was told or is known, else a deflection."""
+"""One answer to one sentence: by its intent, else by retrieval, else a deflection."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def answer(view: View, text: str) -> str:
 
 
 def sought(view: View, intent: Intent, text: str) -> str:
-    """Return what answers an intent by its data: the persona's facts, or anything known."""
+    """Return a fact of the persona or another known passage for an intent, "" if none."""
     own = (fact for fact in view.character.facts if intent.facts.search(fact))
     fresh = next((fact for fact in own if not view.repeats(fact)), "")
     if fresh or not intent.seek:
@@ -40,7 +40,7 @@ def sought(view: View, intent: Intent, text: str) -> str:
 
 
 def to_question(view: View, text: str) -> str:
-    """Answer a question from what was told, else from what is known, else by a deflection."""
+    """Return what was told about a question, else what is known, else a deflection."""
     told = recall.about_me(view, text) or recall.about_other(view, text)
     if not told and len(words(text)) >= LEAST and not view.language.content(text):
         told = recall.pointed_at(view, text)
@@ -55,7 +55,7 @@ def to_question(view: View, text: str) -> str:
 
 
 def deflection(view: View, text: str) -> str:
-    """Return that the character does not know the answer or keeps it to itself."""
+    """Return a phrase of a character that does not know or does not tell the answer."""
     if view.language.finds("about_you", text):
         return view.phrase("unknown_self")
     unsure = view.language.finds("yes_or_no", text) and not recall.named_other(view, text)
@@ -63,7 +63,7 @@ def deflection(view: View, text: str) -> str:
 
 
 def to_statement(view: View, text: str) -> str:
-    """Return a reaction to a statement: to a fact in it, from what is known, or a plain one."""
+    """Return a reaction to a statement: to its fact, a known passage, or a remark."""
     if is_gibberish(text):
         return view.phrase("gibberish")
     facts = facts_in(text, view.language)
@@ -83,7 +83,7 @@ def to_statement(view: View, text: str) -> str:
 
 
 def is_gibberish(text: str) -> bool:
-    """Return True for letters that make no words."""
+    """Return True if at least half of the words are no words of a language."""
     found = [word for word in words(text) if LETTER.search(word)]
     long = (word for word in found if len(word) > 2)
     odd = [word for word in long if not VOWELS.search(word) or NO_WORD.search(word)]

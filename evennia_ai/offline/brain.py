@@ -96,14 +96,14 @@ def notes(view: View) -> Calls:
 
 
 def to_one(words: str, item: View) -> str:
-    """Return words that name the one of several speakers they are for."""
+    """Return words that name their receiver, one of several speakers."""
     who, speaker = item.who, item.speaker
     named = any(name.lower() in words.lower() for name in (who, speaker))
     return words if named or is_description(who) else addressed(words, speaker)
 
 
 def addressed(words: str, name: str) -> str:
-    """Return words behind the name of whom they are for, as one sentence."""
+    """Return a name and words for its bearer as one sentence."""
     first = words.split(maxsplit=1)[0].strip(".,;:!?")
     small = len(first) > 1 and any(first.lower() in known for known in STOP_WORDS.values())
     return f"{name}, {words[0].lower() + words[1:] if small else words}"
@@ -117,9 +117,9 @@ def once_named(words: str, who: str) -> str:
 
 
 def unrepeated(view: View, words: str, before: Sequence[str]) -> str:
-    """Return the words, or others if all of their sentences were spoken lately.
+    """Return the words, or filler phrases if the character said the words before.
 
-    Only a sentence that holds an asked-for fact comes back, behind a new beginning.
+    ``before`` are the words that this reply already holds.
     """
     spoken = {part for said in before for part in long_sentences(said)}
     said = {line.strip().lower() for line in (*view.transcript.own, *view.scene.excuses)}

@@ -1,4 +1,4 @@
-"""A persona in parts, in the first person: facts, wants, what it never does, habits.
+"""A persona in parts, in the first person: facts, wants, refusals, habits.
 
 The rules stand in the language's data. A sentence that they do not fit is left as it is, or quoted
 as what others say.
@@ -31,7 +31,7 @@ class Character:
 
 @lru_cache(maxsize=512)
 def read_character(persona: Persona, name: str) -> Character:
-    """Return the parts of a persona; what it must keep secret is left out."""
+    """Return the parts of a persona, without its secrets."""
     code = language_of(" ".join((persona.text, persona.voice, *persona.knows))) or ENGLISH
     language = rules_of(code)
 
@@ -59,7 +59,7 @@ def read_character(persona: Persona, name: str) -> Character:
 
 
 def rules_of(code: str) -> Language:
-    """Return the language whose rules read a persona: its own, if it has such rules."""
+    """Return the language whose rules read a persona: its own if it has rules, else English."""
     return read(code) if "voice" in read(code).data else read(ENGLISH)
 
 
@@ -105,7 +105,7 @@ def names_of(name: str) -> str:
 
 
 def own_verb(verb: str, language: Language) -> str:
-    """Return a verb of the third person in the first: "carries" gives "carry"."""
+    """Return a third-person verb in the first person: "carries" gives "carry"."""
     return language.rewritten("verb", verb.lower(), most=1)
 
 
@@ -128,7 +128,7 @@ def wanted(entry: str, language: Language) -> str:
 
 
 def refused(entry: str, language: Language) -> str:
-    """Return what it never does as a sentence: "steals" gives "I never steal."."""
+    """Return a refusal as a sentence: "steals" gives "I never steal."."""
     text = language.pattern("voice", "refusal").sub("", entry.strip(), count=1)
     verb, _, rest = own_possessives(text, language).partition(" ")
     form = language.data["forms"]["never"].format(verb=own_verb(verb, language), rest=rest)

@@ -26,7 +26,7 @@ OWN = ("self", "lore")
 
 
 def greet(view: View, text: str, topic: str) -> str:
-    """Greet: with its name at first, and shorter after that."""
+    """Return a greeting: with the character's name first, and shorter after that."""
     if view.transcript.came_back(view.speaker):
         return view.phrase("greet_again")
     if view.transcript.met(view.speaker):
@@ -35,7 +35,7 @@ def greet(view: View, text: str, topic: str) -> str:
 
 
 def identity(view: View, text: str, asked: str) -> str:
-    """Say who the character is."""
+    """Return who the character is, or whether it is what the speaker asked for."""
     character, content = view.character, view.language.content
     if asked:
         held = set(content(asked)) & set(content(character.identity))
@@ -50,20 +50,20 @@ def identity(view: View, text: str, asked: str) -> str:
 
 
 def goal(view: View, text: str, topic: str) -> str:
-    """Say a goal that was not told lately."""
+    """Return a goal that was not told lately, else one that was; "" if none."""
     wants = view.character.wants
     fresh = next((want for want in wants if not view.repeats(want)), "")
     return fresh or (view.phrase("again", fact=wants[0]) if wants else "")
 
 
 def offer(view: View, text: str, topic: str) -> str:
-    """Answer an offer of help with a goal."""
+    """Return the answer to an offer of help: a goal, if the character has one."""
     want = goal(view, text, topic)
     return view.phrase("goal_help", fact=want) if want else view.phrase("goal_none")
 
 
 def story(view: View, text: str, topic: str) -> str:
-    """Tell what was not told lately: lore, else something of itself or of the journal."""
+    """Return a tale that was not told lately, from lore, else from persona or journal."""
     known = [p for p in view.passages if p.source in TALES and p.text != view.character.identity]
     long = [p for p in known if len(p.text) > STORY]
     tales = [p.text for p in [p for p in long if p.source == "lore"] or long or known]
@@ -74,7 +74,7 @@ def story(view: View, text: str, topic: str) -> str:
 
 
 def person(view: View, text: str, topic: str) -> str:
-    """Answer what it thinks or knows of somebody: what the persona says, else what they said."""
+    """Return what persona or lore say of somebody, else what that person said."""
     if set(words(topic)) <= set(words(view.name)):
         return view.phrase("unknown_self")
     found = view.rank(topic, ("self", "lore", "want"), TOPIC_FLOOR)
@@ -85,7 +85,7 @@ def person(view: View, text: str, topic: str) -> str:
 
 
 def seen(view: View, text: str, topic: str) -> str:
-    """Answer what was seen on a walk."""
+    """Return what the character saw on a walk."""
     here = (*view.situation.things, *view.situation.carrying)
     found = [p for p in view.passages if p.source == "saw" and p.title not in here]
     if not found:
@@ -98,13 +98,13 @@ def seen(view: View, text: str, topic: str) -> str:
 
 
 def secret_of(view: View, text: str, topic: str) -> str:
-    """Answer what the speaker confided themselves, if this is a whisper; else keep quiet."""
+    """Return what the speaker confided, if they ask for it in a whisper; else ""."""
     own = view.language.finds("mine", text) and not recall.named_other(view, text)
     return recall.everything(view) if own and view.private else ""
 
 
 def where_is(view: View, text: str, topic: str) -> str:
-    """Answer where somebody or something is."""
+    """Return where somebody or something is."""
     if set(words(topic)) & set(words(view.name)):
         return view.phrase("it_is_me")
     here = match_name(topic, view.situation.people, loose=False)
@@ -114,18 +114,18 @@ def where_is(view: View, text: str, topic: str) -> str:
 
 
 def who_here(view: View, text: str, topic: str) -> str:
-    """Answer who is here."""
+    """Return who is here."""
     return view.listing("here", "alone", map(view.called, view.others), "people")
 
 
 def things(kind: str, view: View, text: str, topic: str) -> str:
-    """Answer what lies here (``things``), or what the character has with it (``carrying``)."""
+    """Return what lies here (``things``) or what the character has (``carrying``)."""
     names = getattr(view.situation, kind)[:MOST_LISTED]
     return view.listing(kind, f"{kind}_none", map(view.thing, names))
 
 
 def is_there(view: View, text: str, topic: str, sources: Sequence[str] = KNOWN) -> str:
-    """Answer whether the character has something, or whether it or a way to it is here."""
+    """Return whether a thing or a way to it is here, or the character has it."""
     way = match_exit(topic, view.situation.exits)
     found = recall.about_me(view, text) or (way and view.phrase("exits", exits=exit_parts(way)[0]))
     found = found or at_hand(view, topic) or view.known(text, sources)
@@ -133,7 +133,7 @@ def is_there(view: View, text: str, topic: str, sources: Sequence[str] = KNOWN) 
 
 
 def menu(view: View, text: str, topic: str) -> str:
-    """Answer what there is to eat or drink, from what is known and what is here."""
+    """Return a known sentence about food or drink, else what of it is here."""
     kinds = kinds_of(text) & {"food", "drink"} or {"food", "drink"}
     known_of = [p.text for p in view.passages if p.source in {"self", "lore"}]
     served = [t for t in known_of if t != view.character.identity and servings(t, kinds)]
@@ -146,13 +146,13 @@ def menu(view: View, text: str, topic: str) -> str:
 
 
 def servings(text: str, kinds: set[str]) -> int:
-    """Return how many words of a text are food or drink; an empty vessel is neither."""
+    """Return how many words name food or drink of these kinds; a vessel is neither."""
     found = map(kinds_of, words(text))
     return sum(bool(of_word & kinds) and "vessel" not in of_word for of_word in found)
 
 
 def exits(view: View, text: str, topic: str) -> str:
-    """Answer where a way leads, or which ways there are."""
+    """Return where an exit leads, or which exits there are."""
     found = match_exit(topic, view.situation.exits)
     if topic and not found:
         return view.known(text)
@@ -164,13 +164,13 @@ def exits(view: View, text: str, topic: str) -> str:
 
 
 def clock(view: View, text: str, topic: str) -> str:
-    """Answer what time it is."""
+    """Return the game's time, if the prompt has it."""
     now = view.transcript.time
     return view.phrase("time", time=now) if now else view.phrase("time_none")
 
 
 def count(view: View, text: str, topic: str) -> str:
-    """Count what is here, or carried, of a kind."""
+    """Return how many things or exits of a name are here."""
     now = view.situation
     named = [view.thing(name) for name in (*now.things, *now.carrying)
              if match_name(topic, [name], loose=False)]  # fmt: skip
@@ -182,13 +182,13 @@ def count(view: View, text: str, topic: str) -> str:
 
 
 def count_people(view: View, text: str, topic: str) -> str:
-    """Count the people here."""
+    """Return how many people are here, and who."""
     people = [view.name, view.who, *(view.called(name) for name in view.others)]
     return view.listing("number_of_us", "", people, "people")
 
 
 def at_hand(view: View, text: str, *, loose: bool = True) -> str:
-    """Return that the character has a thing that a text names, or that it is here; "" if not."""
+    """Return where a thing is that a text names: carried or here; "" if neither."""
     for key, names in (("have", view.situation.carrying), ("is_here", view.situation.things)):
         named = match_name(text, names, loose)
         if named:

@@ -1,4 +1,4 @@
-"""A turn's new lines by speaker: requested actions, and answers."""
+"""The new lines of a turn by speaker: requested actions, emotes and answers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from evennia_ai.policy.facts.check import without_address
 from evennia_ai.ports import HeardLine
 
 HOSTILE = frozenset({"inject", "authority", "crime", "threat"})
-# Intents that stand aside for something weightier.
+# Intents that need no answer if something else was said.
 COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
-CALLED = "..."  # what a sentence says that is only the character's name
+CALLED = "..."  # stands for a sentence that is only the character's name
 MOST = 2
 
 
 def gather(view: View) -> list[View]:
-    """Return a view for each speaker, aloud or whispering, in the order they began."""
+    """Return a view for each speaker, and another for their whispers, in order."""
     grouped: dict[tuple[str, bool], list[HeardLine]] = {}
     for line in view.scene.lines:
         grouped.setdefault((line.speaker, line.private), []).append(line)
@@ -32,7 +32,7 @@ def gather(view: View) -> list[View]:
 
 
 def heard_of(view: View, lines: Sequence[HeardLine]) -> View:
-    """Return the view of one speaker's lines; the sentences are without the character's name."""
+    """Return the view of one speaker's lines, without the character's name in them."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
     every = [part for text in spoken for part in sentences(own.language.plain(text))]
@@ -68,13 +68,13 @@ def words_for(view: View) -> tuple[str, str]:
 
 
 def polite(view: View) -> str:
-    """Return one polite line for another assistant, and none after it."""
+    """Return a polite line for another assistant, "" if it had one before."""
     spoken = view.speaker.lower() in view.own_talk or view.transcript.met(view.speaker)
     return "" if spoken else view.phrase("assistant")
 
 
 def answer_emote(view: View, text: str) -> tuple[str, str]:
-    """Return the emote and the words that answer an emote; either may be ""."""
+    """Return an emote and words in answer to an emote; either may be ""."""
     deed = text.removeprefix(view.speaker).strip()
     rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
     row = next((row for row in rows if re.search(row["match"], deed, re.I)), dict[str, str]())
@@ -97,7 +97,7 @@ def thank(view: View, line: HeardLine) -> str:
 
 
 def answers_to(view: View) -> list[str]:
-    """Return a line for each of the weightiest sentences."""
+    """Return a refusal or an answer for each of the most important sentences."""
     if not view.language.full:
         return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
@@ -109,9 +109,9 @@ def answers_to(view: View) -> list[str]:
 
 
 def weighed(language: Language, parts: Sequence[str]) -> list[str]:
-    """Return at most `MOST` sentences, courtesies only if nothing else was said.
+    """Return at most `MOST` sentences, questions first.
 
-    A greeting stays at the beginning.
+    Courtesies are left out if anything else was said, but for a greeting at the beginning.
     """
     keys = {part: language.key_of(part) for part in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]

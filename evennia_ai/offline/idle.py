@@ -39,7 +39,7 @@ def act_autonomously(view: View) -> Calls:
 
 
 def in_language_here(view: View) -> View:
-    """Return the view in the persona's language, else in that of the last line."""
+    """Return the view in the persona's language; English gives way to the last line's."""
     said = [s.text for s in view.transcript.heard if s.kind in SPEECH]
     own = view.character.language
     spoken = language_of(said[-1]) if said and own == ENGLISH else ""
@@ -57,7 +57,7 @@ def shown(view: View, tool: str, text: str) -> Calls:
 
 
 def welcome(view: View) -> Calls:
-    """Greet those who have just arrived and not spoken since."""
+    """Return a greeting for those who have arrived and not spoken since."""
     since = view.transcript.since
     spoke = {said.speaker for said in since if said.kind in SPEECH}
     came = dict.fromkeys(said.speaker for said in since if said.kind == "arrives")
@@ -72,7 +72,7 @@ def welcome(view: View) -> Calls:
 
 
 def notice(view: View) -> Calls:
-    """Show that an event was noticed that nobody here caused."""
+    """Return an emote that reacts to an event that nobody here caused."""
     known = {*view.others, *(said.speaker for said in view.transcript.heard if said.speaker)}
     seen = [said.text for said in view.transcript.since if said.kind == "seen"]
     events = [text for text in seen if not text.startswith(tuple(known))]
@@ -120,7 +120,7 @@ def first_fresh(view: View, choices: Iterable[str]) -> str:
 
 
 def remark(view: View) -> Calls:
-    """After some emotes, return a line: an example of the persona, or a fact."""
+    """Return a line after some emotes: an example of the persona, or a fact."""
     last = [name for name, _ in view.transcript.deeds if name != "noop"][-len(QUIET_ACTS) :]
     silent = view.character.terse and view.seed % 2
     if last != QUIET_ACTS or silent or view.code != view.character.language:
@@ -154,7 +154,7 @@ def work_of(text: str, situation: Situation) -> Sequence[str]:
 
 
 def deeds_with(situation: Situation) -> list[str]:
-    """Return emotes with the things here and in hand that move none of them."""
+    """Return emotes with the things here and carried; the emotes move none of them."""
     named = [(name, emotes_of("things", name or "?")) for name in situation.things]
     named += [(name, table("idle")["carried"]) for name in situation.carrying]
     return [deed.format(thing=with_article(name)) for name, deeds in named for deed in deeds]
@@ -167,7 +167,7 @@ def emotes_of(name: str, text: str) -> Sequence[str]:
 
 
 def occupation_deeds(about: str) -> Sequence[str]:
-    """Return emotes for a day plan's entry, as the prompt words it; none if it is for elsewhere."""
+    """Return emotes for a day plan's entry in the prompt's words, none for another place."""
     planned = PLANNED.fullmatch(about)
     if planned is None or planned["elsewhere"]:
         return ()

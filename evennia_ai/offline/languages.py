@@ -27,7 +27,7 @@ NEVER = re.compile(r"(?!)")
 
 @dataclass(frozen=True)
 class Intent:
-    """What a sentence can be, and what to say to it; `handlers` may say more.
+    """A kind of sentence and its phrases; `handlers` may say more.
 
     ``facts`` finds the persona's sentences that answer it. If ``seek``, anything known may answer.
     """
@@ -73,11 +73,11 @@ class Language:
         return _compiled(self.data.get(table, {}).get(key, ""))
 
     def finds(self, key: str, text: str) -> bool:
-        """Return True if the general pattern of a key is in a text."""
+        """Return True if a text holds the pattern of a key of ``[patterns]``."""
         return bool(self.pattern("patterns", key).search(text))
 
     def rewritten(self, key: str, text: str, most: int = 0) -> str:
-        """Return a text with the replacements of a key made, in order; ``most`` of them if not 0."""
+        """Return a text with the replacements of a key in order, at most ``most`` if not 0."""
         made = 0
         for pattern, replacement in self.data.get("rewrite", {}).get(key, ()):
             text, count = _compiled(pattern).subn(replacement, text)
@@ -87,7 +87,7 @@ class Language:
         return text
 
     def plain(self, text: str) -> str:
-        """Return a line on one line, with the short spellings of chat expanded."""
+        """Return a text as one line, with the short spellings of chat expanded."""
         table = self.data.get("spelling", {})
         even = " ".join(text.translate(QUOTES).split())
         return re.sub(

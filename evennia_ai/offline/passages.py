@@ -42,7 +42,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Found:
-    """A passage, the share of the line's words that it covers, and what orders passages."""
+    """A passage, the share of a line's words that it covers, and its rank's points."""
 
     passage: Passage
     cover: float
@@ -80,7 +80,7 @@ def rank(
 
 
 def _cover(language: Language, own: Sequence[str], meant: set[str], held: set[str]) -> float:
-    """Return the share of the line's words that are held; of the context's if it has none."""
+    """Return the share of a line's stems that are held, near ones in part."""
     if not own:
         return 1.0 if meant & held else 0.0
     near = sum(NEAR_WEIGHT for s in own if s not in held and language.near(s) & held)
@@ -89,7 +89,7 @@ def _cover(language: Language, own: Sequence[str], meant: set[str], held: set[st
 
 
 def holds(text: str, language: Language) -> re.Pattern[str] | None:
-    """Return the pattern of what the answer to a question must hold, None for anything."""
+    """Return the pattern that an answer to a question must hold, None if any will do."""
     for asked, held in language.data.get("holds", ()):
         if re.search(asked, text, re.I):
             return re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")
@@ -97,7 +97,7 @@ def holds(text: str, language: Language) -> re.Pattern[str] | None:
 
 
 def lore_passages(lore: Iterable[str], language: Language) -> list[Passage]:
-    """Return the lore in pieces of a sentence or two, each found by its title too."""
+    """Return the lore as passages of one or two sentences with the entry's title."""
     found = []
     for entry in lore:
         title, colon, text = entry.partition(": ")
@@ -146,7 +146,7 @@ def read_told(heard: Sequence[Said], fallback: str) -> list[Told]:
 
 
 def facts_in(sentence: str, language: Language) -> dict[str, str]:
-    """Return the named facts in a sentence, by the names in the language's data."""
+    """Return what a sentence tells of its speaker, by the keys of the language's facts."""
     found = {}
     for key in language.data.get("facts", ()):
         # Case matters: a name is told by its capital.
@@ -158,5 +158,5 @@ def facts_in(sentence: str, language: Language) -> dict[str, str]:
 
 
 def latest(told: Sequence[Told], speaker: str, key: str) -> Told | None:
-    """Return the last sentence in which a speaker told a fact."""
+    """Return the last sentence in which a speaker told a kind of fact, None if none."""
     return next((t for t in reversed(told) if t.speaker == speaker and key in t.facts), None)

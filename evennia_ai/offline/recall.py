@@ -30,7 +30,7 @@ def first_quoted(view: View, found: Sequence[Told]) -> str:
 
 
 def matching(view: View, text: str, told: Sequence[Told], floor: float = LINE) -> list[Told]:
-    """Return what was told that a question is about, best first, the newest of equals."""
+    """Return what was told about a question, best first, the newest of equals first."""
     names = " ".join({told_by.speaker: 1 for told_by in view.every_told} | {view.name: 1})
     passages = {Passage(t.text, "told", " ".join(t.facts)): t for t in told}
     found = rank(text, view.language, [*reversed(passages)], floor, without=names)
@@ -43,7 +43,7 @@ def of_speaker(view: View, speaker: str) -> list[Told]:
 
 
 def about_me(view: View, text: str) -> str:
-    """Answer a question about what the speaker told; "" if it is no such question."""
+    """Return what the speaker told about a question; "" for any other question."""
     asks = view.language.finds("mine", text) and view.language.finds("remember", text)
     if not asks or named_other(view, text):
         return ""
@@ -52,7 +52,7 @@ def about_me(view: View, text: str) -> str:
 
 
 def mine(view: View, text: str) -> list[Told]:
-    """Return what the speaker told about a question, else what holds the kind of thing asked for."""
+    """Return what the speaker told about a question, else what holds the kind it asks for."""
     own = of_speaker(view, view.speaker)
     wanted = holds(text, view.language)
     found = matching(view, text, own)
@@ -60,7 +60,7 @@ def mine(view: View, text: str) -> list[Told]:
 
 
 def pointed_at(view: View, text: str) -> str:
-    """Answer a question that has no words of its own, such as "and how did it happen?"."""
+    """Return what the speaker told about the lines before a question without content."""
     own = of_speaker(view, view.speaker)
     return first_quoted(view, matching(view, view.context(text), own, 0.5))
 
@@ -73,24 +73,24 @@ def named_other(view: View, text: str) -> str:
 
 
 def about_other(view: View, text: str, topic: str = "") -> str:
-    """Answer a question about what another speaker told; "" if it names nobody."""
+    """Return what a speaker that a question names told about it, "" if it names none."""
     other = named_other(view, text)
     return first_quoted(view, matching(view, text, of_speaker(view, other))) if other else ""
 
 
 def fact(key: str, view: View, text: str, topic: str) -> str:
-    """Answer what the speaker told of a kind of fact, such as their home."""
+    """Return what the speaker told of a kind of fact, such as their home."""
     own = latest(view.told, view.speaker, key)
     return first_quoted(view, [own] if own else mine(view, text)) or view.phrase("told_nothing")
 
 
 def name(view: View, text: str, topic: str) -> str:
-    """Say that the speaker told no name, if they did not; else the intent's phrase names them."""
+    """Return that the speaker told no name; "" if a phrase can name them."""
     return view.phrase("told_nothing") if is_description(view.who) else ""
 
 
 def everything(view: View, text: str = "", topic: str = "") -> str:
-    """Answer what the character knows of the speaker: the last lines with facts, or any."""
+    """Return what the speaker told: the last lines with facts, else any."""
     own = of_speaker(view, view.speaker)
     own = [t for t in own if t.private] or own if view.private else own
     telling = [t for t in own if t.facts] or own
@@ -100,7 +100,7 @@ def everything(view: View, text: str = "", topic: str = "") -> str:
 
 
 def told_line(index: int, view: View, text: str, topic: str) -> str:
-    """Answer what the speaker said first (0) or last (-1), before the question."""
+    """Return what the speaker said first (0) or last (-1), before the question."""
     now = {line.text for line in view.scene.lines}
     kinds = SPEECH if view.private else SPEECH - {"whisper"}
     said = [s.text for s in view.transcript.heard
@@ -111,14 +111,14 @@ def told_line(index: int, view: View, text: str, topic: str) -> str:
 
 
 def said_by(view: View, text: str, other: str) -> str:
-    """Answer what another speaker said, about a topic if the question names one."""
+    """Return what another speaker said about a question, else what they said last."""
     own = of_speaker(view, named_other(view, other))
     found = matching(view, text, own) or own[-1:]
     return first_quoted(view, found) or view.phrase("said_nothing", other=other)
 
 
 def gifts(view: View, text: str, topic: str) -> str:
-    """Answer who gave what."""
+    """Return who gave what."""
     given = [s for s in view.transcript.heard if s.kind == "give" and s.speaker]
     giver = named_other(view, text) or view.speaker
     if giver == view.speaker and view.language.finds("asks_who", text):
@@ -131,7 +131,7 @@ def gifts(view: View, text: str, topic: str) -> str:
 
 
 def own_words(view: View, text: str, topic: str) -> str:
-    """Repeat what the character said last, or what it said about a topic."""
+    """Return what the character said last, or said about the topic of a question."""
     about = view.language.pattern("patterns", "about").search(text)
     wanted = set(view.language.content(about["topic"])) if about else set()
     for line in reversed(view.transcript.own):
@@ -141,7 +141,7 @@ def own_words(view: View, text: str, topic: str) -> str:
 
 
 def arrivals(view: View, text: str, topic: str) -> str:
-    """Answer who came in last, with what they said."""
+    """Return who came in last, and what they said."""
     came = [s.speaker for s in view.transcript.heard if s.kind == "arrives"]
     came = [who for who in came if who != view.speaker]
     if not came:
@@ -151,6 +151,6 @@ def arrivals(view: View, text: str, topic: str) -> str:
 
 
 def talked_to(view: View, text: str, topic: str) -> str:
-    """Answer whom the character talked with."""
+    """Return with whom the character talked."""
     names = dict.fromkeys(t.speaker for t in view.told if t.speaker != view.speaker)
     return view.listing("talked", "talked_none", map(view.called, names), "people")

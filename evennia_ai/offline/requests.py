@@ -104,7 +104,7 @@ def _give(asked: Asked) -> RequestedAction | None:
 
 
 def _named(asked: Asked) -> RequestedAction | None:
-    """Return a look, or taking or putting down, of a thing here that a sentence names."""
+    """Return the look at, taking or dropping of a thing here that a sentence names."""
     carrying, here = asked.situation.carrying, asked.situation.things
     for kind, names in (("look", (*here, *carrying)), ("drop", carrying), ("get", here)):
         found = asked.lead(kind)
@@ -187,7 +187,7 @@ def forbidden(view: View, requested: RequestedAction) -> str:
 
 
 def never_clause(view: View, text: str) -> str:
-    """Return the thing it never does that a line asks for; "" if none."""
+    """Return the refusal in the persona that fits a line; "" if none."""
     code = view.language.code
     meant, parting = set(find_words(text, (), code)), set(find_words(PARTING, (), code))
     for clause in view.character.nevers:
@@ -199,7 +199,7 @@ def never_clause(view: View, text: str) -> str:
 
 
 def refusal(view: View, text: str) -> str:
-    """Return a refusal of what a sentence asks for and the character never does; "" if none."""
+    """Return a phrase that refuses what the character never does; "" if nothing is refused."""
     requested = read_meant(view, text)
     if requested:
         clause = forbidden(view, requested)

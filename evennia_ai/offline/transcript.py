@@ -214,13 +214,13 @@ def _read_perceived(text: str) -> Said:
 
 
 def _recalled_rows(text: str) -> list[str]:
-    """Return the rows of the labels of recall: behind a label, or in the list below it."""
+    """Return the recalled rows of the prompt: behind a label, or in the list below it."""
     rows = [row for found in RECALLS.finditer(text) for row in found["rows"].splitlines()]
     return [row.removeprefix(BULLET).lstrip() for row in rows if row]
 
 
 def _read_recalled(row: str) -> Said:
-    """Return a line that somebody said long ago, or a note in nobody's words."""
+    """Return a recalled line: what somebody said, an event, or a note."""
     text = DATED.sub("", row, count=1)
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):

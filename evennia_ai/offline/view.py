@@ -1,4 +1,4 @@
-"""One request: all that an answer can use, and the choice of phrases."""
+"""The view of a request: what an answer can use, retrieval, and the choice of phrases."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class View:
     sentences: tuple[str, ...] = ()
 
     def answering(self, line: HeardLine, text: str) -> View:
-        """Return the view for an answer to the speaker of a line, in the language of a text."""
+        """Return the view that answers a line's speaker in the language of a text."""
         before = [said.text for said in self.transcript.heard if said.speaker == line.speaker]
         codes = (language_of(said) for said in (text, *reversed(before)))
         code = next(filter(None, codes), self.character.language)
@@ -110,7 +110,7 @@ class View:
 
     @cached_property
     def told(self) -> list[Told]:
-        """Return what may be told again now: a whisper only in a whisper to its speaker."""
+        """Return what may be repeated: a whisper only in a whisper to its speaker."""
         own = self.speaker if self.private else None
         return [told for told in self.every_told if not told.private or told.speaker == own]
 
@@ -142,7 +142,7 @@ class View:
         return not self._recent_sentences.isdisjoint(long_sentences(text))
 
     def options(self, key: str, **slots: str) -> list[str]:
-        """Return the phrases of a key with their slots filled; a description addresses nobody."""
+        """Return the phrases of a key with filled slots; none addresses a description."""
         slots = {
             "name": self.name,
             "who": self.who,
@@ -158,7 +158,7 @@ class View:
         ]
 
     def phrase(self, key: str, **slots: str) -> str:
-        """Return a phrase of a key with its slots filled; if possible one not used yet."""
+        """Return a phrase of a key with filled slots, one not used yet if there is one."""
         made = self.options(key, **slots)
         lately = "\n".join(self.recent).lower()
         unsaid = [text for text in made if text.lower() not in self.own_talk]
@@ -171,15 +171,16 @@ class View:
         return said[:1].lower() + said[1:]
 
     def rank(self, text: str, sources: Iterable[str], floor: float = FLOOR) -> list[Found]:
-        """Return what the character knows about a line, best first."""
+        """Return the passages of these sources that answer a line, best first."""
         kept = [p for p in self.passages if p.source in set(sources)]
         context = self.context(text)
         return rank(text, self.language, kept, floor, context=context, without=self.name)
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, *, stale: bool = True) -> str:
-        """Return the best thing that is known about a line and was not said lately; "" if none.
+        """Return the best passage about a line that was not said lately; "" if none.
 
-        If all that fits was said, say that there is no more; the same again only to the same question.
+        If all that fit were said and ``stale`` is True, return the best one again if it answers the
+        whole question, else a phrase that there is no more.
         """
         found = self.rank(text, sources)
         near = [item for item in found if item.points > found[0].points * AS_GOOD]
@@ -193,7 +194,7 @@ class View:
         return self.phrase("no_more")
 
     def told_fact(self, text: str, source: str) -> str:
-        """Return a known sentence as the character says it."""
+        """Return a passage as the character says it; a third-person one is hearsay."""
         outsider = text.startswith(self.name) or self.language.finds("outsider", text)
         return self.phrase("folk_say", fact=text) if source == "self" and outsider else text
 
@@ -260,7 +261,7 @@ def _passages(scene: Scene, character: Character, transcript: Transcript) -> lis
 
 
 def seen_parts(text: str) -> list[str]:
-    """Return the sentences of a look at another place or thing, its things in the last one."""
+    """Return the sentences of a look's result; the last one lists the things."""
     parts = [part for part in sentences(SEEN_LABELS.sub("", text)) if len(part) > 3]
     things = [found[2] for found in SEEN_LABELS.finditer(text) if found[1] == "Things"]
     if not things:

@@ -43,7 +43,7 @@ def capitals(text: str) -> str:
 
 
 def joined(text: str) -> str:
-    """Return sentences as one, so that none is spoken twice word for word."""
+    """Return sentences as one, joined by semicolons."""
     return re.sub(r"[.!] (?=\S)", "; ", text)
 
 
@@ -71,7 +71,7 @@ def an(name: str) -> str:
 
 
 def is_description(name: str) -> bool:
-    """Return True for a short description such as "A tall man", by which nobody is addressed."""
+    """Return True for a description such as "A tall man", which is no form of address."""
     first, *rest = name.split() or [""]
     return bool(rest) and (first.lower() in DESCRIBING or rest[-1].islower())
 
