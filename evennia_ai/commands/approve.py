@@ -40,7 +40,6 @@ class CmdAIApprove(AICommand):
     switch_options = ("yes", "no")
 
     def do_default(self) -> None:
-        """List the calls that wait, or show one."""
         if self.args.strip():
             self.msg(self.details(self.find()))
             return
@@ -48,7 +47,6 @@ class CmdAIApprove(AICommand):
         self.msg("\n".join(lines) or "Nothing waits for your approval.")
 
     def do_yes(self) -> None:
-        """Approve or refuse a call."""
         act = self.find()
         if not decide(act, self.caller, self.switch == "yes"):
             raise UsageError(f"Call {act.id} does not wait any more.")

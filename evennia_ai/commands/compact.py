@@ -47,7 +47,6 @@ class CmdAICompact(AICommand):
     failure_text = "Nothing was changed: {reason}"
 
     def do_default(self) -> Deferred[None]:
-        """Compact, and report the result when it is done."""
         script, request = self.read_request()
         running: Deferred[dict[str, Any]] = script.compact(request)
         self.msg(f"{shown_name(script)} is being compacted ...")
@@ -56,7 +55,6 @@ class CmdAICompact(AICommand):
     do_keep = do_default
 
     def do_dry(self) -> None:
-        """Say what a compaction would do now."""
         script, request = self.read_request()
         use = measure_context(script)
         task = decide(script, request, use)
@@ -72,7 +70,6 @@ class CmdAICompact(AICommand):
         )
 
     def do_undo(self) -> None:
-        """Undo the last compaction."""
         script = self.find_assistant(self.lhs)
         undone = undo_compaction(script)
         if undone is None:

@@ -58,7 +58,6 @@ class CmdAITest(AICommand):
     switch_options = ("whisper", "provider")
 
     def do_default(self) -> Deferred[None]:
-        """Ask the assistant's model what it would do."""
         if not self.lhs:
             raise UsageError(USAGE)
         self.ensure_may_read(DRY_RUNS)
@@ -99,7 +98,6 @@ class CmdAITest(AICommand):
         return heard
 
     def do_provider(self) -> Outcome:
-        """Ask the endpoint of a profile what it can do."""
         if not self.caller.locks.check_lockstring(self.caller, "use:perm(Admin)"):
             raise UsageError("Only admins may test an endpoint: the test sends it the game's key.")
         profiles = self.services.profiles

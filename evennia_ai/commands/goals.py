@@ -70,7 +70,6 @@ class CmdAIGoals(AICommand):
         return self.dispatch(script)
 
     def do_default(self, script: GameScript) -> None:
-        """Show the goals as a tree, then the day plan."""
         goals, hidden = self.visible_goals(script)
         count_shown(self.reader, *goals)
         lines = [branch_line(branch) for branch in lay_out(goals)]
@@ -85,7 +84,6 @@ class CmdAIGoals(AICommand):
         )
 
     def do_add(self, script: GameScript) -> None:
-        """Add a goal, or a step towards one."""
         extras = EXTRAS.search(self.rhs)
         content = clean_heard(self.rhs[: extras.start()] if extras else self.rhs, GOAL_CHARS)
         weight = int((extras and extras["weight"]) or USUAL_IMPORTANCE)
@@ -101,7 +99,6 @@ class CmdAIGoals(AICommand):
         self.msg(f"Added for {shown_name(script)}: {goal_line(script, kept)}")
 
     def do_done(self, script: GameScript) -> None:
-        """Close a goal, as reached or as given up, and the open steps towards it."""
         goal, state = self.find_goal(script, self.rhs), {"done": DONE, "drop": DROPPED}[self.switch]
         if goal["state"] != OPEN:
             raise UsageError(f"{goal['id']} is {goal['state']} already. {HOW_TO_UNDO}")
@@ -112,7 +109,6 @@ class CmdAIGoals(AICommand):
     do_drop = do_done
 
     def do_undo(self, script: GameScript) -> None:
-        """Open a closed goal again."""
         goal = self.find_goal(script, self.rhs)
         if not script.character.ai_goals.reopen(goal["id"]):
             raise UsageError(f"{goal['id']} is open already.")

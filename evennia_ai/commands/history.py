@@ -78,7 +78,6 @@ class CmdAIHistory(AICommand):
         return self.dispatch(self.find_assistant(self.lhs))
 
     def do_default(self, script: GameScript) -> None:
-        """Show a page of the conversation; the newest page also has what waits for an answer."""
         page = log_page("Message", script.id, page_number(self.rhs), MESSAGES_A_PAGE)
         lines = [message_line(row, script.character_name, self.reader) for row in page.rows]
         if page.number == 1:
@@ -86,20 +85,17 @@ class CmdAIHistory(AICommand):
         self.show_page(shown_name(script), lines, page, NOTHING_SAID)
 
     def do_turns(self, script: GameScript) -> None:
-        """Show a page of turns."""
         page = turn_page(script.id, page_number(self.rhs), TURNS_A_PAGE)
         public = public_calls(page.rows)
         lines = [line for turn in page.rows for line in turn_lines(turn, public, self.reader)]
         self.show_page(shown_name(script), lines, page, NOTHING_SAID)
 
     def do_compactions(self, script: GameScript) -> None:
-        """Show a page of compactions."""
         page = log_page("Compaction", script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
         lines = map(compaction_line, page.rows)
         self.show_page(shown_name(script), lines, page, "has no compaction yet.")
 
     def do_sleep(self, script: GameScript) -> None:
-        """Show a page of sleep passes, or one pass step by step."""
         wanted = (self.rhs or "").strip()
         word, _, number = wanted.partition(" ")
         if wanted and word != "page":
@@ -111,13 +107,11 @@ class CmdAIHistory(AICommand):
 
     @inlineCallbacks
     def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
-        """Show a page of the journal, with the turn from which each entry comes."""
         number, journal = page_number(self.rhs), script.character.journal
         lines, page = yield journal_lines(script, journal, number, self.reader, with_origins=True)
         self.show_page(shown_name(script), lines, page, "has no journal entries yet.")
 
     def do_find(self, script: GameScript) -> None:
-        """Show the newest messages that hold some words."""
         if not (self.rhs or "").strip():
             raise UsageError("Which words? |waihistory/find <character> = <words>|n")
         with_private = self.reader.may(PRIVATE_WORDS)
@@ -132,7 +126,6 @@ class CmdAIHistory(AICommand):
         self.msg("\n".join(lines))
 
     def do_compaction(self, script: GameScript) -> None:
-        """Show one compaction with its summary."""
         row = find_row("Compaction", script.id, page_number(self.rhs))
         if row is None:
             raise UsageError(

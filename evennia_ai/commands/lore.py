@@ -55,7 +55,6 @@ class CmdAILore(AICommand):
     switch_options = ("set", "delete", "for")
 
     def do_default(self) -> None:
-        """List all entries; with a title show one."""
         title = self.args.strip()
         if title:
             entry = self.find(title)
@@ -75,7 +74,6 @@ class CmdAILore(AICommand):
         return entry
 
     def do_set(self) -> None:
-        """Write an entry, and show the one that it replaces."""
         title, _, scopes = self.lhs.partition(":")
         if not title.strip() or not self.rhs:
             raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
@@ -105,7 +103,6 @@ class CmdAILore(AICommand):
         return f"room:#{number[1]}"
 
     def do_delete(self) -> None:
-        """Delete an entry."""
         entry = self.find(self.args.strip())
         if not self.services.lore.remove(entry.title):
             raise UsageError(
@@ -114,7 +111,6 @@ class CmdAILore(AICommand):
         self.msg(f"Deleted. To write it again: {as_typed(entry)}")
 
     def do_for(self) -> None:
-        """List the lore that a character knows, or would recall for some words."""
         script = self.find_assistant(self.lhs)
         audience = frozenset({self.caller.dbref})
         entries, labels = script.services.world.lore(script.character, audience)

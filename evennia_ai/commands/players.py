@@ -56,19 +56,13 @@ class PlayersCommand(AICommand):
 
 @dataclass(frozen=True)
 class Speaker:
-    """Whose words are to be forgotten, and by whom.
+    """Whose words are to be forgotten, and by whom."""
 
-    Attributes:
-        people: the dbrefs of the speakers.
-        name: of somebody else than the caller.
-        assistant: of the only character that is to forget the caller; None for all characters.
-        character: the name of that character.
-    """
-
-    people: frozenset[str]
-    name: str = ""
+    people: frozenset[str]  # the dbrefs of the speakers
+    name: str = ""  # of somebody else than the caller
+    # of the only character that is to forget the caller; None for all characters
     assistant: int | None = None
-    character: str = ""
+    character: str = ""  # the name of that character
 
     def line(self, key: str, **values: Any) -> str:
         """Return a line to the caller about themselves, the named speaker, or one character."""

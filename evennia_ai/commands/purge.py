@@ -56,13 +56,11 @@ class CmdAIPurge(AICommand):
         return self.dispatch(script)
 
     def do_dry(self, script: GameScript | None) -> Deferred[None]:
-        """Count what a purge would delete."""
         self.msg("Counting ...")
         counting: Deferred[Report] = self.retention.preview(script.id if script else None)
         return counting.addCallback(self.tell_plan)
 
     def do_default(self, script: GameScript) -> Dialogue:
-        """Ask, then purge."""
         whose = f"{shown_name(script)}'s logs" if script else "the logs of all assistants"
         limits = ", ".join(f"{table} {limit}" for table, limit in self.retention.retention.items())
         answer = yield (

@@ -54,7 +54,6 @@ class CmdAIReport(PlayersCommand):
         super().check_switches()
 
     def do_default(self) -> None:
-        """Store a report of a character."""
         script = self.find_reported(self.lhs.strip())
         name = shown_name(script)
         reason = clean_heard(storable(self.rhs or ""), REASON_CHARS)
@@ -81,14 +80,12 @@ class CmdAIReport(PlayersCommand):
         return characters[found]
 
     def do_list(self) -> None:
-        """List the open reports, newest page first."""
         page = report_page(page_number(self.args), REPORTS_A_PAGE)
         lines = [report_line(report) for report in page.rows]
         lines.append(f"|xPage {page.number} of {page.pages}, times in UTC.|n")
         self.msg("\n".join(lines) if page.rows else "There are no open reports.")
 
     def do_show(self) -> None:
-        """Show a report with the lines that its writer heard."""
         report = self.find_report()
         logger.log_sec(f"aireport/show: {self.caller} reads report {report.id}")
         rows = messages_by_seq(report.assistant_id, report.seqs, len(report.seqs))
@@ -101,7 +98,6 @@ class CmdAIReport(PlayersCommand):
         self.msg("\n".join(lines))
 
     def do_close(self) -> None:
-        """Close a report."""
         report = self.find_report()
         by = clean_heard(self.caller.key, 60)
         if not close_report(report.id, self.services.now(), by):

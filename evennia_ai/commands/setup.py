@@ -80,7 +80,6 @@ class CmdAISetup(AICommand):
     switch_options = ("new", "set", "persona", "delete", "list")
 
     def do_default(self) -> None:
-        """Attach an assistant to an existing character; without a persona show the assistant."""
         if not self.rhs:
             self.show()
             return
@@ -94,7 +93,6 @@ class CmdAISetup(AICommand):
         self.attach(character, self.read_persona())
 
     def do_new(self) -> None:
-        """Create a character with an assistant in the caller's room."""
         if not self.lhs or not self.rhs:
             raise UsageError("Usage: aisetup/new <name> = <persona>")
         if self.caller.location is None:
@@ -171,7 +169,6 @@ class CmdAISetup(AICommand):
         self.report_complaints(script)
 
     def do_set(self) -> None:
-        """Change one setting of one assistant, or let it be inherited again."""
         target, _, name = self.lhs.partition("/")
         if not name.strip():
             raise UsageError("Usage: aisetup/set <character>/<setting> = <value>")
@@ -234,7 +231,6 @@ class CmdAISetup(AICommand):
         )
 
     def do_persona(self) -> None:
-        """Write a shared persona, show one, or list them all."""
         personas = self.services.personas
         if not self.lhs:
             every = sorted(personas.all().items())
@@ -256,7 +252,6 @@ class CmdAISetup(AICommand):
         self.msg(f"The persona @{shown} is stored. To use it: |waisetup <character> = @{shown}|n")
 
     def do_delete(self) -> Dialogue:
-        """Delete an assistant, after a question."""
         return self.confirm_delete(self.find_editable(self.lhs))
 
     def confirm_delete(self, script: GameScript) -> Dialogue:
@@ -282,7 +277,6 @@ class CmdAISetup(AICommand):
         self.msg(f"{name} has no assistant any more. Everything it remembered is deleted.")
 
     def do_list(self) -> None:
-        """List all settings, then all assistants."""
         self.msg("\n".join(setting_line(name) for name in sorted(FIELDS)))
         names = ", ".join(shown_name(script) for script in all_assistants()) or "none yet"
         self.msg(f"Assistants: {names}.")

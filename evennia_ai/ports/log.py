@@ -27,21 +27,14 @@ from evennia_ai.policy.pending_acts import PendingAct
 
 @dataclass(frozen=True)
 class TurnRecord:
-    """An open turn.
-
-    Attributes:
-        audience: dbrefs of everybody who will hear the answer.
-        private: True if the words that started it were whispered.
-        events: the events to answer.
-        overheard: events that need no answer, heard since the last turn.
-        done_before: world acts of earlier attempts at the same events, done or possibly done.
-    """
+    """An open turn."""
 
     id: int
-    audience: Audience
-    private: bool
-    events: tuple[InboxEvent, ...]
-    overheard: tuple[InboxEvent, ...] = ()
+    audience: Audience  # dbrefs of everybody who will hear the answer
+    private: bool  # True if the words that started it were whispered
+    events: tuple[InboxEvent, ...]  # the events to answer
+    overheard: tuple[InboxEvent, ...] = ()  # events that need no answer, heard since the last turn
+    # world acts of earlier attempts at the same events, done or possibly done
     done_before: tuple[ToolCallRequest, ...] = ()
 
     @property
@@ -75,15 +68,10 @@ class TurnRecord:
 
 @dataclass(frozen=True)
 class OpenEvents:
-    """Events that need an answer, oldest first.
+    """Events that need an answer, oldest first."""
 
-    Attributes:
-        waiting: events without a turn.
-        doubtful: events whose answer was on its way when the server died.
-    """
-
-    waiting: tuple[InboxEvent, ...] = ()
-    doubtful: tuple[InboxEvent, ...] = ()
+    waiting: tuple[InboxEvent, ...] = ()  # events without a turn
+    doubtful: tuple[InboxEvent, ...] = ()  # events whose answer was on its way when the server died
 
     def __bool__(self) -> bool:
         return bool(self.waiting or self.doubtful)
@@ -166,26 +154,15 @@ class Turns(Protocol):
 
 @dataclass(frozen=True)
 class ModelCallRecord:
-    """One model call and its cost.
+    """One model call and its cost."""
 
-    Attributes:
-        profile: name of the model profile.
-        purpose: its name in the log, such as a prompt context's.
-        estimated_tokens: our estimate of the request.
-        usage: the endpoint's token counts, None if it reported none.
-        duration_ms: time until the reply or the error, in milliseconds.
-        finish_reason: as the endpoint reported it.
-        error_kind: kind of the error, empty if the call succeeded.
-        speakers: dbrefs of those whose words started the call.
-    """
-
-    profile: str
+    profile: str  # name of the model profile
     model: str
-    purpose: str
-    estimated_tokens: int
-    usage: Usage | None
-    duration_ms: int
-    finish_reason: str = ""
-    error_kind: str = ""
+    purpose: str  # its name in the log, such as a prompt context's
+    estimated_tokens: int  # our estimate of the request
+    usage: Usage | None  # the endpoint's token counts, None if it reported none
+    duration_ms: int  # time until the reply or the error, in milliseconds
+    finish_reason: str = ""  # as the endpoint reported it
+    error_kind: str = ""  # kind of the error, empty if the call succeeded
     error: str = ""
-    speakers: Audience = frozenset()
+    speakers: Audience = frozenset()  # dbrefs of those whose words started the call

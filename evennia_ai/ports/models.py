@@ -31,46 +31,32 @@ class Scene:
     """The content of a prompt as structured data, for the offline brain.
 
     It holds only what was selected for the prompt's audience.
-
-    Attributes:
-        lines: the new lines.
-        situation: what the character perceives.
-        step: number of the turn's model call, from 1.
-        task: what is asked for if it is not a turn, such as `TASK_SUMMARY`; else empty.
-        material: the task's input; for a summary the previous one, then a line for each message.
-        room_tokens: the most tokens for the task's result.
-        excuses: lines that the character said lately in place of an answer; no message has them.
-        assistants: names of the other assistants among the speakers.
     """
 
     name: str
     persona: Persona
-    lines: tuple[HeardLine, ...]
-    situation: Situation = field(default_factory=Situation)
+    lines: tuple[HeardLine, ...]  # the new lines
+    situation: Situation = field(default_factory=Situation)  # what the character perceives
     lore: tuple[str, ...] = ()
-    step: int = 1
-    task: str = ""
+    step: int = 1  # number of the turn's model call, from 1
+    task: str = ""  # what is asked for if it is not a turn, such as `TASK_SUMMARY`; else empty
+    # the task's input; for a summary the previous one, then a line for each message
     material: tuple[str, ...] = ()
-    room_tokens: int = 0
+    room_tokens: int = 0  # the most tokens for the task's result
+    # lines that the character said lately in place of an answer; no message has them
     excuses: tuple[str, ...] = ()
-    assistants: frozenset[str] = frozenset()
+    assistants: frozenset[str] = frozenset()  # names of the other assistants among the speakers
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who causes and pays for a model call.
+    """Who causes and pays for a model call."""
 
-    Attributes:
-        assistant: its id.
-        speakers: dbrefs of those whose words started the call; their budgets pay for it.
-        background: True if nobody waits for the reply.
-        tokens_per_day: the assistant's own budget, None for no limit.
-    """
-
-    assistant: str = ""
+    assistant: str = ""  # its id
+    # dbrefs of those whose words started the call; their budgets pay for it
     speakers: Audience = frozenset()
-    background: bool = False
-    tokens_per_day: int | None = None
+    background: bool = False  # True if nobody waits for the reply
+    tokens_per_day: int | None = None  # the assistant's own budget, None for no limit
 
 
 @dataclass(frozen=True)
@@ -89,36 +75,29 @@ class Delta:
 
 @dataclass(frozen=True)
 class LLMRequest:
-    """One model call.
+    """One model call."""
 
-    Attributes:
-        messages: in chat-completions form.
-        tools: schemas of the tools that the reply may call; their form sends them or describes
-            them in the messages.
-        tokens: estimated size of everything that is sent.
-        form: name of the request form.
-        response_schema: the JSON schema that the reply must fit, None for none.
-        addressee: name of whoever is answered, "" for nobody.
-        on_call: called in the reactor's thread with each finished tool call of a reply that is
-            still arriving, in the order of the reply's ``tool_calls``; None to get all at once.
-        on_delta: called with each part of a raw reply if the client can stream it, possibly in
-            another thread, so it must be quick and touch nothing of the game. The last delta comes
-            before the Deferred fires. A reply that the endpoint sends whole has no deltas.
-    """
-
-    messages: Sequence[WireMessage]
+    messages: Sequence[WireMessage]  # in chat-completions form
     scene: Scene
+    # schemas of the tools that the reply may call; their form sends them or describes them in
+    # the messages
     tools: Sequence[Mapping[str, Any]] = ()
     max_tokens: int | None = None
     temperature: float | None = None
-    tokens: int = 0
+    tokens: int = 0  # estimated size of everything that is sent
     caller: Caller = Caller()
-    form: str = TOOLS
+    form: str = TOOLS  # name of the request form
+    # the JSON schema that the reply must fit, None for none
     response_schema: Mapping[str, Any] | None = None
-    addressee: str = ""
+    addressee: str = ""  # name of whoever is answered, "" for nobody
+    # called in the reactor's thread with each finished tool call of a reply that is still
+    # arriving, in the order of the reply's ``tool_calls``; None to get all at once
     on_call: Callable[[ToolCallRequest], None] | None = field(
         default=None, compare=False, repr=False
     )
+    # called with each part of a raw reply if the client can stream it, possibly in another
+    # thread, so it must be quick and touch nothing of the game. The last delta comes before
+    # the Deferred fires. A reply that the endpoint sends whole has no deltas
     on_delta: Callable[[Delta], None] | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -113,38 +113,25 @@ class Memories(Protocol):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """The context of a tool call.
-
-    Attributes:
-        audience: dbrefs of everybody the prompt was built for.
-        private: True if the prompt held anything that only ``audience`` may know.
-        speakers: dbrefs of those whose new words are in the turn.
-        whispered: True if the words that started the turn were whispered.
-        askers: dbrefs of those who wait for the answer.
-        hops: length of the chain of assistants' answers that led to the turn.
-        allowed: names of the prompt context's tools, None for all.
-        deadline_at: the clock's second at which the tool is cancelled.
-        source_seqs: the messages that the call is about; empty for those this turn heard.
-        said_at: when these messages were said, ISO time; empty for those this turn heard.
-        authors: everybody whose words the prompt holds (`policy.authors`). A tool's lock must let
-            all of them pass (P8), and a record that the tool writes has them as authors.
-        confirmed_by: dbref of the person who confirmed or approved this very call, else "".
-    """
+    """The context of a tool call."""
 
     script: Script
     character: Character
-    audience: Audience
-    private: bool
-    speakers: Audience
-    whispered: bool = False
-    askers: Audience = frozenset()
-    hops: int = 0
-    allowed: frozenset[str] | None = None
-    deadline_at: float = 0.0
+    audience: Audience  # dbrefs of everybody the prompt was built for
+    private: bool  # True if the prompt held anything that only ``audience`` may know
+    speakers: Audience  # dbrefs of those whose new words are in the turn
+    whispered: bool = False  # True if the words that started the turn were whispered
+    askers: Audience = frozenset()  # dbrefs of those who wait for the answer
+    hops: int = 0  # length of the chain of assistants' answers that led to the turn
+    allowed: frozenset[str] | None = None  # names of the prompt context's tools, None for all
+    deadline_at: float = 0.0  # the clock's second at which the tool is cancelled
+    # the messages that the call is about; empty for those this turn heard
     source_seqs: tuple[int, ...] = ()
-    said_at: str = ""
+    said_at: str = ""  # when these messages were said, ISO time; empty for those this turn heard
+    # everybody whose words the prompt holds (`policy.authors`). A tool's lock must let all of
+    # them pass (P8), and a record that the tool writes has them as authors
     authors: Authors = frozenset()
-    confirmed_by: str = ""
+    confirmed_by: str = ""  # dbref of the person who confirmed or approved this very call, else ""
 
     @property
     def all_authors(self) -> Authors:
@@ -270,21 +257,15 @@ class Script(Protocol):
     ``db`` and ``ndb`` are Evennia's handlers of stored Attributes and of state in memory; a name
     that was never set reads None. ``obj`` is what Evennia attached the script to, None if it is
     gone. Evennia has no types, so these are Any. ``pk`` is None once the script is deleted.
-
-    Attributes:
-        prompt_overhead: tokens of the last request outside the conversation.
-        tool_offer: the tools that the current talk has needed so far.
-        compaction_strikes: compactions in a row that produced no summary.
-        small_compactions: compactions in a row that removed little.
-        compaction_cost: what the next compaction has cost so far (`policy.limits.budgets`).
     """
 
     db: Any
     ndb: Any
-    prompt_overhead: int
-    tool_offer: ToolOffer
-    compaction_strikes: int
-    small_compactions: int
+    prompt_overhead: int  # tokens of the last request outside the conversation
+    tool_offer: ToolOffer  # the tools that the current talk has needed so far
+    compaction_strikes: int  # compactions in a row that produced no summary
+    small_compactions: int  # compactions in a row that removed little
+    # what the next compaction has cost so far (`policy.limits.budgets`)
     compaction_cost: Mapping[str, int]
 
     @property

@@ -41,7 +41,6 @@ class MemoryLines:
     def after(
         self, seq: int, upto: int | None, limit: int, embedder: str
     ) -> list[tuple[Message, bytes | None]]:
-        """Return the next messages after one with the vectors of this embedder."""
         last = math.inf if upto is None else upto
         found = [m for m in self.messages if seq < m["metadata"]["seq"] <= last]
         stored = [self.vectors.get(m["metadata"]["seq"], ("", b"")) for m in found[:limit]]
@@ -51,12 +50,10 @@ class MemoryLines:
         ]
 
     def read(self, seqs: Iterable[int]) -> list[Message]:
-        """Return those of some messages that exist."""
         wanted = set(seqs)
         return [m for m in self.messages if m["metadata"]["seq"] in wanted]
 
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
-        """Store vectors by message."""
         self.vectors |= {seq: (embedder, packed) for seq, packed in vectors.items()}
 
 
@@ -78,7 +75,6 @@ class MemoryConversation:
         self.lines = MemoryLines(self.messages)
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
-        """Store messages; return them with ``seq``, ``at`` and ``tokens`` filled in."""
         stored = []
         for message in messages:
             copy: Message = {**message, "metadata": {**message["metadata"]}}
@@ -90,12 +86,10 @@ class MemoryConversation:
         return stored
 
     def view(self) -> Sequence[Message]:
-        """Return the last compaction's marker, if any, and every later message."""
         return self.current.items
 
     @property
     def sizes(self) -> Sizes:
-        """Return the sizes of the view."""
         return self.current.sizes
 
     def unload_view(self) -> None:
@@ -103,7 +97,6 @@ class MemoryConversation:
 
     @property
     def current(self) -> View:
-        """Return the view with its sizes."""
         records = [m.record for m in self._in_force() if isinstance(m, StoredCompaction)]
         record = records[-1] if records else None
         masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
@@ -115,13 +108,11 @@ class MemoryConversation:
         return [move for move in self.moves if not move.undone]
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
-        """Store a compaction and return it with its id."""
         stored = replace(record, id=len(self.moves) + 1, compacted_at=self.now().isoformat())
         self.moves.append(StoredCompaction(stored))
         return stored
 
     def mask(self, upto_seq: int) -> int:
-        """Mask tool results up to a message number; return how many."""
         view = self.current
         chosen = range(view.masked_upto + 1, upto_seq + 1)
         count = sum(is_maskable(m) and m["metadata"]["seq"] in chosen for m in view.messages)
@@ -130,7 +121,6 @@ class MemoryConversation:
         return count
 
     def undo(self) -> CompactionRecord | None:
-        """Undo the last compaction and later masks; return the compaction, if any."""
         records = [m for m in self._in_force() if isinstance(m, StoredCompaction)]
         if not records:
             return None
@@ -141,12 +131,10 @@ class MemoryConversation:
         return records[-1].record
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """Return compactions whose journal entries are missing (True) or must go (False)."""
         moves = (move for move in self.moves if isinstance(move, StoredCompaction))
         return [(m.record, not m.undone) for m in moves if m.undone == m.archived]
 
     def note_archived(self, id: int, archived: bool) -> None:
-        """Store whether a compaction has its journal entries."""
         for move in self.moves:
             if isinstance(move, StoredCompaction) and move.record.id == id:
                 move.archived = archived

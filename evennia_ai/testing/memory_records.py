@@ -31,36 +31,30 @@ class MemorySegments:
         self._given_out = len(entries)
 
     def load_steps(self) -> Iterator[None]:
-        """Load nothing, since all is in memory."""
         return iter(())
 
     def load_all(self) -> None:
         """Do nothing."""
 
     def held(self) -> Iterator[Record]:
-        """Return every record, oldest first."""
         return iter(list(self._entries.values()))
 
     all = held
 
     def get(self, id: str) -> Record | None:
-        """Return the record with an id, None if there is none."""
         return self._entries.get(id)
 
     def select(self, ids: Iterable[str]) -> list[Record]:
-        """Return the records with these ids, oldest first."""
         wanted = set(ids)
         return [record for record in self._entries.values() if record["id"] in wanted]
 
     def next_ids(self) -> Iterator[str]:
-        """Return the ids of the next records."""
         return (f"{self._prefix}{number}" for number in count(self._given_out + 1))
 
     def reset(self) -> None:
         """Do nothing."""
 
     def change(self, records: Mapping[str, Record | None], *added: Record) -> None:
-        """Replace, remove and add records."""
         changes = {known: new for known, new in records.items() if known in self._entries}
         self._given_out += len(added)
         for known, new in [*changes.items(), *((one["id"], one) for one in added)]:
@@ -90,11 +84,9 @@ class InMemory(RecordStore):
             self.noticed(None, record)
 
     def open_segments(self) -> Any:
-        """Return segments that are this store's dict."""
         return self.segments_type(self.entries, self.prefix, self._follow)
 
     def now(self) -> datetime:
-        """Return the time in UTC."""
         return self._now() if self._now else super().now()
 
 

@@ -44,26 +44,21 @@ class MemoryInbox:
         self.rows: list[StoredEvent] = [] if rows is None else rows
 
     def put(self, heard: Heard) -> int:
-        """Store an event and return its id."""
         event = InboxEvent(len(self.rows) + 1, self.now(), heard)
         state = "waiting" if heard.addressed else "overheard"
         self.rows.append(StoredEvent(event, state, heard.reason))
         return event.id
 
     def open_events(self) -> OpenEvents:
-        """Return the events that need an answer and have none."""
         return OpenEvents(tuple(self.in_state("waiting")), tuple(self.in_state("doubtful")))
 
     def overheard(self) -> Sequence[InboxEvent]:
-        """Return the events that the next turn will log."""
         return self.in_state("overheard")
 
     def in_state(self, state: str) -> list[InboxEvent]:
-        """Return the events in one state, oldest first."""
         return [row.event for row in self.rows if row.state == state]
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
-        """Close events."""
         for row in self.rows:
             if row.event.id in event_ids:
                 row.state, row.reason = state, reason
@@ -125,7 +120,6 @@ class MemoryTurns:
     def begin(
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
     ) -> TurnRecord:
-        """Open a turn."""
         turn_id = len(self.turns) + 1
         wanted = {event.id for event in events}
         taken = [
@@ -153,7 +147,6 @@ class MemoryTurns:
         return record
 
     def times_of(self, context: str, since: datetime) -> list[datetime]:
-        """Return the start times of the turns of one context since a time, oldest first."""
         return [turn.at for turn in self.turns if turn.context == context and turn.at >= since]
 
     def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
@@ -171,21 +164,17 @@ class MemoryTurns:
         )
 
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
-        """Close a turn and its events."""
         self._close(turn_id, outcome, outcome, detail)
 
     def give_back(self, turn_id: int) -> None:
-        """Close a turn whose answer nobody could hear."""
         self._close(turn_id, "unheard", self._state_after(turn_id))
 
     def recover(self) -> None:
-        """Close the turn that an error left open."""
         if self.current is not None and not self.turns[self.current - 1].outcome:
             self.recover_turn(self.current)
         self.current = None
 
     def recover_turn(self, turn_id: int) -> None:
-        """Close an interrupted turn according to its stored acts."""
         self._close(turn_id, "interrupted", self._state_after(turn_id))
 
     def _state_after(self, turn_id: int) -> str:
@@ -205,7 +194,6 @@ class MemoryTurns:
             self.current = None
 
     def is_current(self, turn_id: int) -> bool:
-        """Return True while the turn may act."""
         held = self.current == turn_id and self._lost != turn_id
         return held and self.lease and self.may_go_on()
 
@@ -214,19 +202,16 @@ class MemoryTurns:
         self._lost = self.current
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
-        """Store a model call."""
         calls = self.loose_calls if turn_id is None else self.turns[turn_id - 1].model_calls
         calls.append(call)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
-        """Store an intent and return its id."""
         self.acts.append(Act(turn_id, call, world, self.conversation.now()))
         return len(self.acts)
 
     def record_outcome(
         self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
     ) -> None:
-        """Store an outcome and log its messages."""
         self.conversation.append(messages)
         self.acts[act_id - 1].state = state
         self.acts[act_id - 1].result = result

@@ -33,25 +33,20 @@ class StandInSemantic:
 
     @property
     def is_off(self) -> bool:
-        """Return True if the game has none."""
         return bool(self.off)
 
     @property
     def was_used(self) -> bool:
-        """Return True after the first call."""
         return bool(self.asked)
 
     @property
     def trouble(self) -> str:
-        """Return the current problem, empty if there is none."""
         return self.off or ("It is down." if self.down else "")
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
-        """Store items."""
         return self._answer("put", lambda: {item.entry: self._put(agent, item) for item in items})
 
     def delete(self, ids: Sequence[str]) -> Deferred[None]:
-        """Delete memories."""
 
         def delete() -> None:
             for memories in self.stored.values():
@@ -61,11 +56,9 @@ class StandInSemantic:
         return self._answer("delete", delete)
 
     def delete_all(self, agent: str) -> Deferred[None]:
-        """Delete all memories of a character."""
         return self._answer("delete_all", self._of(agent).clear)
 
     def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
-        """Fire with all memories of a character."""
         return self._answer("rows", lambda: [row for row, _ in self._of(agent).values()])
 
     def stop(self) -> None:

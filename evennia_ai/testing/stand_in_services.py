@@ -52,7 +52,6 @@ class StandInToolbox:
         self.spoken: list[tuple[str, str, Audience]] = []
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """Return every tool that the context allows."""
         return [
             ToolSpec(
                 name, category, name not in SILENT, name in SILENT, {"function": {"name": name}}
@@ -65,7 +64,6 @@ class StandInToolbox:
     def run(
         self, context: ToolContext, call: ToolCallRequest, dry: bool = False
     ) -> Steps[ToolResult]:
-        """Run a tool, unless ``dry``. Fires with its result; never fails."""
         if call.name not in self.categories:
             return ToolResult("failed", f"There is no tool '{call.name}'.")
         if dry:
@@ -94,29 +92,23 @@ class StandInWorld:
         self.looks: dict[str, str] = {}
 
     def listeners(self, character: Character) -> Audience:
-        """Return everybody present."""
         return self.present
 
     def situation(self, character: Character) -> Situation:
-        """Return the situation in ``seen``."""
         return self.seen
 
     def lore(
         self, character: Character, audience: Audience
     ) -> tuple[Sequence[LoreEntry], Audience]:
-        """Return the lore in ``known``, for everybody."""
         return self.known, frozenset({"all"})
 
     def name_of(self, character: Character, dbref: str) -> str:
-        """Return a name from ``names``."""
         return self.names.get(dbref, "")
 
     def looks_of(self, character: Character, dbref: str) -> str:
-        """Return a description from ``looks``."""
         return self.looks.get(dbref, "")
 
     def authors_of(self, dbref: str) -> Authors:
-        """Return the object itself, as for a player's character."""
         return frozenset({dbref})
 
 
@@ -124,7 +116,6 @@ class AtOnce:
     """`ports.Slices` that does everything at once."""
 
     def put(self, work: Callable[..., object], *args: Any) -> None:
-        """Call ``work(*args)``."""
         work(*args)
 
 
@@ -132,22 +123,18 @@ class NoSharedMemory:
     """`ports.SharedMemory` without any content."""
 
     def labels_of(self, character: Character) -> frozenset[str]:
-        """Return none."""
         return frozenset()
 
     def told_by(self, assistant_id: int) -> list[Told]:
-        """Return none."""
         return []
 
     def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
-        """Return none."""
         return frozenset()
 
     def tell(self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
         """Store nothing."""
 
     def still_told(self, ids: Iterable[str]) -> frozenset[str]:
-        """Return none."""
         return frozenset()
 
     def take_back(self, ids: Sequence[int]) -> None:
@@ -192,26 +179,20 @@ class StandInServices:
         self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
 
     def compacting(self, script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
-        """Record the start or the end of a compaction."""
         self.compactions.append((reason, result))
 
     def thinking(self, script: Script, turn: TurnRecord, begins: bool) -> None:
-        """Record the start or the end of a turn."""
         self.thoughts.append((turn.id, begins))
 
     def now(self) -> datetime:
-        """Return the fake clock's time, counted from the beginning of 2026."""
         start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         return datetime.fromtimestamp(start + self.clock.seconds(), UTC)
 
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
-        """Return nobody."""
         return frozenset()
 
     def note_refused(self, speakers: Audience) -> None:
-        """Keep whose calls were refused in ``refused``."""
         self.refused.append(speakers)
 
     def text(self, key: str) -> str:
-        """Return the key in brackets."""
         return f"({key})"

@@ -58,45 +58,35 @@ class StandInCharacter:
         self.said: list[str] = []
 
     def attach_assistant(self, persona: str = "") -> Script | None:
-        """Return the assistant it has."""
         return self.assistant
 
     def ai_perceived(
         self, kind: str, actor: Any, item: Any = None, since: datetime | None = None
     ) -> bool:
-        """Return False: no game told of anything."""
         return False
 
     def at_ai_hear(self, event: Heard) -> Heard | None:
-        """Return the event unchanged."""
         return event
 
     def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:
-        """Forbid nothing."""
         return None
 
     def at_ai_situation(self, situation: Situation) -> Situation:
-        """Return the situation unchanged."""
         return situation
 
     def at_ai_describe_self(self) -> str:
-        """Return nothing about itself."""
         return ""
 
     def at_ai_say(self, text: str) -> str:
-        """Return the words unchanged."""
         return text
 
     def at_ai_thinking(self, seconds: float) -> str | None:
-        """Return nothing to do."""
         return None
 
     def at_pre_say(self, message: str, **kwargs: Any) -> str | None:
-        """Return the words unchanged."""
         return message
 
     def at_say(self, message: str, **kwargs: Any) -> None:
-        """Record the words."""
         self.said.append(message)
 
 
@@ -155,16 +145,13 @@ class StandInScript:
         self.turns = MemoryTurns(self.conversation, self.inbox)
 
     def is_in_conversation(self, dbref: str) -> bool:
-        """Return True if they ever talked."""
         return dbref in self.partners
 
     def last_exchange_with(self, dbref: str) -> float:
-        """Return when they last talked in unix seconds, 0 if never."""
         last = self.partners.get(dbref)
         return last.timestamp() if last else 0.0
 
     def players_near(self) -> bool:
-        """Return True if anybody is present."""
         return bool(self.services.world.present)
 
     def wake(self) -> None:
@@ -176,31 +163,24 @@ class StandInScript:
         """Keep the settings it was created with."""
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
-        """Record who is told which line."""
         self.told += [(key, dbref) for dbref in dbrefs]
 
     def pins(self, audience: Audience | None) -> Sequence[KnownLine]:
-        """Return no pins."""
         return ()
 
     def goals(self, audience: Audience | None) -> Sequence[KnownLine]:
-        """Return no goals."""
         return ()
 
     def occupation(self) -> Sequence[KnownLine]:
-        """Return no part of a day plan."""
         return ()
 
     def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
-        """Return no entries."""
         return ()
 
     def tell_owner(self, trouble: str) -> None:
-        """Record the problem."""
         self.troubles.append(trouble)
 
     def may_think(self) -> bool:
-        """Return True."""
         return True
 
     def hears(

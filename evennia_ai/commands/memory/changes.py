@@ -88,7 +88,6 @@ class MemoryChanges(AICommand):
         return frozenset(self.find_character(name.strip()).dbref for name in names.split(","))
 
     def do_add(self, request: MemoryRequest) -> None:
-        """Add an entry."""
         audience = self.find_audience(request.more) if request.more else None
         words = self.read_words(request, "add <character> [for <player>]")
         entry = request.editor.add(words, None if audience is None else sorted(audience))
@@ -98,7 +97,6 @@ class MemoryChanges(AICommand):
         self.tell_change(request, f"Added, {clean_output(known, 200)}:", entry)
 
     def do_edit(self, request: MemoryRequest) -> None:
-        """Replace the words of an entry."""
         entry = self.find_own_words(request, request.more)
         words = self.read_words(request, "edit <character>/<number>")
         if words == entry["content"]:
@@ -107,7 +105,6 @@ class MemoryChanges(AICommand):
         self.tell_change(request, f"Now: {clean_output(words, LINE_CHARS)}\nBefore:", entry)
 
     def do_pin(self, request: MemoryRequest) -> None:
-        """Pin an entry, or unpin it."""
         pinned = self.switch == "pin"
         entry = self.find_own_words(request, request.value)
         state = "pinned" if pinned else "not pinned"
@@ -119,13 +116,11 @@ class MemoryChanges(AICommand):
     do_unpin = do_pin
 
     def do_delete(self, request: MemoryRequest) -> None:
-        """Delete an entry."""
         entry = self.find_entry(request, request.value)
         request.editor.delete(entry["id"])
         self.tell_change(request, "Deleted:", entry)
 
     def do_undo(self, request: MemoryRequest) -> None:
-        """Undo the last change."""
         editor = request.editor
         step = editor.steps.last()
         if step is None:
@@ -143,7 +138,6 @@ class MemoryChanges(AICommand):
 
     @inlineCallbacks
     def do_restore(self, request: MemoryRequest) -> Work:
-        """Put an archived entry back into the journal."""
         journal = request.script.character.journal
         yield journal.archive.load(self.services.slices.put)
         entry = self.find_in(journal.archive, request.value, request, "aimemory/archive")

@@ -103,12 +103,10 @@ class CmdAIMemory(MemoryChanges):
         return MemoryRequest(find(name.strip()), more.strip(), (self.rhs or "").strip())
 
     def do_default(self, request: MemoryRequest) -> Deferred[None]:
-        """Show a page of the journal."""
         journal = request.script.character.journal
         return self.browse(request, journal, "has no journal entries yet.")
 
     def do_archive(self, request: MemoryRequest) -> Deferred[None]:
-        """Show a page of the archive."""
         archive = request.script.character.journal.archive
         return self.browse(request, archive, "has no pruned entries.")
 
@@ -121,7 +119,6 @@ class CmdAIMemory(MemoryChanges):
 
     @inlineCallbacks
     def do_show(self, request: MemoryRequest) -> Work:
-        """Show one entry with its source, its links and what was derived from it."""
         entry = self.find_entry(request, request.value)
         profiles = request.script.character.ai_profiles
 
@@ -143,7 +140,6 @@ class CmdAIMemory(MemoryChanges):
         self.msg("\n".join(lines))
 
     def do_about(self, request: MemoryRequest) -> None:
-        """Show what the character knows about somebody."""
         dbref, name = self.find_subject(request)
         records = request.script.character.ai_profiles.about(dbref)
         lines = whole_profile(request.script, dbref, records, self.reader)
@@ -154,7 +150,6 @@ class CmdAIMemory(MemoryChanges):
 
     @inlineCallbacks
     def do_search(self, request: MemoryRequest) -> Work:
-        """Show what the character would find for some players."""
         if not request.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
         audience = self.find_audience(request.more) if request.more else frozenset()
@@ -163,7 +158,6 @@ class CmdAIMemory(MemoryChanges):
 
     @inlineCallbacks
     def do_rebuild(self, request: MemoryRequest) -> Work:
-        """Rebuild the index and the long-term memory."""
         try:
             yield rebuild_memory(request.script, self.msg)
         except TurnAborted as error:
