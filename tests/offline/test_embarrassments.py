@@ -127,6 +127,14 @@ def test_a_mug_of_ale_is_a_drink():
     assert "mug of ale" in words and "pewter" not in words
 
 
+def test_who_is_ill_is_told_the_remedy_and_later_pitied():
+    healer = Persona("You are Eluned, a healer.", knows=("willow bark brings down a fever",))
+    talk = Talk("Eluned", healer, STREET)
+    said = [talk.hear("I have a fever.") for _ in range(3)]
+    assert "Willow bark" in said[0]
+    assert not re.search("Willow|know|no more|told you", " ".join(said[1:]), re.I), said
+
+
 DESCRIBED = "A normal person"
 
 
