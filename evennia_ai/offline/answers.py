@@ -36,7 +36,8 @@ def sought(view: View, intent: Intent, text: str) -> str:
     fresh = next((fact for fact in own if not view.repeats(fact)), "")
     if fresh or not intent.seek:
         return view.told_fact(fresh, "self")
-    return recall.about_me(view, text) or view.known(text, ("self", "lore"))
+    asks = is_question(text, view.language)
+    return recall.about_me(view, text) or view.known(text, ("self", "lore"), stale=asks)
 
 
 def to_question(view: View, text: str) -> str:

@@ -21,6 +21,7 @@ HOSTILE = frozenset({"inject", "authority", "crime", "threat"})
 COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
 CALLED = "..."  # stands for a sentence that is only the character's name
 MOST = 2
+LONGEST = 330  # characters of two answers
 
 
 def gather(view: View) -> list[View]:
@@ -103,7 +104,8 @@ def answers_to(view: View) -> list[str]:
     made: list[str] = []
     for text in weighed(view.language, view.sentences):
         said = refusal(view, text) or answer(view, text)
-        if said and said not in " ".join(made):
+        fits = not made or len(" ".join([*made, said])) <= LONGEST
+        if said and fits and said not in " ".join(made):
             made.append(said)
     return made
 

@@ -127,6 +127,22 @@ def test_a_mug_of_ale_is_a_drink():
     assert "mug of ale" in words and "pewter" not in words
 
 
+def test_two_long_answers_are_not_said_at_once():
+    mill = "the mill " + "turns and turns " * 14 + "on the river"
+    ship = "the ship " + "rolls and rolls " * 14 + "on the sea"
+    talk = Talk("Eluned", Persona("You are Eluned.", knows=(mill, ship)), STREET)
+    words = talk.hear("What about the mill? What about the ship?")
+    assert "mill" in words and "ship" not in words
+
+
+def test_who_is_ill_is_told_the_remedy_and_later_pitied():
+    healer = Persona("You are Eluned, a healer.", knows=("willow bark brings down a fever",))
+    talk = Talk("Eluned", healer, STREET)
+    said = [talk.hear("I have a fever.") for _ in range(3)]
+    assert "Willow bark" in said[0]
+    assert not re.search("Willow|know|no more|told you", " ".join(said[1:]), re.I), said
+
+
 DESCRIBED = "A normal person"
 
 
