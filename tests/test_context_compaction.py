@@ -17,12 +17,12 @@ from evennia_ai.sleep.compaction.compact import (
 )
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.sleep.emergency import compact_in_emergency
-from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.scripted import LLMReply, ScriptedLLM, call
 
 ANN, BOB = "#5", "#6"
 SUMMARY = "Ann is a smith from Dunmore and owes forty crowns."

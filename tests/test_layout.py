@@ -29,7 +29,7 @@ from tests.layout import (
 
 OUTSIDE = ("evennia", "django", "openai", "httpx", "httpx2", "mem0", "tiktoken", "wordllama")
 REACTOR = "twisted.internet.reactor"
-DOUBLES = ("testing.scripted", "testing.stand_ins", "testing.semantic")
+DOUBLES = ("testing.stand_ins", "testing.semantic")
 FOLDERS_WITH_FOLDERS = ("policy", "sleep", "commands")
 
 

@@ -7,8 +7,8 @@ import pytest
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_in_services import TOOLS, StandInToolbox
+from tests.scripted import ScriptedLLM, call
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, talk
 
 JOURNAL = {"add_journal_entry": "free", "update_entity_observation": "free"}

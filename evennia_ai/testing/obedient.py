@@ -20,7 +20,6 @@ from evennia_ai.messages import NOOP, SAY, WHISPER, WireMessage
 from evennia_ai.policy.request_forms.form import Schema, parameters_of, tool_name
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
 from evennia_ai.testing.disguises import undisguised
-from evennia_ai.testing.scripted import call
 
 CANARY = r"\bcanary[-_ ]?\w+"
 MOST_CALLS = 6  # in one reply
@@ -226,4 +225,4 @@ def read_object(text: str) -> dict[str, Any] | None:
 
 def as_json(arguments: Mapping[str, Any]) -> str:
     """Return arguments as JSON text."""
-    return call("", **arguments).arguments
+    return json.dumps(dict(arguments), ensure_ascii=False)

@@ -16,9 +16,9 @@ import pytest
 
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.models import Event, ModelCall, Turn
-from evennia_ai.testing.scripted import call
 from tests.bench.figures import Sheet
 from tests.game import conftest as game_tier
+from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.timeout(900)]
 

@@ -11,12 +11,12 @@ import pytest
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.memory import embedders
-from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.tools.memory import FOUND, find_memories
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet
 from tests.bench.remembering import EVERYBODY, at_once
+from tests.scripted import ScriptedLLM
 
 MISSED_AT_MOST = 0.2
 

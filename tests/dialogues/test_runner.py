@@ -3,8 +3,8 @@
 import pytest
 
 from evennia_ai.models import Event
-from evennia_ai.testing.scripted import call
 from tests.dialogues.runner import Stage, load_cast, play_all
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

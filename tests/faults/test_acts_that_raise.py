@@ -6,11 +6,11 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import ToolError
 from evennia_ai.models import ToolCall
-from evennia_ai.testing.scripted import call
 from evennia_ai.tools import NothingDone
 from tests.faults.broken_tools import add_tool
 from tests.faults.seen import ends, seems_sane, spoken_by
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

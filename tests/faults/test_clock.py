@@ -10,10 +10,10 @@ from evennia_ai.models import Event
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.store.usage import spent_on
-from evennia_ai.testing.scripted import call
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, spoken_by, tracebacks
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

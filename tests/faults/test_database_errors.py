@@ -9,11 +9,11 @@ from twisted.internet.defer import Deferred
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.store.usage import spent_on
-from evennia_ai.testing.scripted import call
 from tests.faults.django_errors import ERRORS
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

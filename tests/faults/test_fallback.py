@@ -17,9 +17,9 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.retry import RetryLimits
-from evennia_ai.testing.scripted import call
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

@@ -11,11 +11,11 @@ from evennia_ai.memory.semantic import PAUSE_S, LongTermMemory, MemorySettings
 from evennia_ai.policy.records.long_term import agent_of, memory_of
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.store.server_settings import deletion_marks
-from evennia_ai.testing.scripted import call
 from tests.forgetting import forget_chunk
 from tests.game import conftest as shared
 from tests.llm import conftest as shared_llm
 from tests.memory.bag_of_words import BagOfWords
+from tests.scripted import call
 
 service = shared.service
 model = shared.model

@@ -9,10 +9,10 @@ from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Turn
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
-from evennia_ai.testing.scripted import call
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

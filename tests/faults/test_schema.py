@@ -6,8 +6,8 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from evennia_ai.models import Event
 from evennia_ai.store.schema import schema_trouble
-from evennia_ai.testing.scripted import call
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

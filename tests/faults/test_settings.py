@@ -3,9 +3,9 @@
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.testing.scripted import call
 from tests.faults.seen import ends, seems_sane, tracebacks
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

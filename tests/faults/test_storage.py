@@ -14,10 +14,10 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.overheard import OverheardQueue
 from evennia_ai.store.turns import TableTurns
-from evennia_ai.testing.scripted import call
 from tests.faults.file_database import Full, Locked, limit_pages, on_file
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

@@ -4,11 +4,11 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 
 from evennia_ai.models import Message, ToolCall, Turn
-from evennia_ai.testing.scripted import call
 from evennia_ai.turn.tool_execution import IN_DOUBT, WRONG
 from tests.faults.broken_tools import add_tool
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

@@ -4,10 +4,10 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.models import Event, Message, ToolCall, Turn
-from evennia_ai.testing.scripted import call
 from tests.faults.broken_tools import add_tool
 from tests.faults.seen import ends, seems_sane, tracebacks
 from tests.game import conftest as scene
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 

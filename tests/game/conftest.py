@@ -12,8 +12,8 @@ from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.policy.limits.retry import RetryLimits
-from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.semantic import StandInSemantic
+from tests.scripted import ScriptedLLM
 
 SESSION_IDS = count(1000)
 FLUSHES = count(1)

@@ -11,7 +11,7 @@ from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.records.day_plan import Planned
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 SYLLABLES = ("bri", "kado", "zel", "vorun", "thamo", "quis", "lerra")
 NAMES = [f"{one}{two}x" for one, two in product(SYLLABLES, SYLLABLES)]

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.sleep.sharing import share_memories
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 BRIDGE = "The bridge at the mill is down."
 

@@ -7,10 +7,10 @@ from evennia_ai import models
 from evennia_ai.messages import make_message
 from evennia_ai.notifications import notify
 from evennia_ai.services.startup import StartupRecovery
-from evennia_ai.testing.scripted import call
 from evennia_ai.testing.tools import try_tool
 from evennia_ai.tools.base import tool
 from tests.game.vault import Vault
+from tests.scripted import call
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 ACTS = {
     "say": ("say Mira, hello.", call("say", text="Hello."), 'Mira says, "Hello."'),

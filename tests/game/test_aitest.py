@@ -11,8 +11,8 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.probe import STEPS
 from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
 from evennia_ai.policy.probe.grading import TOOL, WORD
-from evennia_ai.testing.scripted import call
 from tests.provider import FaultyProvider
+from tests.scripted import call
 
 SECRET = "4f1c9e77-a2b8-tavern"
 TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in ("red", "blue")]}

@@ -9,11 +9,11 @@ from evennia_ai.notifications import notify
 from evennia_ai.policy.authors import known
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.limits.shares import PINS_FULL
-from evennia_ai.testing.scripted import call
 from evennia_ai.tools.permission import MOST_READ, People
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 from tests.game.vault import Vault
+from tests.scripted import call
 
 
 @pytest.fixture

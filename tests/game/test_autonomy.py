@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.messages import LLMReply
 from evennia_ai.models import Event, ModelCall, Turn
 from evennia_ai.notifications import notify
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 HOUR_S = 3_600
 

@@ -11,7 +11,7 @@ from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.store.turns import TableTurns
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 def states():

@@ -11,7 +11,7 @@ from evennia.objects.models import ObjectDB
 from evennia.utils.create import create_object
 
 from evennia_ai.assistant_character import AssistantMixin
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 from world.characters import Character
 
 CLASS = "world.characters.Character"

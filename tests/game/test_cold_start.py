@@ -13,7 +13,7 @@ from evennia_ai.policy.limits.retry import LOADING_CODE, LOADING_PAUSE_S
 from evennia_ai.policy.request_forms.form import FORMS, SCHEMA
 from evennia_ai.services import assistant_service
 from evennia_ai.services.warm_up import local_models
-from evennia_ai.testing.scripted import ScriptedLLM, call
+from tests.scripted import ScriptedLLM, call
 
 HOME = {"client": "openai", "model": "ours", "base_url": "http://127.0.0.1:8080/v1"}
 LOADING = ProviderUnavailable("loading", status=503, code=LOADING_CODE)

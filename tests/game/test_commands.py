@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.models import Event, Message
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 @pytest.fixture

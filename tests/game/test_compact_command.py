@@ -9,7 +9,7 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.signals import compaction_finished, compaction_started
-from evennia_ai.testing.scripted import LLMReply, call
+from tests.scripted import LLMReply, call
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from evennia_ai.sleep.compaction.journal_summary import archive_summaries, undo_
 from evennia_ai.store.compactions import TableCompactions, assistants_to_archive
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.journal import Journal
-from evennia_ai.testing.scripted import call
 from tests.forgetting import forget_chunk
+from tests.scripted import call
 
 LONG = "seen {} " + "and more " * 40
 

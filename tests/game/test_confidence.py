@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 SECRET = "the gold is under the stone"
 

@@ -10,7 +10,7 @@ from evennia.contrib.tutorials.evadventure.npcs import EvAdventureTalkativeNPC
 from evennia.utils.create import create_object
 
 from evennia_ai.assistant_character import AssistantCharacter, add_assistant_mixin
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 def results(game):

@@ -13,8 +13,8 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply
 from evennia_ai.sleep.planning import plan_day
 from evennia_ai.store.plans import DayPlan
-from evennia_ai.testing.scripted import call
 from tests.forgetting import forget_chunk
+from tests.scripted import call
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 ALL_DAY = "\n".join(

@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.commands.cmdset import COMMANDS
 from evennia_ai.models import Compaction, Event, ModelCall, SleepPass, Turn
 from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 CANARY = "zanzibar"
 

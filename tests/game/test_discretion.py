@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.models import Event, Message
 from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 CANARY = "zanzibar"
 PROFILES = {"open": {"client": "offline", "discretion": "trusting"}}

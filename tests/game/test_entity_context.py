@@ -10,9 +10,9 @@ from evennia_ai.memory.entity_context import run_entity_consolidation_batch
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.store.profiles import EntityProfiles
-from evennia_ai.testing.scripted import call
 from evennia_ai.turn.people import describe_present
 from tests.game.profile_values import history, set_attribute
+from tests.scripted import call
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.game.following import leader_id
 from evennia_ai.policy.conversation.following import asks_to_stay
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 @pytest.fixture

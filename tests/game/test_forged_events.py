@@ -9,10 +9,10 @@ from evennia_ai.models import Event, Message
 from evennia_ai.notifications import notify
 from evennia_ai.store.lines import TableLines
 from evennia_ai.store.rows import message_from_row
-from evennia_ai.testing.scripted import call
 from evennia_ai.testing.tools import try_tool
 from tests.e2e.fresh_game import DOCS, read_blocks
 from tests.game.forged_events import KEY, forged_commands, forged_names
+from tests.scripted import call
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from evennia_ai.messages import make_message
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.reports import is_log_unchanged
 from evennia_ai.store.server_settings import wishes
-from evennia_ai.testing.scripted import call
 from tests.game.forgetting_scene import BENS, Planted, fresh
+from tests.scripted import call
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from evennia_ai.models import Event, Message, SharedEntry, ToolCall
 from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.store.server_settings import change_wishes, wishes
-from evennia_ai.testing.scripted import call
 from tests.game.test_players import forget, talk
+from tests.scripted import call
 
 SECRET = "My ship is called the Grey Heron"
 

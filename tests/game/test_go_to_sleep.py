@@ -4,9 +4,9 @@ import pytest
 
 from evennia_ai.game.sleep_state import Bedtime, cause_of_sleep, is_asleep, sleep_state
 from evennia_ai.policy.schedule.sleep_schedule import WISH
-from evennia_ai.testing.scripted import call
 from evennia_ai.testing.tools import try_tool
 from evennia_ai.tools.control import go_to_sleep
+from tests.scripted import call
 
 
 def acts_unasked(game, mira, *lines):

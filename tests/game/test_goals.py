@@ -5,8 +5,8 @@ import pytest
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.goal import MOST_OPEN
 from evennia_ai.store.goal_records import Goals
-from evennia_ai.testing.scripted import call
 from tests.forgetting import forget_chunk
+from tests.scripted import call
 
 
 def use(game, speaker, tool, line="say Mira, a word", **arguments):

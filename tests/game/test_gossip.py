@@ -5,7 +5,7 @@ from django.db import OperationalError, connection
 
 from evennia_ai.models import Event, ModelCall, Turn
 from evennia_ai.policy.conversation.addressing import NO_CALLS_LEFT
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 BUDGET, LINES = 2, 6
 HOUR_S = 3_600

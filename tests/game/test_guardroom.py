@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.models import Event, ModelCall
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 GUARDS = 20
 PERSONA = "You guard the gate of the castle by day and night."

@@ -7,9 +7,9 @@ import pytest
 
 from evennia_ai.models import Event, Message
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
-from evennia_ai.testing.scripted import call
 from tests.game.conftest import GAPS
 from tests.game.screens import on_telnet, on_web
+from tests.scripted import call
 
 FILE = Path(__file__).parent / "data" / "harmless_lines.txt"
 LINES = [

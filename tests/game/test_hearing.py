@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.game.hearing import split_message
 from evennia_ai.models import Event
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 def events(character):

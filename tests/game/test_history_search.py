@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 @pytest.fixture

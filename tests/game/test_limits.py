@@ -14,8 +14,8 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
 from evennia_ai.policy.limits.retry import RetryLimits
-from evennia_ai.testing.scripted import call
 from evennia_ai.tools.journal import add_journal_entry
+from tests.scripted import call
 
 PLAYERS = 100
 DEADLINE_S = 6

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.models import Lore
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from django.db.models import F
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, ToolCall, Turn
 from evennia_ai.store.recovery import lost_turns, recover_lost_turn
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.models import Compaction, Message
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.memory.remote_vectors import PAUSE_S
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.shared_entries import SharedEntryStore
-from evennia_ai.testing.scripted import call
 from evennia_ai.tools.registry import load_registry
 from tests.game.profile_values import set_attribute
+from tests.scripted import call
 
 ANN, BOB = frozenset({"#5"}), frozenset({"#6"})
 

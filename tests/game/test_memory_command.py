@@ -5,11 +5,11 @@ import pytest
 from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
 )
-from evennia_ai.testing.scripted import call
 from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
 from tests.game.profile_values import set_attribute
 from tests.game.screens import on_web, telnet
+from tests.scripted import call
 
 told, ask, builder, ring = scene.told, scene.ask, scene.builder, scene.ring
 

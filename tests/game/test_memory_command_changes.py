@@ -13,10 +13,10 @@ from evennia_ai.sleep.consolidation import (
 from evennia_ai.store.forget import assistants_who_know
 from evennia_ai.store.memory_editor import MOST_STEPS, TAKEN_BACK, MemoryEditor, UndoSteps
 from evennia_ai.store.server_settings import deletion_marks
-from evennia_ai.testing.scripted import call
 from tests.forgetting import forget_chunk
 from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
+from tests.scripted import call
 
 told, ask, builder, ring = scene.told, scene.ask, scene.builder, scene.ring
 

@@ -6,8 +6,8 @@ import pytest
 
 from evennia_ai.messages import ToolCallRequest, make_message
 from evennia_ai.ports import ToolContext
-from evennia_ai.testing.scripted import call
 from tests.game.profile_values import set_attribute
+from tests.scripted import call
 
 
 @pytest.fixture

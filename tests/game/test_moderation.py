@@ -13,7 +13,7 @@ from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.policy.moderation import DOWN, read_rules
 from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.services.moderation import Moderation
-from evennia_ai.testing.scripted import ScriptedLLM, call
+from tests.scripted import ScriptedLLM, call
 
 ASKED = []
 

@@ -8,8 +8,8 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
-from evennia_ai.testing.scripted import call
 from tests.forgetting import forget_chunk
+from tests.scripted import call
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 DEBT = "I owe you three silver."

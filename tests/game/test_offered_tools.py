@@ -13,9 +13,9 @@ from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.schedule.sleep_schedule import WISH
 from evennia_ai.policy.tokens import count_tools
 from evennia_ai.ports import ToolContext
-from evennia_ai.testing.scripted import call
 from evennia_ai.tools.base import brief_schema, tool
 from evennia_ai.tools.registry import load_registry
+from tests.scripted import call
 
 # Estimated tokens. Qwen's tokenizer counts 5 % less, with its template's own words about tools.
 MOST_AT_FIRST, MOST_IN_ALL = 850, 1_560

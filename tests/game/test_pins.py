@@ -1,7 +1,7 @@
 """What an assistant keeps in mind for good stands in every prompt, for those who may know it."""
 
 from evennia_ai.messages import make_message
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 def pin(game, speaker, text, line="say Mira, remember this"):

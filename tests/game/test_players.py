@@ -9,7 +9,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.game.help_entries import minds_entry
 from evennia_ai.game.texts import TEXTS, check_texts, text
 from evennia_ai.models import Event, Message, ToolCall
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 @pytest.fixture

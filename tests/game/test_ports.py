@@ -7,8 +7,8 @@ import pytest
 from evennia_ai import ports
 from evennia_ai.game import script_ports
 from evennia_ai.scheduling import Clock
-from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.stand_ins import StandInScript
+from tests.scripted import ScriptedLLM
 
 pytestmark = pytest.mark.game
 

@@ -4,7 +4,7 @@ import pytest
 from evennia.utils import logger
 
 from evennia_ai.models import Message, Report
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 @pytest.fixture

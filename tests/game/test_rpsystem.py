@@ -5,8 +5,8 @@ from evennia.contrib.rpg.rpsystem.rpsystem import ContribRPCharacter
 from evennia.utils.create import create_object
 
 from evennia_ai.assistant_character import SpeakerMixin, add_assistant_mixin
-from evennia_ai.testing.scripted import call
 from tests.game.profile_values import set_attribute
+from tests.scripted import call
 
 SDESC = "a stout innkeeper"
 

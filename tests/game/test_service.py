@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.models import Event, Turn
 from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
-from evennia_ai.testing.scripted import call
 from tests.game.conftest import gateway_to
+from tests.scripted import call
 
 
 def restart(game, model, start_hook=True):

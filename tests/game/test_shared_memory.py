@@ -4,10 +4,10 @@ from evennia_ai.assistant_script import sleep_through
 from evennia_ai.models import SharedEntry
 from evennia_ai.offline.brain import OfflineBrain
 from evennia_ai.policy.records.shared_memory import HEARSAY, MOST_TOLD
-from evennia_ai.testing.scripted import call
 from tests.game import shared_memory_scene as scene
 from tests.game.conftest import gateway_to
 from tests.game.shared_memory_scene import BRIDGE, asked_for, learn
+from tests.scripted import call
 
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows

@@ -4,9 +4,9 @@ import pytest
 
 from evennia_ai.models import SharedEntry
 from evennia_ai.policy.records.shared_memory import UNGUARDED
-from evennia_ai.testing.scripted import call
 from tests.game import shared_memory_scene as scene
 from tests.game.shared_memory_scene import learn
+from tests.scripted import call
 
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows

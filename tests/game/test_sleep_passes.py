@@ -8,9 +8,9 @@ from evennia_ai.models import ModelCall, SleepPass
 from evennia_ai.sleep import STEPS
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
-from evennia_ai.testing.scripted import call
 from tests.forgetting import forget_chunk
 from tests.game.test_sleep_timer import fill
+from tests.scripted import call
 
 GOOD = {"success": True, "stored": 2}
 

@@ -10,8 +10,8 @@ from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, SleepPass
 from evennia_ai.signals import assistant_slept, assistant_woke
-from evennia_ai.testing.scripted import call
 from evennia_ai.turn.context_use import measure_context
+from tests.scripted import call
 
 
 def at_hour(game, hour):

@@ -5,8 +5,8 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.game.sleep_state import is_asleep, sleep_state
 from evennia_ai.models import Compaction, Event, SleepPass
-from evennia_ai.testing.scripted import call
 from tests.game.test_sleep_timer import fill
+from tests.scripted import call
 
 MUMBLES = "Mira mumbles in the middle of a dream: a moment more ..."
 

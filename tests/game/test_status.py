@@ -10,7 +10,7 @@ from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
 from evennia_ai.store.server_settings import StoredFacts
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 def status(player):

@@ -5,8 +5,8 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.models import Event
 from evennia_ai.services.assistant_service import AssistantService
-from evennia_ai.testing.scripted import call
 from tests.game.conftest import gateway_to
+from tests.scripted import call
 
 
 @pytest.fixture

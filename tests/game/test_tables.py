@@ -10,8 +10,8 @@ from twisted.internet.defer import succeed
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import DailyUse, Event, ModelCall, SpeakerUse
-from evennia_ai.testing.scripted import call
 from tests.game.screens import on_telnet
+from tests.scripted import call
 
 LONG = "Berengaria von und zu Hohenschwangau-Neuenstein"
 WIDE = "酒場の女主人とその優しい妹たちと、そして古い番犬のシロ"

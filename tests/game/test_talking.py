@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 
 def states():

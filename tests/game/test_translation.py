@@ -20,7 +20,7 @@ import evennia_ai
 from evennia_ai.errors import ProviderError
 from evennia_ai.game.help_entries import minds_entry
 from evennia_ai.game.texts import TEXTS, fields_of, text
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 FOLDER = Path(evennia_ai.__file__).parent / "locale" / "de" / "LC_MESSAGES"
 ENTRY = re.compile(r'^msgid ((?:".*"\n)+)msgstr ((?:".*"\n?)+)', re.M)

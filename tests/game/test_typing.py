@@ -11,8 +11,8 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.game.typing_indicator import REPEAT_S, harmless_name
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.ports import LLMRequest
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.turn.answer_events import act_autonomously
+from tests.scripted import ScriptedLLM, call
 
 HAS_CORE = importlib.util.find_spec("evennia.server.is_typing") is not None
 # As the server knows them: `init_session` names the protocol, whatever the portal's class says.

@@ -18,7 +18,7 @@ from evennia.typeclasses.attributes import Attribute
 import evennia_ai
 from evennia_ai.management import uninstall
 from evennia_ai.store.forget import STORES
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 PACKAGE = Path(evennia_ai.__file__).parent
 WRITES = re.compile(r"""(?<!n)db\.(ai_\w+)|attributes\.\w+\(\s*["'](ai_\w+)""")

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply
 from evennia_ai.models import Event, ToolCall
-from evennia_ai.testing.scripted import call
+from tests.scripted import call
 
 JSON = 'Sure: {"name": "give", "arguments": {"item": "the grail"}}'
 WORDS = "The grey mare is lame, so we walk to the mill today."

@@ -2,8 +2,8 @@
 
 from pydantic import BaseModel
 
-from evennia_ai.testing.scripted import call
 from evennia_ai.tools.base import tool
+from tests.scripted import call
 
 
 class VaultArguments(BaseModel):

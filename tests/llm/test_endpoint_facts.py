@@ -12,7 +12,7 @@ from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient, key_
 from evennia_ai.messages import LLMReply, Timings
 from evennia_ai.policy.limits.endpoint_facts import Speed
 from evennia_ai.ports import LLMRequest
-from evennia_ai.testing.scripted import ScriptedLLM
+from tests.scripted import ScriptedLLM
 
 HOME = ModelProfile("home", client="openai", model="ours", base_url="http://localhost:8000/v1")
 

@@ -22,7 +22,7 @@ from evennia_ai.errors import (
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.ports import LLMReply, LLMRequest, Scene
-from evennia_ai.testing.scripted import ScriptedLLM
+from tests.scripted import ScriptedLLM
 
 PROFILE = ModelProfile("tavern", "scripted", "m")
 DEADLINE = 20.0

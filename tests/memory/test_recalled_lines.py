@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
 from evennia_ai.policy.lines import line_id, read_line, seq_of
-from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.stand_ins import StandInScript
 from tests.memory.bag_of_words import BagOfWords
+from tests.scripted import ScriptedLLM
 
 NAMES = {"#5": "Ann", "#6": "Bob", "#7": "Cel"}
 people = st.sampled_from(sorted(NAMES))

@@ -10,10 +10,10 @@ from evennia_ai.sleep.emergency import (
     compact_in_emergency,
     extract_before_emergency,
 )
-from evennia_ai.testing.scripted import call
 from evennia_ai.testing.stand_in_services import TOOLS, StandInToolbox
 from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.context_use import measure_context
+from tests.scripted import call
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 
 JOURNAL = {"add_journal_entry": "free"}

@@ -6,7 +6,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest
-from evennia_ai.testing.scripted import ScriptedLLM, call
+from tests.scripted import ScriptedLLM, call
 
 PROFILE = ModelProfile("p", "scripted", "m")
 REQUEST = LLMRequest([{"role": "user", "content": "Ann says: hello"}], Scene("Mira", "", ()))

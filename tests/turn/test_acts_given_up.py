@@ -3,10 +3,10 @@
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.tool_execution import give_time
+from tests.scripted import ScriptedLLM, call
 from tests.simulation.restart import after_restart
 
 LONG_S = 100

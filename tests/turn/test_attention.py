@@ -2,9 +2,9 @@
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
+from tests.scripted import ScriptedLLM, call
 
 ANN, BOB = "#5", "#6"
 

@@ -7,9 +7,9 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import Busy, ProviderUnavailable
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
+from tests.scripted import ScriptedLLM, call
 
 ANN, BOB = "#5", "#6"
 SECRET = "the gold is under the stone"

@@ -5,13 +5,13 @@ from itertools import pairwise
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import Situation, Usage, make_message
-from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_building import Asking, build_prompt
 from evennia_ai.turn.prompt_context_data import latest_talk
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.scripted import LLMReply, ScriptedLLM, call
 
 ANN = frozenset({"#5"})
 

@@ -5,9 +5,9 @@ import pytest
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ContextOverflow
 from evennia_ai.messages import make_message
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
+from tests.scripted import ScriptedLLM, call
 
 SMALL = AssistantConfig(max_context_tokens=4_000, max_reply_tokens=200, compact_preserve_window=4)
 

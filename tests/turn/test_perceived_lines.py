@@ -29,11 +29,11 @@ from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.prompt_building import Asking, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.scripted import ScriptedLLM, call
 
 ANN = frozenset({"#5"})
 GIFT = "◆ Bob gives you golden key."

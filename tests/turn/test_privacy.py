@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.scripted import ScriptedLLM, call
 
 ANN, BOB, CEL = "#5", "#6", "#7"
 NAMES = {ANN: "Ann", BOB: "Bob", CEL: "Cel"}

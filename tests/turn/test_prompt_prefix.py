@@ -7,9 +7,9 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
+from tests.scripted import ScriptedLLM, call
 
 FORMS = tuple(REQUEST_FORMS)
 SITUATION = "<situation>"

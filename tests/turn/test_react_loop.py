@@ -6,9 +6,9 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import NothingDone, ProviderRejected, ProviderUnavailable
 from evennia_ai.messages import LLMReply
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
+from tests.scripted import ScriptedLLM, call
 
 FALLBACK = "(fallback)"
 

@@ -8,10 +8,10 @@ import pytest
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
-from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.recall import Recalled, Talk, joined, memory_query, recall
 from tests.memory.bag_of_words import BagOfWords
+from tests.scripted import ScriptedLLM
 
 DBREFS = {"Ann": "#5", "Ben": "#6", "Cas": "#7"}
 EVERYBODY = frozenset(DBREFS.values())

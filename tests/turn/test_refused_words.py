@@ -7,9 +7,9 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable
 from evennia_ai.messages import LLMReply
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
+from tests.scripted import ScriptedLLM, call
 
 FALLBACK = "(fallback)"
 MARK = "zibeline"  # in every text that is refused

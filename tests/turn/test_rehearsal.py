@@ -9,10 +9,10 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import Heard, LLMReply, Usage
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.dry_run import NOT_DONE, run_dry
+from tests.scripted import ScriptedLLM, call
 
 
 def assistant(*lines, **config):

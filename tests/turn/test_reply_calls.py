@@ -12,12 +12,12 @@ from evennia_ai.messages import LLMReply, ToolCallRequest, make_message, wire_ca
 from evennia_ai.policy.conversation.react import TOO_MANY, LoopState, begin_step
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.ports import ToolResult
-from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.react_loop import offered_specs, tool_context
 from evennia_ai.turn.reply_calls import ReplyCalls
 from evennia_ai.turn.speech_check import SpeechCheck
 from evennia_ai.turn.tool_execution import call_messages
+from tests.scripted import ScriptedLLM
 
 ANN = frozenset({"#5"})
 JSON = '{"act": "none"}'

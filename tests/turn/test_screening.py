@@ -3,9 +3,9 @@
 import pytest
 from twisted.internet.defer import succeed
 
-from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
+from tests.scripted import ScriptedLLM, call
 
 BOB = "#6"
 FOUL = "you rotten goat"

@@ -5,8 +5,8 @@ import pytest
 from evennia_ai.messages import LOST_RESULT, ToolCallRequest, make_message, wire_call
 from evennia_ai.policy.conversation.react import CUT_OFF
 from evennia_ai.policy.replies.artefacts import Surroundings
-from evennia_ai.testing.scripted import call
 from evennia_ai.turn.speech_check import REPEATED, TURNS_COMPARED, SpeechCheck
+from tests.scripted import call
 
 AROUND = Surroundings("Mira", heard=["Ann says: Where is the old mill, please?"])
 LINE = "The mill stands by the river, north of here."

@@ -17,11 +17,11 @@ from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WireStyle
 from evennia_ai.ports import LLMRequest, ToolContext, ToolSpec
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
-from evennia_ai.testing.scripted import Line, ScriptedLLM, call
 from evennia_ai.testing.stand_in_services import StandInToolbox
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.tools.registry import load_registry
 from evennia_ai.turn.answer_events import answer_events
+from tests.scripted import Line, ScriptedLLM, call
 
 ANN, BEN = "#5", "#6"
 EVERYBODY = frozenset({ANN, BEN})
