@@ -37,7 +37,8 @@ from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.lines import erase_vectors
 from evennia_ai.store.server_settings import mark_for_deletion
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
-from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events, run_agreed
+from evennia_ai.turn.agreed_acts import run_agreed
+from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 from evennia_ai.turn.react_loop import EXPIRED

@@ -25,7 +25,7 @@ from evennia_ai.turn.react_loop import (
     say_aloud,
     tool_context,
 )
-from evennia_ai.turn.speech_check import may_be_said
+from evennia_ai.turn.screening import may_be_said
 from evennia_ai.turn.tool_execution import DONE
 
 log = Logger()

@@ -21,7 +21,8 @@ from evennia_ai.policy.conversation.react import (
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.background import own_nature
-from evennia_ai.turn.speech_check import REPEATED, SpeechCheck, judge_speech
+from evennia_ai.turn.screening import judge_speech
+from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, call_messages, perform, refuse
 
 # Acts that others see, but on which no words depend.
