@@ -2,14 +2,20 @@
 
 import pytest
 from evennia.contrib.game_systems.containers.containers import ContribContainer
+from evennia.contrib.game_systems.cooldowns import CooldownHandler
+from evennia.contrib.game_systems.crafting import craft
 from evennia.contrib.grid.extended_room.extended_room import ExtendedRoom
 from evennia.contrib.rpg.llm.llm_npc import LLMNPC, CmdLLMTalk
 from evennia.contrib.rpg.traits import TraitHandler
 from evennia.contrib.tutorials.evadventure.commands import CmdTalk
 from evennia.contrib.tutorials.evadventure.npcs import EvAdventureTalkativeNPC
+from evennia.contrib.tutorials.talking_npc.talking_npc import TalkingNPC
 from evennia.utils.create import create_object
+from pydantic import BaseModel
 
 from evennia_ai.assistant_character import AssistantCharacter, add_assistant_mixin
+from evennia_ai.errors import NothingDone
+from evennia_ai.tools.base import tool
 from tests.scripted import call
 
 
@@ -153,6 +159,66 @@ class Wounded(AssistantCharacter):
     def at_ai_describe_self(self):
         hp = self.traits.hp
         return f"|r{hp.name}|n {hp.value:g} of {hp.base:g}"
+
+
+def test_a_cooldown_stands_in_the_prompt_while_it_lasts(game, ann, tavern):
+    singer = create_object(Singer, key="Rex", location=tavern)
+    singer.attach_assistant("You are Rex.")
+    game.model.add(call("noop"), call("noop"))
+    ann.do("say Rex, sing!")
+    game.run()
+    assert "hoarse" not in game.tail()
+    singer.cooldowns.add("song", 600)
+    ann.do("say Rex, sing again!")
+    game.run()
+    assert "About yourself: You are hoarse" in game.tail()
+
+
+class Singer(AssistantCharacter):
+    """A character that cannot sing all the time."""
+
+    @property
+    def cooldowns(self):
+        return CooldownHandler(self)
+
+    def at_ai_describe_self(self):
+        return "" if self.cooldowns.ready("song") else "You are hoarse and cannot sing now."
+
+
+def test_a_tool_crafts_by_the_games_recipes(game, ann, mira):
+    game.service.toolbox.add(craft_it)
+    told = run(game, ann, call("craft_it", thing="rawhide"))
+    assert "The ingredients are not there." in told
+    fur, knife = game.thing("fur", mira), game.thing("knife", mira)
+    fur.tags.add("fur", category="crafting_material")
+    knife.tags.add("knife", category="crafting_tool")
+    told = run(game, ann, call("craft_it", thing="rawhide"))
+    assert "You made Rawhide." in told
+    assert {thing.key for thing in mira.contents} == {"knife", "Rawhide"}
+    assert not fur.pk
+
+
+class CraftArguments(BaseModel):
+    """What is made."""
+
+    thing: str
+
+
+@tool("craft_it")
+def craft_it(context, arguments: CraftArguments) -> str:
+    """Make something of what you carry."""
+    made = craft(context.character, arguments.thing, *context.character.contents)
+    if not made:
+        raise NothingDone("The ingredients are not there.")
+    made[0].location = context.character
+    return f"You made {made[0].key}."
+
+
+def test_a_talking_npc_opens_its_menu_beside_an_assistant(game, ann, mira, tavern):
+    create_object(TalkingNPC, key="Stan", location=tavern)
+    assert "(You walk up and talk to Stan.)" in ann.told("talk")
+    game.run()
+    assert not game.model.requests
 
 
 def node_start(caller, raw, **kwargs):
