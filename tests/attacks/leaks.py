@@ -38,9 +38,9 @@ def always(*about, **more):
     return True
 
 
-def view_of_everything(index, audience, everything, upto):
+def view_of_everything(index, audience, upto, everything=True):
     """A search that asks nobody's leave."""
-    return real_view(index, audience, True, upto)
+    return real_view(index, audience, upto, True)
 
 
 LEAKS = {
