@@ -41,6 +41,10 @@ GAME_HALVES = {
     "a to l": "--ignore-glob=*/test_[m-z]*.py",
     "m to z": "--ignore-glob=*/test_[a-l]*.py",
 }
+CAMPAIGN_HALVES = {
+    "a to e": "--ignore-glob=*/test_[f-z]*.py",
+    "f to z": "--ignore-glob=*/test_[a-e]*.py",
+}
 A_THIRD = "--ignore-glob=*/test_[g-z]*.py"
 # What passes on the interpreters before and after one passes there, too, but for an installation.
 A_FEW = "--ignore-glob=*/test_[d-z]*.py"
@@ -170,7 +174,10 @@ def steps_of_more(version: str) -> list[Step]:
             for name, half in HALVES.items()
         ),
         pytest_step("end-to-end campaigns", version, "e2e and campaign"),
-        pytest_step("campaigns", version, "campaign and not e2e"),
+        *(
+            pytest_step(f"campaigns, {name}", version, "campaign and not e2e", half)
+            for name, half in CAMPAIGN_HALVES.items()
+        ),
     ]
 
 
