@@ -239,3 +239,8 @@ def test_nothing_is_repeated_within_ten_lines(mira):
 )
 def test_a_description_is_never_an_answer(mira, text):
     assert not reads_the_room(mira.hear(text))
+
+
+def test_who_asks_about_its_sleep_in_the_morning_is_not_seen_off(mira):
+    said = " ".join(mira.hear("Good morning, Mira. Did you sleep well?") for _ in range(3))
+    assert not re.search("next time|farewell|goodbye|good night|safe", said, re.I), said

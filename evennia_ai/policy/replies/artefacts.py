@@ -200,7 +200,7 @@ CHECKS: tuple[tuple[Check, str], ...] = (
         "it quoted your instructions",
     ),
     (
-        lambda words, around: is_echo(plain_words(words), around.heard),
+        lambda words, around: is_echo(plain_words(words), around.heard, around.name),
         "it only repeated what was said to you",
     ),
 )

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
+from evennia_ai.policy.facts.check import without_address
+
 CJK = "\u3040-\u30ff\u4e00-\u9fff"  # written without spaces: each character counts as a word
 WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*")
 
@@ -114,11 +116,15 @@ def address(own: list[str]) -> list[list[str]]:
     return [[*how, *own] for how in (["you", "are"], ["du", "bist"], ["tu", "es"])]
 
 
-def is_echo(words: Sequence[str], heard: Collection[str]) -> bool:
-    """Return True if the words only return a long line just heard, or a long sentence of it."""
+def is_echo(words: Sequence[str], heard: Collection[str], name: str = "") -> bool:
+    """Return True if the words only return a long line just heard, or a long sentence of it.
+
+    ``name`` is what the line may call the character by.
+    """
     for line in heard:
         said = SPEAKER.sub("", line)
-        if any(echoes(words, plain_words(part)) for part in (said, *SENTENCE_GAP.split(said))):
+        parts = (said, without_address(said, name), *SENTENCE_GAP.split(said))
+        if any(echoes(words, plain_words(part)) for part in parts):
             return True
     return False
 

@@ -187,6 +187,11 @@ def test_nearly_the_same_long_line_is_an_echo():
     assert find_artefact(echo, around(heard=[line])) == "it only repeated what was said to you"
 
 
+def test_the_line_without_the_name_that_it_calls_is_an_echo():
+    line, echo = "Brannoc, what did I promise to bring you?", "what did I promise to bring you?"
+    assert find_artefact(echo, around(heard=[line])) == "it only repeated what was said to you"
+
+
 def test_a_long_sentence_of_the_line_is_an_echo():
     line = "Ann says: Listen. I saw two men at the mole last night, with a lantern. Who are they?"
     assert (
