@@ -15,9 +15,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from evennia_ai.offline import requests
 from evennia_ai.offline.languages import CODES, read
 from evennia_ai.offline.languages import table as data_file
 from evennia_ai.offline.transcript import READ_CHARS
@@ -83,7 +85,14 @@ def _of_languages() -> Iterator[Expression]:
             yield _of_data(f"{code}.{row.key}.facts", row.facts)
         for table in TABLES:
             for key in language.data.get(table, ()):
+                if table == "requests" and key in _leading():
+                    continue
                 yield _of_data(f"{code}.{table}.{key}", language.pattern(table, key))
+        for key in _leading() & language.data.get("requests", {}).keys():
+            text = "{lead}(?:{})".format(
+                language.data["requests"][key], **language.data["requests"]
+            )
+            yield _of_data(f"{code}.requests.{key}", re.compile(text, re.IGNORECASE), "match")
         rows = language.data.get("holds", ())
         rows = [*rows, *(row for rule in language.data.get("rewrite", {}).values() for row in rule)]
         for text in (*(row[0] for row in rows), *_matches(language.data.get("emotes", ()))):
@@ -93,8 +102,15 @@ def _of_languages() -> Iterator[Expression]:
             yield _of_data("idle.rows", re.compile(text, re.IGNORECASE))
 
 
-def _of_data(place: str, pattern: re.Pattern[str]) -> Expression:
-    return Expression(f"offline.data.{place}", pattern, frozenset({"search"}))
+@cache
+def _leading() -> frozenset[str]:
+    """Return the keys of requests that are matched where a sentence begins, behind a "please"."""
+    calls = re.findall(r"\.lead\(([^)]*)\)", Path(requests.__file__).read_text())
+    return frozenset(re.findall(r'"(\w+)"', " ".join(calls)))
+
+
+def _of_data(place: str, pattern: re.Pattern[str], method: str = "search") -> Expression:
+    return Expression(f"offline.data.{place}", pattern, frozenset({method}))
 
 
 def _matches(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

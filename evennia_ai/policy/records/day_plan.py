@@ -27,7 +27,6 @@ LEAST_MINUTES = 30
 WHAT_CHARS = 120
 LASTS_S = 20 * 3_600.0  # under a day: a character that sleeps at about the same hour plans daily
 MOST_GOALS = 4
-PLACE_BEHIND = re.compile(r"\A.*? \(to (.+)\)\Z", re.DOTALL)
 CLOCK = re.compile(r"\s*(\d{1,2}):(\d{2})\s*")
 
 # Each trade with its work in the morning and in the afternoon.
@@ -110,7 +109,13 @@ def plan_request(
 
 def places_near(exits: Sequence[str]) -> list[str]:
     """Return the places that exits lead to: "road (to North Gate)" → "North Gate"."""
-    return list(dict.fromkeys(PLACE_BEHIND.sub(r"\1", name) for name in exits))
+    return list(dict.fromkeys(map(place_behind, exits)))
+
+
+def place_behind(name: str) -> str:
+    """Return the place in the brackets of an exit's name, else the name."""
+    _exit, _, place = name.partition(" (to ")
+    return place[:-1] if place.endswith(")") and len(place) > 1 else name
 
 
 def read_plan(reply: str, places: Sequence[str]) -> list[Planned]:
