@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.game.crowd import CrowdControl
-from evennia_ai.game.room_lines import RoomLines
-from evennia_ai.llm.endpoint_facts import EndpointRegistry
-from evennia_ai.llm.probe import Prober
-from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.messages import Authors, Heard
 from evennia_ai.ports import Script, Services
-from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.store.overheard import OverheardQueue
+
+if TYPE_CHECKING:  # a typeclass imports this module: without NumPy and the rest, in half the time
+    from evennia_ai.game.crowd import CrowdControl
+    from evennia_ai.game.room_lines import RoomLines
+    from evennia_ai.llm.endpoint_facts import EndpointRegistry
+    from evennia_ai.llm.probe import Prober
+    from evennia_ai.memory.index_cache import IndexCache
+    from evennia_ai.store.inbox import TableInbox
+    from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
+    from evennia_ai.store.overheard import OverheardQueue
 
 
 class LogRetention(Protocol):
