@@ -202,7 +202,7 @@ class AssistantScript(
         if turns:
             self.ndb.news_at = None
         elif self.wants_to_act():
-            self.autonomous_acts.append(self.services.clock.seconds())
+            self.note_unasked_turn()
             yield act_autonomously(self)
             turns = 1
         lie_down(self)

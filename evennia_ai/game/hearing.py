@@ -31,6 +31,7 @@ from evennia_ai.game.texts import text
 from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
 from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.conversation.addressing import NOT_NAMED, SPOKEN
+from evennia_ai.policy.conversation.autonomy import HOUR_S
 from evennia_ai.policy.conversation.following import asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
@@ -154,16 +155,18 @@ class AssistantHearingMixin(ScriptPart):
         if heard.addressed:
             self.wake()  # first, since what follows may fail
             if heard.hops:
-                self.note_answer_to_assistant()
+                self.note_unasked_turn()
             on_addressed(self, heard)
             end_pause(self)
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)
 
-    def note_answer_to_assistant(self) -> None:
-        """Count an answer in the hour's budget, unless the first look at the log will count it."""
+    def note_unasked_turn(self) -> None:
+        """Count a turn in the hour's budget, unless the first look at the log will count it."""
         if self.ndb.autonomous_acts is not None:
-            self.ndb.autonomous_acts.append(self.services.clock.seconds())
+            now = self.services.clock.seconds()
+            recent = [at for at in self.ndb.autonomous_acts if now - at < HOUR_S]
+            self.ndb.autonomous_acts = [*recent, now]
 
     def turn_away(self, heard: Heard, event_id: int, refusal: str, told: str) -> None:
         """Close an event that is not answered; tell its speaker a line now and then."""
