@@ -35,19 +35,8 @@ CLOSING_LINE = re.compile(
 )
 FURTHER = "e2e and not quick and not alone and not campaign"
 GAME = "game and not bench and not campaign"
-# Two halves of about the same time, to run side by side.
-HALVES = {"a to p": "--ignore-glob=*/test_[q-z]*.py", "q to z": "--ignore-glob=*/test_[a-p]*.py"}
-GAME_HALVES = {
-    "a to l": "--ignore-glob=*/test_[m-z]*.py",
-    "m to z": "--ignore-glob=*/test_[a-l]*.py",
-}
-CAMPAIGN_HALVES = {
-    "a to e": "--ignore-glob=*/test_[f-z]*.py",
-    "f to z": "--ignore-glob=*/test_[a-e]*.py",
-}
-A_THIRD = "--ignore-glob=*/test_[g-z]*.py"
 # What passes on the interpreters before and after one passes there, too, but for an installation.
-A_FEW = "--ignore-glob=*/test_[d-z]*.py"
+A_THIRD, A_FEW = (f"--ignore-glob=*/test_[{first}-z]*.py" for first in "gd")
 MEASUREMENTS = {
     "bench": ("bench and not soak", "tests/bench"),
     "soak": ("soak", "tests"),
@@ -158,7 +147,7 @@ def steps_of_test(version: str) -> list[Step]:
     """List the steps of `make test`, the longest first."""
     return [
         pytest_step("short end-to-end tests", version, "e2e and quick"),
-        *game_steps(version),
+        *halves("game tests", version, GAME, last="l"),
         pytest_step("pure tests", version, "not game and not e2e and not bench and not campaign"),
         Step("types", version, ("-m", "mypy")),
         Step("lint", version, ("-m", "ruff", "check", ".")),
@@ -169,15 +158,9 @@ def steps_of_test(version: str) -> list[Step]:
 def steps_of_more(version: str) -> list[Step]:
     """List the further steps on the interpreter of `make test`, the longest first."""
     return [
-        *(
-            pytest_step(f"further end-to-end tests, {name}", version, FURTHER, half)
-            for name, half in HALVES.items()
-        ),
+        *halves("further end-to-end tests", version, FURTHER, last="p"),
         pytest_step("end-to-end campaigns", version, "e2e and campaign"),
-        *(
-            pytest_step(f"campaigns, {name}", version, "campaign and not e2e", half)
-            for name, half in CAMPAIGN_HALVES.items()
-        ),
+        *halves("campaigns", version, "campaign and not e2e", last="e"),
     ]
 
 
@@ -190,17 +173,22 @@ def steps_of_other(version: str, whole: bool) -> list[Step]:
     if not whole:
         return [pytest_step("some game tests", version, GAME, A_FEW)]
     return [
-        *game_steps(version),
+        *halves("game tests", version, GAME, last="l"),
         pytest_step("some pure tests", version, pure, A_THIRD),
         Step(f"types on {version}", version, ("-m", "mypy")),
     ]
 
 
-def game_steps(version: str) -> list[Step]:
-    """List the steps that run all game tests of a version."""
+def halves(title: str, version: str, marks: str, last: str) -> list[Step]:
+    """List two steps of about the same time, to run side by side: files up to a letter, and on."""
+    first = chr(ord(last) + 1)
     return [
-        pytest_step(f"game tests, {name}", version, GAME, half)
-        for name, half in GAME_HALVES.items()
+        pytest_step(
+            f"{title}, a to {last}", version, marks, f"--ignore-glob=*/test_[{first}-z]*.py"
+        ),
+        pytest_step(
+            f"{title}, {first} to z", version, marks, f"--ignore-glob=*/test_[a-{last}]*.py"
+        ),
     ]
 
 

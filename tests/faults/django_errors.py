@@ -1,21 +1,13 @@
 """Every class of Django's database errors."""
 
-from django.db.utils import (
-    DataError,
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-)
+from django.db import utils
 
 ERRORS = (
-    DataError,
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
+    utils.DataError,
+    utils.IntegrityError,
+    utils.InterfaceError,
+    utils.InternalError,
+    utils.NotSupportedError,
+    utils.OperationalError,
+    utils.ProgrammingError,
 )
