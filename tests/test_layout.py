@@ -4,6 +4,7 @@ The rooms come from `tests.layout.ROOMS`; `python -m tests.layout` prints what i
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -112,6 +113,21 @@ def test_the_engine_loads_neither_evennia_nor_django_nor_the_reactor(files):
     loaded = loaded_after_importing([*engine, *ENGINE_MODULES, *DOUBLES])
     assert strangers(loaded, OUTSIDE) == []
     assert REACTOR not in loaded
+
+
+def test_a_character_class_loads_no_search_and_no_client():
+    code = (
+        "import django, sys; django.setup(); import evennia; evennia._init();"
+        "import evennia_ai.assistant_character; print(*sys.modules)"
+    )
+    environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "server.conf.settings"}
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(
+        command, cwd=ROOT.parent, env=environ, capture_output=True, text=True, check=True
+    )
+    loaded = set(run.stdout.split())
+    assert "evennia_ai.assistant_character" in loaded
+    assert loaded.isdisjoint({"numpy", "openai", "httpx", "mem0"})
 
 
 def test_the_check_of_what_is_loaded_can_fail():
