@@ -180,7 +180,7 @@ def steps_of_other(version: str, whole: bool) -> list[Step]:
 
 
 def halves(title: str, version: str, marks: str, last: str) -> list[Step]:
-    """List two steps of about the same time, to run side by side: files up to a letter, and on."""
+    """List two steps to run side by side: files up to the letter ``last``, and the others."""
     first = chr(ord(last) + 1)
     return [
         pytest_step(

@@ -124,8 +124,9 @@ class AssistantConfig:
     )
     autonomous_calls_per_hour: int = setting(
         4,
-        "Maximum unasked turns per hour, with players near: autonomous ones, and answers to other "
-        "assistants. 0 disables autonomous ones; then only max_hops limits such answers.",
+        "Maximum turns per hour that no player asked for: autonomous ones, which need a player "
+        "near, and answers to other assistants. With 0 there are no autonomous turns, and only "
+        "max_hops limits the answers to other assistants.",
         Limits(0, 3_600),
     )
     autonomy_quiet: float = setting(

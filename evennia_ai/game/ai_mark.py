@@ -15,8 +15,8 @@ WEB_CLASS = "out ai-line"  # "out" is the class that Evennia gives to all text
 def mark_line(character: Any, text: Any, receiver: Any) -> None:
     """Mark a line of an assistant on its way to a receiver.
 
-    Evennia's web client gets the class ``ai-line``; it would show an unknown message as an error.
-    Other clients with GMCP or MSDP get ``ai_line`` with name and type before the text.
+    For Evennia's web client the line has the CSS class ``ai-line``. Other clients with GMCP or MSDP
+    get the message ``ai_line`` with name and type first; the web client would show it as an error.
     """
     options = text[1] if isinstance(text, tuple) and len(text) > 1 else None
     if not isinstance(options, dict) or options.get("type") not in MARKED:

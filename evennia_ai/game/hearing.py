@@ -162,7 +162,7 @@ class AssistantHearingMixin(ScriptPart):
                 introduce(self.character, person)
 
     def note_unasked_turn(self) -> None:
-        """Count a turn in the hour's budget, unless the first look at the log will count it."""
+        """Count a turn in the hour's budget. Before the budget is first read, the log counts it."""
         if self.ndb.autonomous_acts is not None:
             now = self.services.clock.seconds()
             recent = [at for at in self.ndb.autonomous_acts if now - at < HOUR_S]

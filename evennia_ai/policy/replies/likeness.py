@@ -117,7 +117,7 @@ def address(own: list[str]) -> list[list[str]]:
 
 
 def is_echo(words: Sequence[str], heard: Collection[str], name: str = "") -> bool:
-    """Return True if the words only return a long line just heard, or a long sentence of it.
+    """Return True if the words only repeat a long line just heard, or a long sentence of it.
 
     ``name`` is what the line may call the character by.
     """
