@@ -136,10 +136,11 @@ def test_a_whispered_secret_is_in_no_request_for_others(
         ann.mark()
         ann.send("say Mira, do you know it?")
         ann.expect('Mira says, "')
-    bodies = [str(request["body"]) for request in stub.requests()]
-    told = ["xyzzy-4711" in body for body in bodies]  # also when words are asked for again
-    assert told[0] and told.count(False) >= 3
-    assert not any(told[told.index(False) :])
+    told = ["xyzzy-4711" in str(request["body"]) for request in stub.requests()]
+    # Mira may remark on an arrival first, and may be asked for her words to Ann again.
+    since = told[told.index(True) :]
+    assert since.count(False) >= 3
+    assert not any(since[since.index(False) :])
 
 
 @with_the_stub
