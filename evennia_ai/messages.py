@@ -41,7 +41,8 @@ class Metadata(TypedDict, total=False):
     (`policy.compaction.consulted`). ``type`` is ``compaction`` for a compaction's marker, to which
     ``id`` and the fields after it belong (``part_authors`` as ``parts``, by audience), and
     ``excuse`` for a line that the character said because no model answered. ``original_tool``
-    belongs to a masked tool result. ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard
+    belongs to a masked tool result; ``shortened`` is True if the middle
+    of a long text is left out. ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard
     lines, and `PERCEIVED` for tool results.
     """
 
@@ -58,6 +59,7 @@ class Metadata(TypedDict, total=False):
     nature: str
     type: str
     original_tool: str
+    shortened: bool
     consulted: Mapping[str, Sequence[str]]
     id: int
     parts: Mapping[str, str]
@@ -133,6 +135,7 @@ class LLMReply:
     model: str = ""
     tied: bool = False
     timings: Timings | None = None
+    raw: LLMReply | None = None  # as the endpoint sent it, None if it is this reply
 
 
 def make_message(

@@ -154,6 +154,31 @@ class ModelCall(OwnedByAssistant):
         indexes = [models.Index(fields=["assistant", "id"], name="ai_modelcall_of")]
 
 
+class CallRecord(OwnedByAssistant):
+    """The prompt and the reply of one model call (`policy.explanation.call_record`).
+
+    ``id`` is that of the `ModelCall`. ``digest`` is of the whole request. ``people`` names
+    everybody whose words it may hold in the format of `people_field`; "forget me" empties
+    ``packed`` of the records that name somebody.
+    """
+
+    id: int = models.BigIntegerField(primary_key=True)
+    digest: str = models.CharField(max_length=32)
+    people: str = models.TextField(blank=True)
+    packed: bytes = models.BinaryField()
+
+    class Meta:
+        indexes = [models.Index(fields=["assistant", "id"], name="ai_callrecord_of")]
+
+
+class PromptText(models.Model):
+    """A text that the prompts of many calls share; ``used_on`` is the last day of its use."""
+
+    digest: str = models.CharField(max_length=32, primary_key=True)
+    text: str = models.TextField()
+    used_on: date = models.DateField()
+
+
 class ToolCall(OwnedByAssistant):
     """One tool call: the intent is stored before it runs, the outcome after.
 

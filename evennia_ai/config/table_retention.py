@@ -16,10 +16,15 @@ from evennia_ai.errors import ConfigError
 
 # Each table stands before the tables it refers to.
 TABLES = tuple(
-    "Message ToolCall ModelCall Event Turn Compaction SleepPass DailyUse SpeakerUse".split()
+    "CallRecord Message ToolCall ModelCall Event Turn Compaction SleepPass DailyUse "
+    "SpeakerUse".split()
 )
-SUMS = frozenset({"DailyUse", "SpeakerUse"})
-GAME_WIDE = frozenset({"SpeakerUse"})
+# The prompts and replies of model calls by the name that the setting has for them.
+CALLS, RECORDS = "calls", "CallRecord"
+DAYS_ONLY = frozenset({RECORDS, "DailyUse", "SpeakerUse"})
+GAME_WIDE = frozenset({RECORDS, "SpeakerUse"})
+# Deleted by default: prompts hold many words, and nobody asks about old ones.
+RECORDS_DAYS = 14
 MOST = {"days": 36_500, "rows": 10**12}
 # Rows younger than this always stay: recent conversations, today's budgets and others read them.
 LEAST_AGE = timedelta(days=1)
@@ -53,8 +58,9 @@ def read_retention(value: object) -> dict[str, Limit]:
     """Return the limits by table; any mistake raises ConfigError, so that it deletes nothing."""
     if not isinstance(value, Mapping):
         raise ConfigError(f"it must be a dictionary, not {brief(value)}.")
+    value = {RECORDS if name == CALLS else name: entry for name, entry in value.items()}
     complaints = [
-        f"There is no table '{name}'. Use {', '.join(TABLES)}."
+        f"There is no table '{name}'. Use {', '.join((CALLS, *TABLES[1:]))}."
         for name in value
         if name not in TABLES
     ]
@@ -66,12 +72,21 @@ def read_retention(value: object) -> dict[str, Limit]:
     return {name: Limit(**value[name]) for name in TABLES if name in value}
 
 
+def limits_in_force(value: object) -> dict[str, Limit]:
+    """Return the limits by table with the default ones, without those that delete nothing.
+
+    Raises as `read_retention`.
+    """
+    limits = {RECORDS: RECORDS_LIMIT, **read_retention(value)}
+    return {table: limit for table, limit in limits.items() if limit != Limit()}
+
+
 def _wrong_with(table: str, entry: object) -> list[str]:
     """Return what is wrong with one table's entry."""
     if not isinstance(entry, Mapping):
         return [f"it must be a dictionary such as {{'days': 365}}, not {brief(entry)}."]
     wrong = [f"'{key}' is not a limit. Use days or rows." for key in entry if key not in MOST]
-    if table in SUMS and "rows" in entry:
+    if table in DAYS_ONLY and "rows" in entry:
         wrong.append("rows is not allowed for this table. Use days.")
     for unit, most in MOST.items():
         number = entry.get(unit)
@@ -82,6 +97,9 @@ def _wrong_with(table: str, entry: object) -> list[str]:
         elif number > most:
             wrong.append(f"{unit} must be at most {most}, not {brief(number)}.")
     return wrong
+
+
+RECORDS_LIMIT = Limit(RECORDS_DAYS)
 
 
 @dataclass(frozen=True, slots=True)

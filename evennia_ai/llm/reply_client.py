@@ -28,7 +28,8 @@ class ReplyClient:
         if request.on_call is not None and profile.stream:
             on_delta = partial(self._read, reader, request.on_call)
             request = replace(request, on_delta=on_delta)
-        return self._client.complete(request, profile).addCallback(reader.finish)
+        reply = self._client.complete(request, profile)
+        return reply.addCallback(lambda raw: replace(reader.finish(raw), raw=raw))
 
     def _read(
         self, reader: ReplyReader, on_call: Callable[[ToolCallRequest], None], delta: Delta

@@ -40,3 +40,5 @@ class KnownLine(NamedTuple):
     text: str
     private: bool = False  # for the prompt's audience only
     authors: Authors = frozenset()  # `policy.authors`; none: unknown
+    source: str = ""  # id of the memory that it tells, if any
+    score: float = 0.0  # how well that fits the talk; scores compare within one prompt

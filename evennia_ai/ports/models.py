@@ -9,8 +9,9 @@ from typing import Any, Protocol
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import Audience, LLMReply, Situation, ToolCallRequest, WireMessage
+from evennia_ai.messages import Audience, Authors, LLMReply, Situation, ToolCallRequest, WireMessage
 from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.request_forms.form import TOOLS, Asked
 
 TASK_SUMMARY = "summary"
@@ -90,6 +91,9 @@ class LLMRequest:
     # the JSON schema that the reply must fit, None for none
     response_schema: Mapping[str, Any] | None = None
     addressee: str = ""  # name of whoever is answered, "" for nobody
+    # where the prompt comes from, None if its record is not kept
+    trace: PromptTrace | None = field(default=None, compare=False, repr=False)
+    authors: Authors = frozenset()  # everybody whose words the prompt holds (`policy.authors`)
     # called in the reactor's thread with each finished tool call of a reply that is still
     # arriving, in the order of the reply's ``tool_calls``; None to get all at once
     on_call: Callable[[ToolCallRequest], None] | None = field(

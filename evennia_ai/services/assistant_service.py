@@ -20,7 +20,7 @@ from twisted.logger import Logger
 from evennia_ai.assistant_character import add_missing_mixins
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.person_limits import read_person_limits
-from evennia_ai.config.table_retention import read_retention
+from evennia_ai.config.table_retention import limits_in_force
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import read_hosts
 from evennia_ai.game.crowd import CrowdControl, tell_channel
@@ -38,7 +38,7 @@ from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
-from evennia_ai.services.retention import LogRetention
+from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.steady_clock import SteadyClock
@@ -106,7 +106,7 @@ class AssistantService(Service):
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)
-        retention = settings.read("RETENTION", read_retention, {})
+        retention = settings.read("RETENTION", limits_in_force, {}, ({}, NOTHING_DELETED))
         self.log_retention = LogRetention(clock, self.slices.put, retention)
         self.forgetting = ForgettingService(clock, call_from_thread, self.slices.put)
 

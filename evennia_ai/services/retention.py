@@ -25,6 +25,7 @@ DAY_S = 86_400.0
 BUSY_PAUSE_S = 600.0
 PAUSE_S = 0.01
 PROGRESS_ROWS = 10_000
+NOTHING_DELETED = "No log rows are deleted"
 
 
 class PurgeRefused(AssistantError):

@@ -67,6 +67,7 @@ class Forgetting:
         yield from self.forget_shared()
         yield from self.forget_remarks()
         yield from self.forget_staff_work()
+        yield from self.forget_calls()
         yield from self.forget_rows()
 
     # --- records ----------------------------------------------------------------------------------
@@ -113,6 +114,19 @@ class Forgetting:
             with brief_transaction():
                 delete_entries(going)
             yield len(going)
+
+    def forget_calls(self) -> Iterator[int]:
+        """Empty the prompts and replies that may hold their words."""
+        for page in pages(self.traces.rows(models.CallRecord), "people"):
+            calls = models.ModelCall.objects.filter(
+                id__in=[row[0] for row in page], turn_id__in=self.traces.turns
+            )
+            going = {id_ for id_, people in page if not self.people.isdisjoint(people.split())}
+            going.update(calls.values_list("id", flat=True))
+            with brief_transaction():
+                records = models.CallRecord.objects.filter(id__in=going)
+                emptied = int(records.update(packed=b"", people=""))
+            yield emptied
 
     # --- rows -------------------------------------------------------------------------------------
 

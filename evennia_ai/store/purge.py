@@ -19,6 +19,7 @@ from evennia_ai import models
 from evennia_ai.config.table_retention import Held, Limit, edge_of, plan_chunk
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.call_records import drop_unused_texts
 from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.rows_in_use import READERS, REFERENCES, Look, Planned, find_held, summed
 
@@ -132,8 +133,8 @@ class TablePurge:
                 referred = self.model.objects.filter(id__in=ids).values_list(name, flat=True)
                 self._planned[self.model, name].update(referred)
             return
-        if self._clean_up is not None and self._assistant_id is not None:
-            self._clean_up(self._assistant_id, ids)
+        if self._clean_up is not None:
+            self._clean_up(self._assistant_id or 0, ids)
         delete_rows(self.model, ids)
 
 
@@ -163,4 +164,8 @@ def seal_oldest(compactions: Any) -> None:
         models.Compaction.objects.filter(id=found[0]).update(sealed=True)
 
 
-CLEAN_UPS = {"Message": seal_after_messages, "Compaction": seal_after_compactions}
+CLEAN_UPS = {
+    "CallRecord": drop_unused_texts,
+    "Message": seal_after_messages,
+    "Compaction": seal_after_compactions,
+}

@@ -156,8 +156,8 @@ def read_compactions(rows: Any, look: Look) -> list[LogRow]:
     return found
 
 
-def read_passes(rows: Any, look: Look) -> list[LogRow]:
-    """Return sleep passes; nothing needs them."""
+def read_unneeded(rows: Any, look: Look) -> list[LogRow]:
+    """Return rows that nothing needs."""
     return [LogRow(*row) for row in rows.values_list("id", "at")]
 
 
@@ -172,11 +172,12 @@ def read_sums(rows: Any, look: Look) -> list[LogRow]:
 READERS: dict[str, Reader] = {
     "Message": read_messages,
     "ToolCall": read_acts,
+    "CallRecord": read_unneeded,
     "ModelCall": read_model_calls,
     "Event": read_events,
     "Turn": read_turns,
     "Compaction": read_compactions,
-    "SleepPass": read_passes,
+    "SleepPass": read_unneeded,
     "DailyUse": read_sums,
     "SpeakerUse": read_sums,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime
 
 from evennia_ai import models
@@ -11,6 +11,7 @@ from evennia_ai.messages import Audience, InboxEvent, Message, ToolCallRequest, 
 from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OVERHEARD, oldest_first
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
@@ -18,6 +19,10 @@ from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use
 
 NOTED = "noted"
+# The fields of a call that its row has by the same name.
+OF_CALL = tuple(
+    item.name for item in fields(ModelCallRecord) if item.name not in ("usage", "speakers", "kept")
+)
 UNHEARD = "unheard"
 
 
@@ -172,14 +177,15 @@ class TableTurns:
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call and add it to the daily sums."""
         at = self.now()
-        fields = asdict(call)
-        usage = fields.pop("usage") or {}
-        del fields["speakers"]
+        fields = {name: getattr(call, name) for name in OF_CALL}
+        usage = asdict(call.usage) if call.usage else {}
         with brief_transaction():
-            models.ModelCall.objects.create(
+            row = models.ModelCall.objects.create(
                 assistant_id=self.assistant_id, turn_id=turn_id, at=at, **fields, **usage
             )
             add_use(self.assistant_id, at.date(), call)
+            if call.kept is not None:
+                store_call(row, call.kept)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of a tool call; returns its id."""

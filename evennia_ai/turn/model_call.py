@@ -11,6 +11,13 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
 from evennia_ai.messages import NO_USAGE, OFFLINE, LLMReply, Usage
+from evennia_ai.policy.explanation.call_record import (
+    CallRecord,
+    KeptCall,
+    RawReply,
+    Sent,
+    make_record,
+)
 from evennia_ai.policy.limits.budgets import add_call
 from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.tokens import UsageReport
@@ -18,6 +25,7 @@ from evennia_ai.ports import TASK_SUMMARY, LLMRequest, ModelCallRecord, Script, 
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 
+NO_REPLY = LLMReply("")
 COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
 
@@ -88,8 +96,9 @@ def ask_model(
         speakers=request.caller.speakers,
     )
     failure: ProviderError | None = None
+    reply = NO_REPLY
     try:
-        reply: LLMReply = yield script.services.gateway.complete(request, profile, deadline_at)
+        reply = yield script.services.gateway.complete(request, profile, deadline_at)
         model = reply.model or profile.model
         reason = reply.finish_reason
         record = replace(record, model=model, usage=reply.usage, finish_reason=reason)
@@ -101,7 +110,7 @@ def ask_model(
     if failure:
         record = replace(record, error_kind=failure.kind, error=str(failure))
     elapsed_ms = int((clock.seconds() - started) * 1000)
-    record = replace(record, duration_ms=max(0, elapsed_ms))
+    record = replace(record, duration_ms=max(0, elapsed_ms), kept=record_of(request, reply))
     if purpose.name in COMPACTING:
         usage = record.usage or Usage(record.estimated_tokens, 0)
         script.compaction_cost = add_call(
@@ -114,6 +123,25 @@ def ask_model(
     if reply.usage is not None and purpose.turn_id is not None:
         script.usage_reports.append(UsageReport(request.tokens, reply.usage.prompt_tokens))
     return reply
+
+
+def record_of(request: LLMRequest, reply: LLMReply) -> CallRecord | None:
+    """Return what to store of a call's prompt and reply, None if its prompt has no trace."""
+    if request.trace is None:
+        return None
+    raw = reply.raw or reply
+    kept = KeptCall(
+        request.trace,
+        Sent(
+            request.tools,
+            request.response_schema,
+            request.form,
+            request.temperature,
+            request.max_tokens,
+        ),
+        RawReply(raw.content, tuple((call.name, call.arguments) for call in raw.tool_calls)),
+    )
+    return make_record(kept, request.messages, request.authors)
 
 
 def record_call(script: Script, purpose: Purpose, record: ModelCallRecord) -> None:

@@ -22,6 +22,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.model_text import fenced
 from evennia_ai.policy.request_forms.form import RequestForm, Schema
 from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
@@ -36,6 +37,7 @@ from evennia_ai.turn.prompt_context_data import (
     select_context_items,
 )
 from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, situation_prompt
+from evennia_ai.turn.prompt_trace import trace_talk
 
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
@@ -56,6 +58,7 @@ class Prompt:
     lore: tuple[LoreEntry, ...]
     addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.authors`)
+    trace: PromptTrace | None = None  # where its parts come from, None if no log has its talk
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class Asking:
     tools: Sequence[Schema] = ()  # schemas of the tools that it may call
     tool_tokens: int = 0  # their size
     refused: str = ""  # why its last reply was not spoken, "" if there was none
+    withheld: tuple[str, ...] = ()  # tools that an author of the prompt may not use
     # True if an act failed and the model shall talk about it, not act again
     words_only: bool = False
 
@@ -124,15 +128,32 @@ def build_prompt(
         script.prompt_overhead = fixed + tail_tokens
     acts = to_wire(own)  # of this turn; native results are always the last
     last = [*end, *acts] if asking.form.native else [*acts, *end]
+    messages = [*head, *to_wire(said), *scene, *last]
     secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
+    trace = trace_talk(
+        script,
+        said,
+        own,
+        audience=tuple(sorted(audience)),
+        private=items.private or secret,
+        opening=tuple(head),
+        rules_chars=len(asking.form.rules(asking.tools)),
+        scene=texts_of(scene),
+        ending=texts_of(end),
+        acts_last=asking.form.native,
+        origins=items.origins,
+        lore=tuple(entry.title for entry in items.lore),
+        length=len(messages),
+    )
     return Prompt(
-        messages=[*head, *to_wire(said), *scene, *last],
+        messages=messages,
         private=items.private or secret,
         tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
         situation=situation,
         lore=items.lore,
         addressee=addressee_of(asking.events),
         authors=authors_of(script, asking.events, shown, situation) | items.authors,
+        trace=trace,
     )
 
 
@@ -210,6 +231,11 @@ def question_of(script: Script, asking: Asking) -> str:
 def user(content: str) -> WireMessage:
     """Return a user message."""
     return {"role": "user", "content": content}
+
+
+def texts_of(messages: Iterable[WireMessage]) -> tuple[str, ...]:
+    """Return the texts of some messages."""
+    return tuple(message["content"] for message in messages)
 
 
 def addressee_of(events: Sequence[InboxEvent]) -> str:

@@ -11,6 +11,7 @@ from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import known, of_messages, of_record, of_records, of_turn
 from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
+from evennia_ai.policy.explanation.call_record import Origin
 from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
@@ -44,6 +45,7 @@ class ContextItems:
     lore: tuple[LoreEntry, ...]
     recalls: bool  # True if any line is recalled
     lines: tuple[tuple[str, str], ...]  # (label, line) pairs
+    origins: tuple[Origin, ...]  # of the lines, in their order
     private: bool  # True if any of it is for the prompt's audience only
     authors: Authors  # `policy.authors`
 
@@ -103,6 +105,7 @@ def select_context_items(
         lore=tuple(lore),
         recalls=any(label == REMEMBERED for label, _line in tail.lines),
         lines=tuple((label, line.text) for label, line in tail.lines),
+        origins=tuple(Origin(label, line.source, line.score) for label, line in tail.lines),
         private=any(line.private for _label, line in tail.lines),
         authors=frozenset[str]().union(
             *(known(line.authors) for _label, line in tail.lines),

@@ -234,7 +234,8 @@ def ask(
         authors=progress.authors | prompt.authors,
     )
     specs = offered_specs(script, tools)  # all authors must be allowed what the speakers are
-    asking = replace(asking, tools=shown_schemas(specs.values()))
+    withheld = tuple(sorted(offered.keys() - specs.keys()))
+    asking = replace(asking, tools=shown_schemas(specs.values()), withheld=withheld)
     request = build_request(script, turn, prompt, asking, step)
     check = speech_check(script, turn, asking, prompt, specs)
     loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)

@@ -82,7 +82,8 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
         if wanted.brief
         else sorted(joined(chosen), key=lambda one: time_of(one[0]))
     )
-    return list(known_lines(script, chain.from_iterable(pieces)))
+    scores = {one.record["id"]: one.score for one in candidates}
+    return list(known_lines(script, chain.from_iterable(pieces), scores))
 
 
 class Candidate(NamedTuple):
@@ -92,13 +93,14 @@ class Candidate(NamedTuple):
     words: frozenset[str]
     at: float
     changed: bool  # True if it tells of a change
+    score: float = 0.0  # of the search
 
 
-def as_candidate(record: Record) -> Candidate:
+def as_candidate(record: Record, score: float = 0.0) -> Candidate:
     """Return a record with what its comparison with others needs."""
     text = text_of(record)
     at = time_of(record).timestamp()
-    return Candidate(record, frozenset(find_words(text)), at, tells_change(text))
+    return Candidate(record, frozenset(find_words(text)), at, tells_change(text), score)
 
 
 def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:
@@ -117,7 +119,7 @@ def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:
         keep=keep,
         upto=wanted.upto,
     )
-    return [as_candidate(item.record) for item in found]
+    return [as_candidate(item.record, item.score) for item in found]
 
 
 class Related(NamedTuple):
@@ -207,7 +209,9 @@ def cost_of(script: Script, record: Record, days: Collection[date]) -> int:
     return estimate_tokens(memory_line(script, record, dated=dated)) + MARK_TOKENS
 
 
-def known_lines(script: Script, records: Iterable[Record]) -> Iterator[KnownLine]:
+def known_lines(
+    script: Script, records: Iterable[Record], scores: Mapping[str, float]
+) -> Iterator[KnownLine]:
     """Yield memories as lines of a prompt; a line of the log is dated if its day is a new one."""
     day = script.services.now().date()
     for record in records:
@@ -216,7 +220,8 @@ def known_lines(script: Script, records: Iterable[Record]) -> Iterator[KnownLine
         authors = of_record(record)
         if record.get("kind") == ATTRIBUTE:
             authors |= script.services.world.authors_of(record["subject"])
-        yield KnownLine(text, record["audience"] is not None, authors)
+        private, score = record["audience"] is not None, scores.get(record["id"], 0.0)
+        yield KnownLine(text, private, authors, record["id"], score)
 
 
 def text_of(record: Record) -> str:

@@ -75,7 +75,8 @@ def test_one_assistant_may_be_named(log, keep, ask):
     assert "no character called 'Nora'" in ask(" Nora")
 
 
-def test_where_nothing_is_configured_that_is_said(log, ask):
+def test_where_nothing_is_deleted_that_is_said(log, ask, service):
+    service.log_retention.retention = {}
     assert "names no table, so all rows are kept" in ask()
     assert "names no table" in ask("/dry")
 

@@ -8,6 +8,7 @@ from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai.config.table_retention import (
     Limit,
+    limits_in_force,
 )
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import ModelCall
@@ -84,6 +85,8 @@ def test_where_the_database_stays_busy_a_daily_purge_goes_on_later(log, keep, ga
 
 
 def test_without_limits_nothing_is_asked_and_nothing_planned(service, game, mira):
+    service.log_retention.stop()
+    service.log_retention.retention = limits_in_force({"calls": {"days": None}})
     service.log_retention.start()
     planned = len(game.clock.getDelayedCalls())
     with CaptureQueriesContext(connection) as asked:
@@ -125,5 +128,8 @@ def test_a_wrong_setting_deletes_nothing_and_is_told(game, settings):
 def test_a_right_setting_is_used(game, settings):
     settings.AI_ASSISTANT = {"RETENTION": {"Message": {"days": 365, "rows": 50_000}}}
     service = AssistantService(clock=game.clock, environ={})
-    assert service.log_retention.retention == {"Message": Limit(365, 50_000)}
+    assert service.log_retention.retention == {
+        "CallRecord": Limit(14),
+        "Message": Limit(365, 50_000),
+    }
     assert service.complaints == []

@@ -56,7 +56,7 @@ def test_limits_are_read_table_by_table_in_the_order_of_deletion():
     ("setting", "sentence"),
     [
         ([], "it must be a dictionary, not []."),
-        ({"Mesage": {"days": 3}}, "There is no table 'Mesage'. Use Message, ToolCall,"),
+        ({"Mesage": {"days": 3}}, "There is no table 'Mesage'. Use calls, Message, ToolCall,"),
         ({3: {"days": 3}}, "There is no table '3'."),
         ({"Message": 365}, "Message: it must be a dictionary such as {'days': 365}, not 365."),
         ({"Message": {"day": 3}}, "Message: 'day' is not a limit. Use days or rows."),

@@ -281,4 +281,4 @@ def shorten(message: Message, budget: int, size: Size) -> Message:
     chars = max(LEAST_CHARS, int(share * len(text)))
     head = int(chars * HEAD_PART)
     short = text[:head] + LEFT_OUT + text[len(text) - (chars - head) :]
-    return with_content(message, short, tokens=0)
+    return with_content(message, short, tokens=0, shortened=True)

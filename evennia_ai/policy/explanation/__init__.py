@@ -1,0 +1,1 @@
+"""Why an assistant spoke as it did: what stood in a prompt, and where its words come from."""

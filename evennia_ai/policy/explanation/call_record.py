@@ -1,0 +1,237 @@
+"""What is stored of a model call, so that its prompt can be rebuilt from the log and explained.
+
+Texts that many calls share (rules, persona, tools) are stored once, by their digest. The talk is
+named by the numbers of its messages. Only what changes with every call is stored with the call.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from hashlib import sha256
+from itertools import accumulate, pairwise
+from typing import Any
+
+from evennia_ai.messages import Authors, Message, WireMessage, to_wire, with_content
+from evennia_ai.policy.context.projection import mask_results
+
+DIGEST_CHARS = 32
+LEVEL = 9
+DICTIONARY_BYTES = 32_768  # zlib uses no more
+
+
+@dataclass(frozen=True)
+class Span:
+    """Messages of one log: those from ``first`` to ``last``, without those left out."""
+
+    first: int = 0
+    last: int = 0
+    count: int = 0
+    left_out: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, shown: Collection[int], view: Iterable[int]) -> Span:
+        """Return some messages of a view as a span; both are sequence numbers."""
+        if not shown:
+            return cls()
+        first, last, chosen = min(shown), max(shown), set(shown)
+        left_out = (n for n in view if first < n < last and n not in chosen)
+        return cls(first, last, len(chosen), tuple(left_out))
+
+    def holds(self, seq: int) -> bool:
+        """Return True if a message of the log belongs to the span."""
+        return self.first <= seq <= self.last and seq not in self.left_out
+
+    def packed(self) -> list[Any]:
+        """Return the span as plain data; of the messages left out only the distances."""
+        steps = [b - a for a, b in pairwise((self.first, *self.left_out))]
+        return [self.first, self.last, self.count, steps]
+
+    @classmethod
+    def unpacked(cls, first: int, last: int, count: int, steps: Iterable[int]) -> Span:
+        """Return the span that `packed` returned as plain data."""
+        return cls(first, last, count, tuple(accumulate(steps, initial=first))[1:])
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where one labelled line of the situation comes from: a memory's id and score, if any."""
+
+    label: str
+    source: str = ""
+    score: float = 0.0
+
+
+@dataclass(frozen=True)
+class PromptTrace:
+    """Where the parts of a prompt come from; `turn.prompt_building` describes their order."""
+
+    audience: tuple[str, ...] = ()
+    private: bool = False
+    opening: tuple[WireMessage, ...] = ()
+    rules_chars: int = 0  # how much of the first message are the rules
+    summary_id: int = 0  # the compaction whose summary it shows, 0 for none
+    masked_upto: int = 0
+    talk: Span = Span()
+    own: tuple[int, ...] = ()  # the turn's own messages
+    shortened: Mapping[str, str] = field(default_factory=dict)  # texts by sequence number
+    scene: tuple[str, ...] = ()  # the situation, then the new lines
+    ending: tuple[str, ...] = ()
+    acts_last: bool = False  # True if the turn's own messages stand behind the ending
+    origins: tuple[Origin, ...] = ()  # of the labelled lines of the situation
+    lore: tuple[str, ...] = ()  # titles
+    length: int = 0  # how many wire messages it has
+    withheld: tuple[str, ...] = ()  # tools that some author of the prompt may not use
+    step: int = 1
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a request holds beside its messages."""
+
+    tools: Sequence[Mapping[str, Any]] = ()
+    schema: Mapping[str, Any] | None = None
+    form: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class RawReply:
+    """A reply as the endpoint sent it; ``calls`` are native ones, as (name, arguments)."""
+
+    text: str = ""
+    calls: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class KeptCall:
+    """One model call: where its prompt comes from, what was sent with it, and the reply."""
+
+    trace: PromptTrace
+    sent: Sent
+    reply: RawReply
+    extra: tuple[WireMessage, ...] = ()  # messages behind the prompt that no log has
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """A `KeptCall` as it is stored: ``shared`` texts by digest, and the packed rest."""
+
+    digest: str  # of the whole request
+    shared: Mapping[str, str]
+    packed: bytes
+    people: Authors  # everybody whose words it may hold
+
+
+def dumped(value: object) -> str:
+    """Return plain data as JSON, always the same for the same data."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def digest_of(text: str) -> str:
+    """Return the digest of a text."""
+    return sha256(text.encode()).hexdigest()[:DIGEST_CHARS]
+
+
+def request_digest(messages: Sequence[WireMessage], sent: Sent) -> str:
+    """Return the digest of everything a model is sent."""
+    return digest_of(dumped([messages, sent.tools, sent.schema]))
+
+
+def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Authors) -> CallRecord:
+    """Return what to store of a call whose whole prompt is ``messages``."""
+    trace, sent = kept.trace, kept.sent
+    shared = [*map(dumped, trace.opening), dumped(sent.tools)]
+    digests = [*map(digest_of, shared)]
+    body = {
+        **changed(trace, PromptTrace()),
+        **changed(sent, Sent()),
+        "opening": digests[:-1],
+        "tools": digests[-1],
+        "talk": trace.talk.packed(),
+        "origins": [[one.label, one.source, round(one.score, 3)] for one in trace.origins],
+        "reply": [kept.reply.text, kept.reply.calls],
+        "extra": messages[trace.length :],
+    }
+    packer = zlib.compressobj(LEVEL, zdict=dictionary(shared))
+    packed = packer.compress(dumped(body).encode()) + packer.flush()
+    # The digests stand before the packed data, since it is read with their texts.
+    head = ",".join(digests).encode()
+    return CallRecord(
+        request_digest(messages, sent),
+        dict(zip(digests, shared, strict=True)),
+        head + b"\n" + packed,
+        authors | frozenset(trace.audience),
+    )
+
+
+def changed(value: Any, usual: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that are not as usual."""
+    pairs = ((item.name, getattr(value, item.name)) for item in fields(value))
+    return {name: found for name, found in pairs if found != getattr(usual, name)}
+
+
+def dictionary(shared: Iterable[str]) -> bytes:
+    """Return the bytes that packed data repeats without storing them again."""
+    return "".join(shared).encode()[-DICTIONARY_BYTES:]
+
+
+def shared_digests(packed: bytes) -> list[str]:
+    """Return the digests of the shared texts of a record."""
+    return packed.partition(b"\n")[0].decode().split(",")
+
+
+def read_record(packed: bytes, shared: Sequence[str]) -> KeptCall:
+    """Return a stored call; ``shared`` are its texts in the order of `shared_digests`."""
+    unpacker = zlib.decompressobj(zdict=dictionary(shared))
+    body = json.loads(unpacker.decompress(packed.partition(b"\n")[2]))
+    body["opening"] = [json.loads(text) for text in shared[:-1]]
+    body["tools"] = json.loads(shared[-1])
+    body["talk"] = Span.unpacked(*body["talk"])
+    body["origins"] = tuple(Origin(*row) for row in body["origins"])
+    text, calls = body["reply"]
+    return KeptCall(
+        PromptTrace(**chosen(PromptTrace, body)),
+        Sent(**chosen(Sent, body)),
+        RawReply(text, tuple((name, arguments) for name, arguments in calls)),
+        tuple(body["extra"]),
+    )
+
+
+def chosen(kind: type, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a dataclass that stand in a record, lists as tuples."""
+    names = [item.name for item in fields(kind) if item.name in body]
+    return {n: tuple(body[n]) if isinstance(body[n], list) else body[n] for n in names}
+
+
+def rebuilt(
+    kept: KeptCall, marker: Message | None, talk: Sequence[Message], own: Sequence[Message]
+) -> list[WireMessage]:
+    """Return the prompt of a call as it was sent.
+
+    ``marker`` is its summary, and ``talk`` and ``own`` are its messages, as the log has them.
+    """
+    trace = kept.trace
+    shown = [] if marker is None else [marker]
+    said, acts = (to_wire(as_shown(messages, trace)) for messages in ([*shown, *talk], own))
+    scene, ending = ([user(text) for text in texts] for texts in (trace.scene, trace.ending))
+    last = [*ending, *acts] if trace.acts_last else [*acts, *ending]
+    return [*trace.opening, *said, *scene, *last, *kept.extra]
+
+
+def as_shown(messages: Sequence[Message], trace: PromptTrace) -> list[Message]:
+    """Return messages of the log as a prompt showed them: masked, or shortened."""
+    return [
+        with_content(message, trace.shortened[seq])
+        if (seq := str(message["metadata"].get("seq"))) in trace.shortened
+        else message
+        for message in mask_results(messages, trace.masked_upto)
+    ]
+
+
+def user(content: str) -> WireMessage:
+    """Return a user message."""
+    return {"role": "user", "content": content}

@@ -1,0 +1,78 @@
+"""The prompt of every model call can be rebuilt from the log, byte for byte."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from evennia_ai import models
+from evennia_ai.sleep.compaction import compact_conversation_history
+from evennia_ai.store.call_records import load_call
+from tests.scripted import call
+
+pytestmark = [pytest.mark.game, pytest.mark.django_db]
+
+WORDS = "beer stew ship anchor moon cellar knife letter debt wine rope harbour song gold".split()
+TURNS = 60
+SUMMARY = "Ann and Bob talked about ships, and Mira kept the knife."
+
+
+def sent_and_stored(game):
+    """Yield each request of the test's model with the stored call that it became."""
+    rows = models.ModelCall.objects.exclude(turn=None).order_by("id").values_list("id", flat=True)
+    turns = [request for request in game.model.requests if request.trace is not None]
+    assert len(rows) == len(turns)
+    for request, call_id in zip(turns, rows, strict=True):
+        yield request, load_call(call_id)
+
+
+def assert_all_exact(game, at_least):
+    """Assert that every prompt is rebuilt as it was sent."""
+    pairs = list(sent_and_stored(game))
+    assert len(pairs) >= at_least
+    for request, stored in pairs:
+        assert list(stored.messages) == list(request.messages)
+        assert stored.is_exact and stored.missing == 0
+        assert list(stored.kept.sent.tools) == list(request.tools)
+
+
+def test_an_answer_is_kept_with_its_prompt_and_its_raw_reply(game, ann):
+    game.model.add({"say": {"text": "Good evening, Ann."}})
+    ann.do("say Good evening, Mira.")
+    game.run(2)
+    (request, stored) = next(sent_and_stored(game))
+    assert stored.is_exact and list(stored.messages) == list(request.messages)
+    assert stored.kept.reply.calls == (("say", '{"text": "Good evening, Ann."}'),)
+
+
+def random_turn(game, rng, people):
+    """Let somebody say, whisper or do something, and let the model answer or look around."""
+    speaker = rng.choice(people)
+    words = " ".join(rng.choices(WORDS, k=rng.randint(2, 9)))
+    game.model.script.clear()
+    answer = " ".join(rng.choices(WORDS, k=rng.randint(2, 9)))
+    if rng.random() < 0.3:
+        game.model.add(call("look", target=rng.choice(["Ann", "Bob"])))
+    game.model.add({"say": {"text": f"{answer.capitalize()}."}}, "Yes.", "Well.", "Hm.")
+    speaker.do(rng.choice([f"say Mira, {words}", f"whisper Mira = {words}", f"emote {words}"]))
+    game.run(2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_prompt_of_a_long_talk_is_rebuilt_byte_for_byte(game, mira, ann, bob, seed):
+    rng = random.Random(seed)
+    script = mira.assistant
+    script.db.max_context_tokens = 6_000
+    for turn in range(TURNS):
+        random_turn(game, rng, [ann, bob])
+        game.run(61)
+        if turn % 20 == 15:
+            view = script.conversation.current
+            script.conversation.mask(view.messages[-3]["metadata"]["seq"])
+        if turn % 20 == 10:
+            game.model.script[:] = [SUMMARY] * 4
+            compact_conversation_history(script, mira, force=True, keep_recent=6)
+        if turn == 35:
+            script.conversation.undo()
+    assert_all_exact(game, TURNS // 2)
