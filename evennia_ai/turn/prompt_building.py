@@ -22,7 +22,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
-from evennia_ai.policy.explanation.call_record import PromptTrace
+from evennia_ai.policy.explanation.call_record import PromptTrace, assembled, user
 from evennia_ai.policy.model_text import fenced
 from evennia_ai.policy.request_forms.form import RequestForm, Schema
 from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
@@ -107,54 +107,70 @@ def build_prompt(
     """
     visible = visible_items(script.conversation.view(), audience)
     older, new = split_events(visible, asking.events)
-    lines = [e.heard.line for e in asking.events]
     head = opening(script, asking)
     fixed = asking.tool_tokens + sum(count(script, message) for message in head)
     room = talk_room(script, context, fixed)
     upto = last_hidden([*room.newest(older), *new])
+    tail = build_tail(script, context, audience, asking, visible, upto)
+    tail_tokens = sum(count(script, user(text)) for text in (*tail.scene, *tail.ending))
+    shown = room.newest(older, tail_tokens)
+    said, own = split_turn(shown, asking.turn_id)
+    if not asking.form.native and asking.refused:  # a small model repeats what it sees itself say
+        said = [message for message in said if message["role"] == "user"]
+    if context.tools is None:  # the largest; with fewer tools a full context would look empty
+        script.prompt_overhead = fixed + tail_tokens
+    secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
+    trace = replace(
+        trace_talk(script, said, own),
+        audience=tuple(sorted(audience)),
+        private=tail.items.private or secret,
+        opening=tuple(head),
+        rules_chars=len(asking.form.rules(asking.tools)),
+        scene=tail.scene,
+        ending=tail.ending,
+        acts_last=asking.form.native,  # native results are always the last
+        origins=tail.items.origins,
+        lore=tuple(entry.title for entry in tail.items.lore),
+    )
+    messages = assembled(trace, to_wire(said), to_wire(own))
+    return Prompt(
+        messages=messages,
+        private=trace.private,
+        tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
+        situation=tail.situation,
+        lore=tail.items.lore,
+        addressee=addressee_of(asking.events),
+        authors=authors_of(script, asking.events, shown, tail.situation) | tail.items.authors,
+        trace=replace(trace, length=len(messages)),
+    )
+
+
+class Tail(NamedTuple):
+    """The part of a prompt behind the talk, which changes with every call."""
+
+    situation: Situation
+    items: ContextItems
+    scene: tuple[str, ...]  # the situation as text, then the new lines
+    ending: tuple[str, ...]
+
+
+def build_tail(  # the steps of one prompt
+    script: Script,
+    context: PromptContext,
+    audience: Audience,
+    asking: Asking,
+    visible: Sequence[Message],
+    upto: int | None,
+) -> Tail:
+    """Return what stands behind the talk; ``upto`` is the last message that is not shown."""
+    lines = [event.heard.line for event in asking.events]
     brief = not asking.form.native
     situation = current_situation(script, context)
     talk = latest_talk(visible, lines)
     items = select_context_items(script, audience, talk, situation, upto, brief)
     scene = scene_of(script, situation, items, lines, asking.form)
     asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
-    end = ending(script, context, asking, RECALL if asks_back else "")
-    tail_tokens = sum(count(script, message) for message in (*scene, *end))
-    shown = room.newest(older, tail_tokens)
-    said, own = split_turn(shown, asking.turn_id)
-    if brief and asking.refused:  # a small model repeats what it sees itself say
-        said = [message for message in said if message["role"] == "user"]
-    if context.tools is None:  # the largest; with fewer tools a full context would look empty
-        script.prompt_overhead = fixed + tail_tokens
-    acts = to_wire(own)  # of this turn; native results are always the last
-    last = [*end, *acts] if asking.form.native else [*acts, *end]
-    messages = [*head, *to_wire(said), *scene, *last]
-    secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
-    trace = trace_talk(
-        script,
-        said,
-        own,
-        audience=tuple(sorted(audience)),
-        private=items.private or secret,
-        opening=tuple(head),
-        rules_chars=len(asking.form.rules(asking.tools)),
-        scene=texts_of(scene),
-        ending=texts_of(end),
-        acts_last=asking.form.native,
-        origins=items.origins,
-        lore=tuple(entry.title for entry in items.lore),
-        length=len(messages),
-    )
-    return Prompt(
-        messages=messages,
-        private=items.private or secret,
-        tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
-        situation=situation,
-        lore=items.lore,
-        addressee=addressee_of(asking.events),
-        authors=authors_of(script, asking.events, shown, situation) | items.authors,
-        trace=trace,
-    )
+    return Tail(situation, items, scene, ending(script, context, asking, RECALL * asks_back))
 
 
 class TalkRoom(NamedTuple):
@@ -186,13 +202,13 @@ def scene_of(
     items: ContextItems,
     lines: Sequence[str],
     form: RequestForm,
-) -> list[WireMessage]:
+) -> tuple[str, ...]:
     """Return the situation with what is recalled, and the new lines behind it."""
     now = script.services.now().strftime("%A, %H:%M")
     shown = situation_prompt(shown_scene(situation, form), items.lore, now, items.lines)
     # All new lines together have a character for each token of the window.
     window = usable_window(script.config, script.profile)
-    return [user(shown), *(user(line) for line in shortened(lines, window))]
+    return (shown, *shortened(lines, window))
 
 
 def shown_scene(situation: Situation, form: RequestForm) -> Situation:
@@ -213,29 +229,17 @@ def opening(script: Script, asking: Asking) -> list[WireMessage]:
     return [{"role": "system", "content": rules}, user(fenced("you", unmarked(persona)))]
 
 
-def ending(
-    script: Script, context: PromptContext, asking: Asking, recall: str
-) -> list[WireMessage]:
-    """Return the messages behind the new lines: a task, what was wrong, the form's question."""
+def ending(script: Script, context: PromptContext, asking: Asking, recall: str) -> tuple[str, ...]:
+    """Return the texts behind the new lines: a task, what was wrong, the form's question."""
     question = " ".join(filter(None, (question_of(script, asking), recall)))
     again = AGAIN.format(reason=asking.refused) if asking.refused else ""
     text = "\n".join(filter(None, (context.prompt, again, question)))
-    return [user(unmarked(text))] if text else []
+    return (unmarked(text),) if text else ()
 
 
 def question_of(script: Script, asking: Asking) -> str:
     """Return the form's question, "" for none."""
     return asking.form.question(script.character_name, addressee_of(asking.events))
-
-
-def user(content: str) -> WireMessage:
-    """Return a user message."""
-    return {"role": "user", "content": content}
-
-
-def texts_of(messages: Iterable[WireMessage]) -> tuple[str, ...]:
-    """Return the texts of some messages."""
-    return tuple(message["content"] for message in messages)
 
 
 def addressee_of(events: Sequence[InboxEvent]) -> str:

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from evennia_ai.messages import Message
+from evennia_ai.messages import Message, to_wire
 from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.policy.explanation.call_record import PromptTrace, Span
 from evennia_ai.ports import Script
 
 
-def trace_talk(
-    script: Script, said: Sequence[Message], own: Sequence[Message], **parts: Any
-) -> PromptTrace | None:
-    """Return the trace of a prompt with this talk; None if it holds a message that no log has.
-
-    ``parts`` are the other fields of the trace.
-    """
+def trace_talk(script: Script, said: Sequence[Message], own: Sequence[Message]) -> PromptTrace:
+    """Return the trace of a prompt with this talk, without its other parts."""
     view = script.conversation.current
-    messages = [message for message in said if not is_marker(message)]
-    if any("seq" not in message["metadata"] for message in (*messages, *own)):
-        return None
-    shown = [message["metadata"]["seq"] for message in messages]
-    known = (one["metadata"]["seq"] for one in view.messages if "seq" in one["metadata"])
+    known = (one["metadata"]["seq"] for one in view.messages if is_logged(one))
+    shown = [one["metadata"]["seq"] for one in said if is_logged(one)]
+    new = [one for one in said if not (is_logged(one) or is_marker(one))]
+    own_known = all(map(is_logged, own))
     return PromptTrace(
-        summary_id=view.record.id if view.record and len(messages) < len(said) else 0,
+        summary_id=view.record.id if view.record and any(map(is_marker, said)) else 0,
         masked_upto=view.masked_upto,
         talk=Span.of(shown, known),
-        own=tuple(message["metadata"]["seq"] for message in own),
+        own=tuple(one["metadata"]["seq"] for one in own) if own_known else (),
+        unlogged=tuple(to_wire(new)),
+        unlogged_own=() if own_known else tuple(to_wire(own)),
         shortened={
-            str(message["metadata"]["seq"]): message["content"]
-            for message in (*messages, *own)
-            if message["metadata"].get("shortened")
+            str(one["metadata"]["seq"]): one["content"]
+            for one in (*said, *own)
+            if one["metadata"].get("shortened") and is_logged(one)
         },
-        **parts,
     )
+
+
+def is_logged(message: Message) -> bool:
+    """Return True for a message of the log; a dry run has others."""
+    return "seq" in message["metadata"]

@@ -31,7 +31,7 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.ports import LLMRequest, Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.background import has_model, own_nature
 from evennia_ai.turn.llm_interaction import build_request
@@ -221,6 +221,29 @@ def ask(
     The run of the reply's calls is added to ``begun`` before the model is asked. Fires with the
     `StepReply`; fails with `ProviderError` or `TurnAborted`.
     """
+    prepared = prepare(script, turn, context, deadline_at, progress)
+    begun.append(prepared.calls)
+    request = replace(prepared.request, on_call=prepared.calls.arrive)
+    reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
+    return StepReply(reply, prepared.calls)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The next request of a turn, and what will run the calls of its reply."""
+
+    request: LLMRequest
+    calls: ReplyCalls
+
+
+def prepare(
+    script: Script,
+    turn: TurnRecord,
+    context: PromptContext,
+    deadline_at: float,
+    progress: Progress,
+) -> Prepared:
+    """Return the next request of a turn, for those who would hear the answer now."""
     step, audience = progress.loop.step + 1, audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
     offered = offered_specs(script, tools)
@@ -239,11 +262,7 @@ def ask(
     request = build_request(script, turn, prompt, asking, step)
     check = speech_check(script, turn, asking, prompt, specs)
     loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
-    calls = ReplyCalls(script, turn, tools, specs, loop, check)
-    begun.append(calls)
-    request = replace(request, on_call=calls.arrive)
-    reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
-    return StepReply(reply, calls)
+    return Prepared(request, ReplyCalls(script, turn, tools, specs, loop, check))
 
 
 def speech_check(

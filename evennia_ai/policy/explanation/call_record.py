@@ -76,6 +76,9 @@ class PromptTrace:
     masked_upto: int = 0
     talk: Span = Span()
     own: tuple[int, ...] = ()  # the turn's own messages
+    # what no log has, of a dry run: at the end of the talk, and instead of `own`
+    unlogged: tuple[WireMessage, ...] = ()
+    unlogged_own: tuple[WireMessage, ...] = ()
     shortened: Mapping[str, str] = field(default_factory=dict)  # texts by sequence number
     scene: tuple[str, ...] = ()  # the situation, then the new lines
     ending: tuple[str, ...] = ()
@@ -217,9 +220,17 @@ def rebuilt(
     trace = kept.trace
     shown = [] if marker is None else [marker]
     said, acts = (to_wire(as_shown(messages, trace)) for messages in ([*shown, *talk], own))
+    said, acts = [*said, *trace.unlogged], [*acts, *trace.unlogged_own]
+    return [*assembled(trace, said, acts), *kept.extra]
+
+
+def assembled(
+    trace: PromptTrace, said: Sequence[WireMessage], acts: Sequence[WireMessage]
+) -> list[WireMessage]:
+    """Return the messages of a prompt in order; ``said`` is the talk, ``acts`` the turn's own."""
     scene, ending = ([user(text) for text in texts] for texts in (trace.scene, trace.ending))
     last = [*ending, *acts] if trace.acts_last else [*acts, *ending]
-    return [*trace.opening, *said, *scene, *last, *kept.extra]
+    return [*trace.opening, *said, *scene, *last]
 
 
 def as_shown(messages: Sequence[Message], trace: PromptTrace) -> list[Message]:

@@ -1,0 +1,117 @@
+"""Each sentence that was said leads to the line of the prompt that it comes from."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from evennia_ai.policy.explanation.attribution import attribute
+from evennia_ai.policy.explanation.prompt_parts import (
+    LORE,
+    NEW,
+    PERSONA,
+    RECALLED,
+    RULES,
+    SITUATION,
+    TALK,
+    Line,
+    Part,
+)
+
+PROMPT = [
+    Part(RULES, (Line("You play one character. Speak in short sentences about silver coins."),)),
+    Part(PERSONA, (Line("You are Mira."), Line("You keep the Gilded Gull and fear Sister Oda."))),
+    Part(TALK, (Line("Ann says: I left my boat at the old pier.", "message 7"),)),
+    Part(SITUATION, (Line("Place: The Gilded Gull"), Line("People here: Ann, Bob"))),
+    Part(LORE, (Line("The mill: The miller was hanged for poisoning the well.", "The mill"),)),
+    Part(
+        RECALLED,
+        (
+            Line("2026-11-01: Bob says: I owe you fifteen silver for the stew.", "line3", 2.1),
+            Line("2026-11-02: Cid says: my daughter is called Wren.", "line9", 1.2),
+        ),
+    ),
+    Part(NEW, (Line("Ann says: Mira, what does Bob owe you?"),)),
+]
+
+
+def source_of(sentence):
+    (found,) = attribute(sentence, PROMPT, ["Mira"])
+    return found.source and (found.source.part, found.source.line.source)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "source"),
+    [
+        ("Bob owes me 15 silver for his stew.", (RECALLED, "line3")),
+        ("Cid calls his daughter Wren.", (RECALLED, "line9")),
+        ("Your boat lies at the old pier, Ann.", (TALK, "message 7")),
+        ("They hanged the miller because he poisoned the well.", (LORE, "The mill")),
+        ("I keep the Gilded Gull.", (PERSONA, "")),
+    ],
+)
+def test_a_sentence_leads_to_the_line_that_it_tells(sentence, source):
+    assert source_of(sentence) == source
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Bob owes me 20 silver for the stew.",
+        "Bob owes me a golden crown and a horse.",
+        "The baker's cat sleeps in the belfry.",
+        "Silver coins are short.",
+    ],
+)
+def test_a_claim_that_no_line_tells_has_no_source(sentence):
+    assert source_of(sentence) is None
+
+
+def test_small_talk_tells_nothing():
+    (found,) = attribute("Well, and you?", PROMPT)
+    assert found.source is None and not found.tells
+
+
+SUBJECTS = "baker cooper weaver tanner fletcher mason potter tinker chandler farrier".split()
+THINGS = (
+    "lantern kettle saddle anvil barrel quilt whistle compass mirror ladder drum sickle".split()
+)
+PLACES = (
+    "orchard belfry cellar quarry meadow chapel granary lighthouse stable attic brewery".split()
+)
+FACT = "The {subject} hid a {thing} in the {place}."
+TOLD = (
+    "In the {place} lies the {thing} that the {subject} hid.",
+    "It was the {subject} who hid the {thing}, in the {place}.",
+    "I heard that the {subject} hid some {thing} in the {place}.",
+    "People say the {subject} keeps a {thing} hidden at the {place}, you know.",
+    "Look for that {thing} in the {place}, the {subject} put it there.",
+)
+FACTS_A_PROMPT = 20
+PROMPTS = 25
+
+
+def test_planted_facts_are_found_and_facts_mixed_of_them_have_no_source():
+    rng = random.Random(16)
+
+    def fact():
+        words = {"subject": SUBJECTS, "thing": THINGS, "place": PLACES}
+        return {name: rng.choice(some) for name, some in words.items()}
+
+    right = known = none = invented = 0
+    for _ in range(PROMPTS):
+        facts = [fact() for _ in range(FACTS_A_PROMPT)]
+        texts = sorted({FACT.format(**one) for one in facts})
+        prompt = [*PROMPT[:2], Part(RECALLED, tuple(Line(text, text) for text in texts))]
+        for one in facts:
+            (found,) = attribute(rng.choice(TOLD).format(**one), prompt)
+            right += found.source is not None and found.source.text == FACT.format(**one)
+            known += 1
+            other = fact()  # of the same people, things and places
+            if FACT.format(**other) not in texts:
+                (found,) = attribute(rng.choice(TOLD).format(**other), prompt)
+                none += found.source is None
+                invented += 1
+    assert right / known >= 0.95, right / known
+    assert none / invented >= 0.95, none / invented
