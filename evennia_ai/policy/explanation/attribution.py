@@ -20,13 +20,14 @@ from evennia_ai.policy.explanation.prompt_parts import INSTRUCTIONS, NEW, Line, 
 from evennia_ai.policy.facts.sources import sentences_of
 from evennia_ai.policy.facts.terms import find_terms, normal_words
 
+LEAST_WORDS = 2  # that both have
 LEAST_SHARE = 0.75  # of a sentence's weight that its source must hold
 ASKED_WEIGHT = 0.2
 OTHER_WORDS = 0.1  # the weight of a word that is no thing, if the source lacks it
-# The word behind one of these is a thing.
+# The word behind one of these is a thing; two may follow each other, as in "that the baker".
 ARTICLE = re.compile(
-    r"\b(?:an?|the|my|your|his|her|its|our|their|this|that|no|some|any|der|die|das|den|dem|des|eine?[mnrs]?"
-    r"|le|la|les|une?|el|los|las)\s+(?=(\w+))",  # "that the baker": two of them may follow each other
+    r"\b(?:an?|the|my|your|his|her|its|our|their|this|that|no|some|any|der|die|das|den|dem|des"
+    r"|eine?[mnrs]?|le|la|les|une?|el|los|las)\s+(?=(\w+))",
     re.IGNORECASE,
 )
 OWN_SHARE = 0.9  # of the score, for the character's own earlier words
@@ -128,9 +129,10 @@ def nearest(sentence: str, sources: Iterable[Source], weights: Weights) -> Attri
 
 def share_in(source: Source, words: Weighted) -> float:
     """Return the share of a sentence's weight that a source holds, 0 without a word it needs."""
-    if not words.needed <= source.words:
+    shared = words.told.keys() & source.words
+    if not words.needed <= source.words or len(shared) < min(LEAST_WORDS, len(words.told)):
         return 0.0
-    held = sum(weight for word, weight in words.told.items() if word in source.words)
+    held = sum(words.told[word] for word in shared)
     missing = sum(weight for word, weight in words.lacked.items() if word not in source.words)
     return held / (held + missing) * (OWN_SHARE if source.line.own else 1.0) if held else 0.0
 
