@@ -23,12 +23,15 @@ from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.sleep import CmdAISleep, CmdAIWake
 from evennia_ai.commands.status import CmdAIStatus
 from evennia_ai.commands.stop import CmdAIStart, CmdAIStop
+from evennia_ai.commands.why import CmdAIPrompt, CmdAIWhy
 from evennia_ai.game.settings import game_setting
 
 COMMANDS = (
     CmdAISetup,
     CmdAIStatus,
     CmdAIHistory,
+    CmdAIWhy,
+    CmdAIPrompt,
     CmdAIMemory,
     CmdAIGoals,
     CmdAILore,

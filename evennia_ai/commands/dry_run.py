@@ -62,7 +62,7 @@ class CmdAITest(AICommand):
             raise UsageError(USAGE)
         self.ensure_may_read(DRY_RUNS)
         script = self.find_assistant(self.lhs)
-        heard = self.as_heard(script)
+        heard = line_heard(script, self.caller, self.rhs or "", self.switch or "say")
         if script.ndb.dry_running:
             raise UsageError(
                 f"A dry run of {shown_name(script)} is in progress. Try again in a moment."
@@ -76,26 +76,6 @@ class CmdAITest(AICommand):
         return running.addCallback(lambda result: self.tell(dry_run_lines(script, heard, result)))
 
     do_whisper = do_default
-
-    def as_heard(self, script: GameScript) -> Heard:
-        """Return the line as the assistant would hear it; raises UsageError if it is ignored."""
-        name, character = shown_name(script), script.character
-        words = clean_heard(uncoloured(self.rhs or ""), HEARD_CHARS)
-        if not words:
-            raise UsageError(f"Which line? {USAGE}")
-        if character is self.caller:
-            raise UsageError(f"You are {name}. Somebody else must say the line.")
-        if character.location is None:
-            raise UsageError(f"{name} is in no room, so nobody can speak to it.")
-        line = RoomLine(Line(self.switch or "say", words), self.caller, character)
-        heard = perceive(line, words, character, script.config)
-        if not heard.addressed:
-            raise UsageError(
-                f"{name} would not answer: the line is not addressed to it "
-                f"({WHY_NOT.get(heard.reason, heard.reason)}). Put its name into the "
-                "line, or use |waitest/whisper|n."
-            )
-        return heard
 
     def do_provider(self) -> Outcome:
         if not self.caller.locks.check_lockstring(self.caller, "use:perm(Admin)"):
@@ -119,6 +99,27 @@ class CmdAITest(AICommand):
         return probing.addCallback(
             lambda found: self.tell([*map(finding_line, found), sum_up(found, target)])
         )
+
+
+def line_heard(script: GameScript, caller: Any, typed: str, kind: str) -> Heard:
+    """Return a line as the assistant would hear it; raises UsageError if it would be ignored."""
+    name, character = shown_name(script), script.character
+    words = clean_heard(uncoloured(typed), HEARD_CHARS)
+    if not words:
+        raise UsageError(f"Which line? {USAGE}")
+    if character is caller:
+        raise UsageError(f"You are {name}. Somebody else must say the line.")
+    if character.location is None:
+        raise UsageError(f"{name} is in no room, so nobody can speak to it.")
+    line = RoomLine(Line(kind, words), caller, character)
+    heard = perceive(line, words, character, script.config)
+    if not heard.addressed:
+        raise UsageError(
+            f"{name} would not answer: the line is not addressed to it "
+            f"({WHY_NOT.get(heard.reason, heard.reason)}). Put its name into the "
+            "line, or use the switch |w/whisper|n."
+        )
+    return heard
 
 
 def allow_next(script: GameScript, outcome: Any) -> Any:

@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, LLMReply, Situation, ToolCallRequest, WireMessage
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.explanation.call_record import PromptTrace
+from evennia_ai.policy.explanation.call_record import PromptTrace, Sent
 from evennia_ai.policy.request_forms.form import TOOLS, Asked
 
 TASK_SUMMARY = "summary"
@@ -103,6 +103,11 @@ class LLMRequest:
     # thread, so it must be quick and touch nothing of the game. The last delta comes before
     # the Deferred fires. A reply that the endpoint sends whole has no deltas
     on_delta: Callable[[Delta], None] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def sent(self) -> Sent:
+        """Return what is sent beside the messages, for the record of the call."""
+        return Sent(self.tools, self.response_schema, self.form, self.temperature, self.max_tokens)
 
     @property
     def asked(self) -> Asked:

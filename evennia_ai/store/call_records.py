@@ -70,12 +70,17 @@ def load_call(call_id: int) -> StoredCall | None:
     if not texts.keys() >= set(digests):
         return None
     kept = read_record(packed, [texts[digest] for digest in digests])
-    marker = marker_of(row.assistant_id, kept)
-    talk = read_talk(row.assistant_id, kept)
-    own = in_order(rows_of(row.assistant_id).filter(id__in=kept.trace.own))
+    return with_talk(row.assistant_id, kept, row.digest)
+
+
+def with_talk(assistant_id: int, kept: KeptCall, digest: str = "") -> StoredCall:
+    """Return a call with the messages of its prompt, as far as the log has them."""
+    marker = marker_of(assistant_id, kept)
+    talk = read_talk(assistant_id, kept)
+    own = in_order(rows_of(assistant_id).filter(id__in=kept.trace.own))
     messages = rebuilt(kept, marker, talk, own)
     missing = kept.trace.talk.count + len(kept.trace.own) - len(talk) - len(own)
-    is_exact = request_digest(messages, kept.sent) == row.digest
+    is_exact = request_digest(messages, kept.sent) == digest
     return StoredCall(kept, marker, talk, own, messages, missing, is_exact)
 
 

@@ -19,6 +19,7 @@ from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes, View
 from evennia_ai.policy.conversation.react import LoopState
 from evennia_ai.ports import (
+    LLMRequest,
     ModelCallRecord,
     Script,
     Toolbox,
@@ -28,8 +29,8 @@ from evennia_ai.ports import (
     Turns,
 )
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import Progress, StepReply, act_on_reply, ask
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS, CONTEXT_TICK_EVENT
+from evennia_ai.turn.react_loop import Progress, StepReply, act_on_reply, ask, prepare
 from evennia_ai.turn.tool_execution import DONE
 
 PURPOSE = "rehearsal"
@@ -159,7 +160,7 @@ def run_dry(
     """
     conversation = DryConversation(script.conversation.current.copy())
     turns = DryTurns(script.turns, conversation, is_alive)
-    dry = dry_script(script, heard, conversation, turns)
+    dry = dry_script(script, conversation, turns, heard.speaker)
     turn = dry_turn(dry, heard)
     conversation.append([heard_message(e, NO_TURN) for e in (*turn.overheard, *turn.events)])
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
@@ -178,13 +179,34 @@ def run_dry(
     return DryRun(turn.audience, tuple(steps), progress.ended and not progress.refused)
 
 
+def next_request(script: Script, heard: Heard | None) -> LLMRequest:
+    """Return what a model would be asked now if somebody said a line, or if nobody did."""
+    conversation = DryConversation(script.conversation.current.copy())
+    turns = DryTurns(script.turns, conversation, lambda: True)
+    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
+    if heard is None:
+        listeners = script.services.world.listeners(script.character)
+        turn, dry = (
+            TurnRecord(NO_TURN, listeners, False, ()),
+            dry_script(script, conversation, turns),
+        )
+        context = CONTEXT_TICK_AUTONOMOUS
+    else:
+        dry = dry_script(script, conversation, turns, heard.speaker)
+        turn, context = dry_turn(dry, heard), CONTEXT_TICK_EVENT
+        conversation.append(
+            [heard_message(one, NO_TURN) for one in (*turn.overheard, *turn.events)]
+        )
+    return prepare(dry, turn, context, deadline_at, Progress(LoopState(NO_TURN))).request
+
+
 def dry_script(
-    script: Script, heard: Heard, conversation: DryConversation, turns: DryTurns
+    script: Script, conversation: DryConversation, turns: DryTurns, *speakers: str
 ) -> Script:
-    """Return the script of a dry turn; the speaker of the line counts as present."""
+    """Return the script of a dry turn; the speakers of its lines count as present."""
     # Its log and its turns lack every other method that writes: a call of one fails.
     real = script.services
-    listeners = real.world.listeners(script.character) | {heard.speaker}
+    listeners = real.world.listeners(script.character).union(speakers)
     world = Overlay(real.world, listeners=lambda _character: listeners)
     toolbox = Overlay(real.toolbox, run=partial(check_only, real.toolbox))
     services = Overlay(real, toolbox=toolbox, world=world)

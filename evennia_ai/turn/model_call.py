@@ -15,7 +15,6 @@ from evennia_ai.policy.explanation.call_record import (
     CallRecord,
     KeptCall,
     RawReply,
-    Sent,
     make_record,
 )
 from evennia_ai.policy.limits.budgets import add_call
@@ -130,17 +129,8 @@ def record_of(request: LLMRequest, reply: LLMReply) -> CallRecord | None:
     if request.trace is None:
         return None
     raw = reply.raw or reply
-    kept = KeptCall(
-        request.trace,
-        Sent(
-            request.tools,
-            request.response_schema,
-            request.form,
-            request.temperature,
-            request.max_tokens,
-        ),
-        RawReply(raw.content, tuple((call.name, call.arguments) for call in raw.tool_calls)),
-    )
+    calls = tuple((call.name, call.arguments) for call in raw.tool_calls)
+    kept = KeptCall(request.trace, request.sent, RawReply(raw.content, calls))
     return make_record(kept, request.messages, request.authors)
 
 

@@ -81,6 +81,14 @@ def own_call_id(turn_id: int, step: int, number: int) -> str:
     return base36(turn_id, 5) + base36(step, 2) + base36(number, 2)
 
 
+def step_of(call_id: str) -> int:
+    """Return the step of a turn to which a call with an id of `own_call_id` belongs, 0 if none."""
+    try:
+        return int(call_id[-4:-2] or "0", 36)
+    except ValueError:
+        return 0
+
+
 def clean_call(asked: ToolCallRequest, state: LoopState, number: int) -> ToolCallRequest:
     """Return the ``number``-th call of a reply, cleaned, with our own id."""
     return ToolCallRequest(

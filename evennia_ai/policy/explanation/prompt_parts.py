@@ -61,7 +61,7 @@ def parts_of(
     first, *others = [str(message["content"]) for message in trace.opening] or [""]
     persona = "\n".join(filter(None, (first[trace.rules_chars :].strip(), *others)))
     found = [
-        (RULES, [Line(first[: trace.rules_chars])]),
+        (RULES, [Line(line) for line in first[: trace.rules_chars].splitlines()]),
         (TOOLS, [Line(dumped(tool)) for tool in sent.tools] if sent.form == "tools" else []),
         (SCHEMA, [Line(dumped(sent.schema))] if sent.schema else []),
         (PERSONA, [Line(line) for line in persona.splitlines()]),

@@ -1,0 +1,120 @@
+"""Why a line was said: its turn, the prompt it came from, the reply, and each sentence's source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from evennia_ai import models
+from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message
+from evennia_ai.policy.conversation.react import step_of
+from evennia_ai.policy.explanation.attribution import Attribution, attribute
+from evennia_ai.policy.explanation.prompt_parts import Part, parts_of
+from evennia_ai.policy.facts.sources import words_of_calls
+from evennia_ai.policy.model_text import read_object
+from evennia_ai.store.call_records import StoredCall, load_call
+from evennia_ai.store.reports import rows_of
+from evennia_ai.store.rows import message_from_row
+from evennia_ai.store.search import holding_words
+
+PAGE = 50
+MOST_ROWS = 5_000
+# How a stored prompt compares with the one that was sent.
+EXACT, CHANGED, ERASED, UNKEPT = "exact", "changed", "erased", "unkept"
+SPOKEN = frozenset({SAY, WHISPER, EMOTE})
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Everything that is known of one line.
+
+    ``turn`` and ``call`` are rows, the turn with its events, model calls and tool calls; None if
+    no model chose the line. ``acts`` are the tool calls of the reply. ``state`` says whether the
+    parts are the prompt as it was sent, and ``missing`` how many messages of it the log has lost.
+    """
+
+    message: Message
+    text: str
+    turn: models.Turn | None
+    call: models.ModelCall | None = None
+    acts: Sequence[models.ToolCall] = ()
+    state: str = UNKEPT
+    missing: int = 0
+    stored: StoredCall | None = None
+    parts: Sequence[Part] = ()
+    sentences: Sequence[Attribution] = ()
+
+    @property
+    def private(self) -> bool:
+        """Return True if only the audience of the prompt may read it."""
+        of_prompt = self.stored is not None and self.stored.kept.trace.private
+        of_turn = self.turn is not None and self.turn.private
+        return of_prompt or of_turn or bool(self.message["metadata"].get("private"))
+
+
+def find_line(assistant_id: int, number: int, words: str = "") -> Message | None:
+    """Return the ``number``-th last line of an assistant, from 1, of those with some words."""
+    found = (m for m in own_lines(assistant_id, words) if words_said(m))
+    return next((m for n, m in enumerate(found, 1) if n == number), None)
+
+
+def own_lines(assistant_id: int, words: str) -> Iterator[Message]:
+    """Yield what an assistant said or did itself, the newest first, up to `MOST_ROWS` rows."""
+    own = Q(role="assistant") | Q(role=EXCUSE)
+    rows = holding_words(rows_of(models.Message, assistant_id).filter(own), words).order_by("-id")
+    for start in range(0, MOST_ROWS, PAGE):
+        page = rows[start : start + PAGE]
+        if not page:
+            return
+        yield from map(message_from_row, page)
+
+
+def words_said(message: Message) -> str:
+    """Return the words and gestures of a message of the character."""
+    return " ".join(filter(None, [message["content"], *words_of_calls(message)]))
+
+
+def explain(message: Message, names: Iterable[str]) -> Explanation:
+    """Return why a line of an assistant was said; ``names`` are those of its character."""
+    meta, text = message["metadata"], words_said(message)
+    turns = models.Turn.objects.prefetch_related("events", "model_calls", "tool_calls")
+    turn = turns.filter(id=meta.get("turn_id")).first()
+    if turn is None or meta.get("type") == EXCUSE:
+        return Explanation(message, text, turn)
+    step = step_of(call_id_of(message, turn))
+    acts = [act for act in turn.tool_calls.all() if step_of(act.call_id) == step]
+    call, stored, state = call_of(turn, step)
+    if stored is None:
+        return Explanation(message, text, turn, call, acts, state)
+    parts = parts_of(stored.kept, stored.marker, stored.talk, stored.own)
+    return Explanation(
+        message, text, turn, call, acts, state, stored.missing, stored, parts,
+        attribute(text, parts, names),
+    )  # fmt: skip
+
+
+def call_id_of(message: Message, turn: models.Turn) -> str:
+    """Return the id of the tool call that said a message, empty if none did."""
+    for call in message.get("tool_calls") or ():
+        return str(call["id"])
+    said = (
+        act.call_id
+        for act in turn.tool_calls.all()
+        if act.name in SPOKEN
+        and (read_object(act.arguments) or {}).get("text") == message["content"]
+    )
+    return next(said, "")
+
+
+def call_of(turn: models.Turn, step: int) -> tuple[models.ModelCall | None, StoredCall | None, str]:
+    """Return the model call of a turn's step with its prompt, and how that compares."""
+    calls = sorted(turn.model_calls.all(), key=lambda call: -call.id)
+    stored = {call.id: load_call(call.id) for call in calls}
+    for call in calls:
+        found = stored[call.id]
+        if found is not None and found.kept.trace.step == step:
+            return call, found, EXACT if found.is_exact else CHANGED
+    erased = models.CallRecord.objects.filter(id__in=list(stored), packed=b"").exists()
+    return (calls[0] if calls else None), None, ERASED if erased else UNKEPT

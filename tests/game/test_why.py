@@ -1,0 +1,125 @@
+"""`aiwhy` tells what set a line off, what its prompt held, and each sentence's source."""
+
+from __future__ import annotations
+
+import pytest
+
+from evennia_ai import models
+from evennia_ai.store.forget import Forgetting
+from tests.scripted import call
+
+pytestmark = [pytest.mark.game, pytest.mark.django_db]
+
+
+@pytest.fixture
+def told(game, mira, ann, admin):
+    """Return the explanation of an answer about what Ann said before."""
+    mira.db.ai_persona = "You keep the Gilded Gull and fear Sister Oda."
+    game.model.add({"say": {"text": "How nice."}})
+    ann.do("say Mira, my daughter Wren sails on the Petrel.")
+    game.run(2)
+    game.model.add({"say": {"text": "Wren sails on the Petrel. She killed the old baron."}})
+    ann.do("say Mira, where is my daughter?")
+    game.run(2)
+    return lambda line="aiwhy Mira": admin.told(line)
+
+
+def test_it_tells_what_set_the_line_off_and_what_stood_in_the_prompt(told):
+    text = told()
+    assert "Set off by" in text and "Ann: Mira, where is my daughter?" in text
+    assert "rebuilt from the log, as it was sent" in text
+    for part in ("rules", "persona", "talk", "situation", "new lines"):
+        assert f"  {part}" in text
+
+
+def test_each_sentence_has_its_source_or_none(told):
+    text = told()
+    first, second = text.split("Where each sentence comes from")[1].split("  2. ")
+    assert "Wren sails on the Petrel." in first and "my daughter Wren sails" in first
+    assert "none of the prompt tells this" in second
+
+
+def test_an_earlier_line_is_found_by_number_or_words(told):
+    assert '"How nice."' in told("aiwhy Mira = 2")
+    assert '"How nice."' in told("aiwhy Mira = how nice")
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("aiwhy", "Which character?"),
+        ("aiwhy Mira = 99", "Mira has not said 99 lines."),
+        ("aiwhy Mira = 0", "Mira has not said 0 lines."),
+        ("aiwhy Mira = dragons", "Mira said no line with 'dragons'."),
+        ("aiwhy Nobody", "There is no character called 'Nobody'."),
+        ("aiwhy/all Mira", "all"),
+    ],
+)
+def test_a_wrong_use_is_answered_with_a_hint(told, typed, answer):
+    assert answer in told(typed)
+
+
+def test_a_character_that_said_nothing_has_no_reason(mira, admin):
+    assert "Mira has said nothing yet." in admin.told("aiwhy Mira")
+
+
+def test_the_whole_prompt_is_shown(told):
+    text = told("aiwhy/prompt Mira")
+    assert "--- rules" in text and "Sister Oda" in text
+
+
+def test_a_builder_reads_nothing_of_a_whispered_answer(game, mira, ann, admin):
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    game.model.add({"whisper": {"text": "The code is xyzzy.", "target": "Ann"}})
+    ann.do("whisper Mira = the code is xyzzy")
+    game.run(2)
+    for typed in ("aiwhy Mira", "aiwhy/prompt Mira"):
+        assert "xyzzy" not in builder.told(typed)
+        assert "Admins read it" in builder.told(typed)
+    assert "xyzzy" in admin.told("aiwhy Mira")
+
+
+def test_an_excuse_was_chosen_by_no_model(game, mira, ann, admin):
+    game.model.add(call("say", text=""), call("say", text=""))
+    ann.do("say Mira, well?")
+    game.run(60)
+    assert "No model chose this line." in admin.told("aiwhy Mira")
+
+
+def test_a_forgotten_player_is_in_no_kept_prompt(game, mira, ann, admin, told):
+    assert "Petrel" in told()
+    list(Forgetting({ann.dbref}).steps())
+    rows = models.CallRecord.objects.all()
+    assert len(rows) == 2
+    assert all(not row.packed and not row.people for row in rows)
+
+
+def test_a_line_whose_prompt_is_not_kept_any_more_says_so(told):
+    models.CallRecord.objects.all().delete()
+    assert "not kept" in told()
+
+
+def test_the_next_prompt_is_shown_without_asking_a_model(game, mira, ann, admin):
+    game.model.add({"say": {"text": "How nice."}})
+    ann.do("say Mira, my daughter Wren sails on the Petrel.")
+    game.run(2)
+    asked = len(game.model.requests)
+    text = admin.told("aiprompt Mira = Mira, who sails?")
+    assert "--- new lines" in text and "Ada says: Mira, who sails?" in text
+    assert "Wren sails on the Petrel" in text
+    assert "Nobody asked you anything" in admin.told("aiprompt Mira")
+    assert len(game.model.requests) == asked
+    assert models.Message.objects.filter(content__contains="who sails").count() == 0
+
+
+def test_the_next_prompt_of_a_whispering_player_is_hidden_from_builders(game, mira, ann):
+    builder = game.player("Bea", game.room("Far"), permissions=["Builder"])
+    game.model.add({"whisper": {"text": "I will tell nobody.", "target": "Ann"}})
+    ann.do("whisper Mira = the code is xyzzy")
+    game.run(2)
+    assert "xyzzy" not in builder.told("aiprompt Mira")
+
+
+def test_a_line_that_nobody_would_answer_has_no_prompt(game, mira, ann, bob, admin):
+    assert "would not answer" in admin.told("aiprompt Mira = nice weather today")
+    assert "Which line?" in admin.told("aiprompt/whisper Mira")
