@@ -1,0 +1,171 @@
+"""A thousand calls: every prompt rebuilt byte for byte, each sentence's source, bytes and time.
+
+A model with a script tells facts that stand in its prompt, and invents others. The talk goes over
+compactions, undos and masks, and at the end one player is forgotten.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import pytest
+
+from evennia_ai import models
+from evennia_ai.messages import LLMReply
+from evennia_ai.policy.explanation.call_record import request_digest
+from evennia_ai.policy.request_forms.form import SCHEMA, TOOLS
+from evennia_ai.sleep.compaction import compact_conversation_history
+from evennia_ai.store.call_records import load_call, store_call
+from evennia_ai.store.explanations import explain, find_line
+from evennia_ai.store.forget import Forgetting
+from evennia_ai.turn.model_call import record_of
+from tests.bench.figures import Sheet
+from tests.game import conftest as game_tier
+from tests.policy.test_attribution import FACT, PLACES, SUBJECTS, THINGS, TOLD
+
+pytestmark = [pytest.mark.game, pytest.mark.timeout(3_000)]
+
+service, model, game = game_tier.service, game_tier.model, game_tier.game
+
+TURNS = 500  # in each form
+FACT_LINE = re.compile(FACT.format(subject=r"(\w+)", thing=r"(\w+)", place=r"(\w+)"))
+MOST_BYTES, MOST_MS = 1_500, 5.0
+MOST_WRONG = 5.0  # percent
+HOME = {"client": "openai", "base_url": "http://127.0.0.1:1/v1", "model": "home"}
+SUMMARY = "Ann and Bob told Mira where people of the quay hid their things."
+
+
+class Teller(list[Any]):
+    """A script that never ends: it tells a fact of its prompt, or one that it invents."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.known: list[tuple[str, str]] = []  # (what was said, the fact it tells or "")
+
+    def __bool__(self) -> bool:
+        return True
+
+    def pop(self, index: Any = 0) -> Any:
+        return self.say
+
+    def say(self, request: Any) -> Any:
+        if "summar" in str(request.messages[0]["content"])[:400].lower():
+            return SUMMARY
+        text = "\n".join(str(message["content"]) for message in request.messages)
+        facts = sorted({found[0] for found in FACT_LINE.finditer(text)})
+        invents = not facts or self.rng.random() < 0.5
+        fact = FACT.format(**some_fact(self.rng)) if invents else self.rng.choice(facts)
+        while invents and fact in facts:
+            fact = FACT.format(**some_fact(self.rng))
+        found = FACT_LINE.fullmatch(fact)
+        assert found
+        words = dict(zip(("subject", "thing", "place"), found.groups(), strict=True))
+        said = self.rng.choice(TOLD).format(**words)
+        self.known.append((said, "" if invents else fact))
+        return {"say": {"text": said}}
+
+
+def some_fact(rng: random.Random) -> dict[str, str]:
+    """Return a fact by chance."""
+    words = {"subject": SUBJECTS, "thing": THINGS, "place": PLACES}
+    return {name: rng.choice(some) for name, some in words.items()}
+
+
+def play(game: Any, mira: Any, players: list[Any], rng: random.Random, number: int) -> None:
+    """Let somebody tell a fact or ask for one; compact, mask and undo now and then."""
+    told = FACT.format(**some_fact(rng))
+    line = rng.choice([f"Mira, hear this. {told}", "Mira, what do you know?"])
+    rng.choice(players).do(f"whisper Mira = {line}" if rng.random() < 0.15 else f"say {line}")
+    game.run(2)
+    game.run(61)
+    script = mira.assistant
+    if number % 80 == 60:
+        compact_conversation_history(script, mira, force=True, keep_recent=10)
+    if number % 160 == 120:
+        script.conversation.undo()
+    if number % 100 == 90:
+        script.conversation.mask(script.conversation.current.messages[-3]["metadata"]["seq"])
+
+
+@pytest.mark.parametrize("form", [TOOLS, SCHEMA])
+def test_five_hundred_turns(game: Any, sheet: Callable[[str], Sheet], form: str) -> None:
+    paper = sheet(f"{TURNS} turns in the form {form}")
+    game.service.profiles["home"] = {**HOME, "form": form}
+    room = game.room(desc="The common room is low, warm and older than the harbour wall. " * 6)
+    mira = game.assistant("Mira", room, "You are Mira, who keeps the Gilded Gull. " * 25)
+    mira.assistant.db.profile = "home"
+    players = [game.player(name, room) for name in ("Ann", "Bob")]
+    rng = random.Random(16)
+    game.model.script = teller = Teller(rng)
+    for number in range(TURNS):
+        play(game, mira, players, rng, number)
+    turns = [one for one in game.model.requests if one.trace is not None]
+    check_prompts(paper, turns)
+    check_sentences(paper, mira, teller)
+    check_time(paper, turns[-100:])
+    check_forgetting(paper, players[0])
+    paper.check()
+
+
+def check_prompts(paper: Sheet, requests: list[Any]) -> None:
+    """Rebuild every prompt from the log, and compare it with what was sent."""
+    rows = list(models.CallRecord.objects.order_by("id"))
+    assert len(rows) >= TURNS * 0.9
+    sent = {request_digest(one.messages, one.sent): one for one in requests}
+    exact = 0
+    for row in rows:
+        stored, request = load_call(row.id), sent[row.digest]
+        exact += stored is not None and stored.is_exact and stored.messages == request.messages
+    sizes = [len(bytes(row.packed)) + len(row.people) + len(row.digest) for row in rows]
+    paper.add("calls", len(rows))
+    paper.add("prompts not rebuilt as they were sent", len(rows) - exact, "", 0)
+    paper.add("bytes a call, median", median(sizes), "", MOST_BYTES)
+    paper.add("bytes a call, max", max(sizes))
+
+
+def check_sentences(paper: Sheet, mira: Any, teller: Teller) -> None:
+    """Compare the source of each line with the fact that the model told."""
+    wrong, told, sourced, invented = 0, 0, 0, 0
+    for said, fact in teller.known:
+        line = find_line(mira.assistant.id, 1, said)
+        if line is None:
+            continue  # an assistant does not say the same again
+        (found,) = explain(line, ["Mira"]).sentences
+        if fact:
+            told += 1
+            wrong += found.source is None or fact not in found.source.text
+        else:
+            invented += 1
+            sourced += found.source is not None
+    paper.add_share("told facts with another source or none", wrong, told, MOST_WRONG)
+    paper.add_share("invented facts with a source", sourced, invented, MOST_WRONG)
+
+
+def check_time(paper: Sheet, requests: list[Any]) -> None:
+    """Time what the reactor does more for each call."""
+    took, last = [], models.ModelCall.objects.latest("id")
+    for number, request in enumerate(requests, 1):
+        last.id = 10**9 + number
+        began = time.perf_counter()
+        record = record_of(request, LLMReply("Good evening."))
+        assert record is not None
+        store_call(last, record)
+        took.append((time.perf_counter() - began) * 1000)
+    models.CallRecord.objects.filter(id__gte=10**9).delete()
+    paper.add_spread("recording a call", took)
+    paper.add("recording a call, median", median(took), "ms", MOST_MS)
+
+
+def check_forgetting(paper: Sheet, player: Any) -> None:
+    """Forget a player: no record holds their words, and what is gone is told."""
+    list(Forgetting({player.dbref}).steps())
+    left = [row for row in models.CallRecord.objects.all() if row.packed]
+    naming = [row for row in left if player.dbref in row.people.split()]
+    changed = sum(1 for row in left if not load_call(row.id).is_exact)
+    paper.add("records that name a forgotten player", len(naming), "", 0)
+    paper.add("records of others that can be rebuilt no more", changed, "", 0)
