@@ -18,6 +18,7 @@ from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.memory.command import CmdAIMemory
 from evennia_ai.commands.players import CmdDismiss, CmdForgetMe, CmdMute
 from evennia_ai.commands.purge import CmdAIPurge
+from evennia_ai.commands.replay import CmdAIReplay
 from evennia_ai.commands.reports import CmdAIReport
 from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.sleep import CmdAISleep, CmdAIWake
@@ -32,6 +33,7 @@ COMMANDS = (
     CmdAIHistory,
     CmdAIWhy,
     CmdAIPrompt,
+    CmdAIReplay,
     CmdAIMemory,
     CmdAIGoals,
     CmdAILore,

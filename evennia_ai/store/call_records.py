@@ -73,6 +73,15 @@ def load_call(call_id: int) -> StoredCall | None:
     return with_talk(row.assistant_id, kept, row.digest)
 
 
+def calls_of_turn(assistant_id: int, turn_id: int) -> list[StoredCall]:
+    """Return the calls of an assistant's turn whose prompts are kept, in their order."""
+    calls = models.ModelCall.objects.filter(
+        assistant_id=assistant_id, turn_id=turn_id, error_kind=""
+    )
+    found = map(load_call, calls.order_by("id").values_list("id", flat=True))
+    return [call for call in found if call is not None]
+
+
 def with_talk(assistant_id: int, kept: KeptCall, digest: str = "") -> StoredCall:
     """Return a call with the messages of its prompt, as far as the log has them."""
     marker = marker_of(assistant_id, kept)

@@ -1,0 +1,75 @@
+"""Ask a model again what was asked in an earlier turn; nothing of the reply is done.
+
+The prompt is the one that was sent, with the results of tools as they were. Only the persona may
+be another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderError
+from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
+from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
+from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
+from evennia_ai.policy.tokens import count_conversation_tokens
+from evennia_ai.ports import Caller, LLMRequest, Scene, Script
+from evennia_ai.scheduling import Steps
+from evennia_ai.turn.model_call import ask_apart
+from evennia_ai.turn.prompt_building import Asking, opening
+
+PURPOSE = "replay"
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One call that was asked again; ``problem`` says why there is no reply, "" if there is."""
+
+    before: RawReply
+    content: str = ""
+    calls: tuple[ToolCallRequest, ...] = ()
+    problem: str = ""
+
+
+@inlineCallbacks
+def replay_call(
+    script: Script,
+    kept: KeptCall,
+    messages: Sequence[WireMessage],
+    profile: ModelProfile,
+    own_persona: bool = False,
+) -> Steps[Replayed]:
+    """Ask a model what an earlier call asked; with today's persona, if ``own_persona``.
+
+    Fires with the `Replayed`; fails with TurnAborted if the server stops.
+    """
+    sent = kept.sent
+    asked = with_persona(script, kept, messages) if own_persona else messages
+    request = LLMRequest(
+        messages=asked,
+        scene=Scene(script.character_name, script.persona, ()),
+        tools=sent.tools,
+        max_tokens=sent.max_tokens,
+        temperature=sent.temperature,
+        tokens=count_conversation_tokens(asked, None),
+        caller=Caller(str(script.id), frozenset(), True, script.config.tokens_per_day),
+        form=sent.form,
+        response_schema=sent.schema,
+    )
+    try:
+        reply: LLMReply = yield ask_apart(script, request, PURPOSE, profile)
+    except ProviderError as error:
+        return Replayed(kept.reply, problem=str(error))
+    return Replayed(kept.reply, reply.content, reply.tool_calls)
+
+
+def with_persona(
+    script: Script, kept: KeptCall, messages: Sequence[WireMessage]
+) -> list[WireMessage]:
+    """Return a prompt with the persona that the character has now."""
+    asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
+    return [*opening(script, asking), *messages[len(kept.trace.opening) :]]

@@ -1,0 +1,77 @@
+"""`aireplay` sends a recorded prompt again; nothing is said, done or stored."""
+
+from __future__ import annotations
+
+import pytest
+
+from evennia_ai import models
+from evennia_ai.errors import ProviderUnavailable
+
+pytestmark = [pytest.mark.game, pytest.mark.django_db]
+
+HOME = {"client": "openai", "base_url": "http://127.0.0.1:1/v1", "model": "home"}
+
+
+@pytest.fixture
+def turn(game, service, mira, ann, admin):
+    """Return a turn in which Mira looked around and then spoke."""
+    service.profiles["home"] = HOME
+    mira.assistant.db.profile = "home"
+    game.model.add({"look": {"target": "Ann"}}, {"say": {"text": "You look tired, Ann."}})
+    ann.do("say Mira, how do I look?")
+    game.run(2)
+    return models.Turn.objects.latest("id").id
+
+
+def test_the_same_prompts_are_sent_and_both_replies_are_shown(game, turn, admin, mira):
+    before = [request.messages for request in game.model.requests]
+    rows = models.Message.objects.count(), models.ToolCall.objects.count()
+    game.model.add({"noop": {}}, {"say": {"text": "Like a rose."}})
+    text = admin.told(f"aireplay Mira = {turn}, home")
+    game.run(2)
+    text += "\n".join(admin.heard())
+    assert [request.messages for request in game.model.requests[2:]] == before
+    assert "then say: You look tired, Ann." in text and "now  say: Like a rose." in text
+    assert rows == (models.Message.objects.count(), models.ToolCall.objects.count())
+
+
+def test_another_persona_is_tried_in_the_same_prompt(game, turn, admin, mira):
+    mira.db.ai_persona = "You are a grim ferryman."
+    game.model.add("Hm.", "Hm.")
+    admin.do(f"aireplay/persona Mira = {turn}")
+    game.run(2)
+    then, now = game.model.requests[0].messages, game.model.requests[2].messages
+    assert "grim ferryman" in str(now[:2]) and "grim ferryman" not in str(then[:2])
+    assert now[2:] == then[2:]
+
+
+def test_a_model_that_fails_is_told(game, turn, admin):
+    game.model.add(ProviderUnavailable("down"), ProviderUnavailable("down"))
+    admin.do(f"aireplay Mira = {turn}")
+    game.run(2)
+    assert "no reply: down" in "\n".join(admin.heard())
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("aireplay Mira", "Which turn?"),
+        ("aireplay Mira = 99999", "No prompt of turn 99999 is kept."),
+        ("aireplay Mira = soon", "is no number"),
+        ("aireplay Mira = {turn}, offline", "The offline brain reads no prompt"),
+        ("aireplay Mira = {turn}, nowhere", "nowhere"),
+    ],
+)
+def test_a_wrong_use_is_answered_with_a_hint(turn, admin, typed, answer):
+    assert answer in admin.told(typed.format(turn=turn))
+
+
+def test_a_builder_replays_no_whispered_turn(game, turn, mira, ann):
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    game.model.add({"whisper": {"text": "I will tell nobody.", "target": "Ann"}})
+    ann.do("whisper Mira = the code is xyzzy")
+    game.run(2)
+    asked = len(game.model.requests)
+    whispered = models.Turn.objects.latest("id").id
+    assert "Only Admins may read that" in builder.told(f"aireplay Mira = {whispered}")
+    assert len(game.model.requests) == asked
