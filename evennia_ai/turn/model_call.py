@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
-from evennia_ai.messages import NO_USAGE, OFFLINE, LLMReply, Usage
+from evennia_ai.messages import NO_USAGE, OFFLINE, LLMReply, Usage, turn_label
 from evennia_ai.policy.limits.budgets import add_call
 from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.tokens import UsageReport
@@ -149,4 +149,4 @@ def ensure_awake(script: Script) -> None:
 def ensure_current(script: Script, turn: TurnRecord) -> None:
     """Raise TurnAborted if the turn has lost its lease."""
     if not script.turns.is_current(turn.id):
-        raise TurnAborted(f"turn {turn.id} is no longer current")
+        raise TurnAborted(f"{turn_label(turn.id)} is no longer current")
