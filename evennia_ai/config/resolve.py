@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from evennia_ai.config.fields import FIELDS, HINTS, check_value, known_setting
@@ -51,13 +51,8 @@ def valid_values(*layers: Mapping[str, object]) -> tuple[dict[str, Any], list[st
     return merged, complaints
 
 
-def read_flags(value: Any, names: Collection[str]) -> dict[str, bool]:
-    """Return a setting of true-or-false entries, all False by default; raises ConfigError."""
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"it must be a dictionary such as {{'enabled': True}}, not {value!r}.")
-    for name, flag in value.items():
-        if name not in names:
-            raise ConfigError(f"There is no entry '{name}'. Use {', '.join(names)}.")
-        if not isinstance(flag, bool):
-            raise ConfigError(f"'{name}' must be True or False, not {flag!r}.")
-    return {name: value.get(name, False) for name in names}
+def read_switch(value: Any) -> bool:
+    """Return a setting that is on or off; raises ConfigError."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"it must be True or False, not {value!r}.")
+    return value

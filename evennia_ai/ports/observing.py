@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Protocol
 
 from evennia_ai.messages import ToolCallRequest
-from evennia_ai.ports.log import ModelCallRecord, TurnRecord
+from evennia_ai.ports.log import ModelCallRecord
 
 
 @dataclass(frozen=True)
 class OpenTurn:
     """A turn that has begun; ``name`` is the character's, ``context`` that of its prompt."""
 
-    record: TurnRecord
+    id: int
     name: str
     context: str
     at: datetime
@@ -22,14 +22,12 @@ class OpenTurn:
 
 @dataclass(frozen=True)
 class ToolRun:
-    """One tool call with its outcome; ``private`` if not everybody in the room may know it."""
+    """One tool call; ``state`` is its outcome."""
 
     call: ToolCallRequest
     turn_id: int
     at: datetime
     state: str = ""
-    result: str = ""
-    private: bool = True
 
 
 class Observer(Protocol):

@@ -107,8 +107,8 @@ class AssistantService(Service):
         wrong = (ClosedModeration(), NOTHING_SPOKEN)
         self.moderation = settings.read("MODERATION", moderated, {}, wrong)
         metrics = partial(make_metrics, environ, self, main.callFromThread)
-        self.metrics = settings.read("METRICS", metrics, {})
-        observers = (self.metrics, settings.read("TRACING", make_tracing, {}))
+        self.metrics = settings.read("METRICS", metrics, False)
+        observers = (self.metrics, settings.read("TRACING", make_tracing, False))
         self.make_turns = partial(make_turns, tuple(filter(None, observers)))
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 

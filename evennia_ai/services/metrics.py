@@ -7,7 +7,7 @@ label has a character or a player: the game's settings bound the number of serie
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from datetime import datetime
 from hmac import compare_digest
@@ -15,7 +15,7 @@ from threading import current_thread, main_thread
 from typing import Any
 
 from evennia_ai import __version__
-from evennia_ai.config.resolve import read_flags
+from evennia_ai.config.resolve import read_switch
 from evennia_ai.errors import ConfigError
 from evennia_ai.memory.extras import Extra
 from evennia_ai.ports import ModelCallRecord
@@ -34,7 +34,7 @@ UNKNOWN_TOOL = "unknown"
 
 
 class Metrics:
-    """The registry of all metrics, and a `Observer` that fills it.
+    """The registry of all metrics, and an `Observer` that fills it.
 
     ``token`` is what a scraper must show; ``service`` is the `AssistantService`, which builds this
     object before it has all its parts; ``call_from_thread(f)`` runs ``f`` in the reactor's thread.
@@ -80,8 +80,8 @@ class Metrics:
     def turn_ended(self, turn: OpenTurn, outcome: str, at: datetime) -> None:
         """Count a turn; the exemplar of its time names it."""
         self._turns.labels(turn.context, outcome).inc()
-        took_s = (at - turn.at).total_seconds()
-        self._turn_s.labels(turn.context).observe(took_s, {"turn": str(turn.record.id)})
+        took_s = max(0.0, (at - turn.at).total_seconds())
+        self._turn_s.labels(turn.context).observe(took_s, {"turn": str(turn.id)})
 
     def model_called(self, turn_id: int | None, call: ModelCallRecord, at: datetime) -> None:
         """Count a model call and its tokens."""
@@ -130,10 +130,6 @@ class Metrics:
         text = "1 while a circuit breaker lets no call pass."
         yield self._gauge("breaker_open", text, paused, *labels)
 
-    def describe(self) -> Collection[Any]:
-        """Return nothing: Prometheus' library must not read the tables before the first scrape."""
-        return ()
-
     def _gauge(self, name: str, text: str, values: Mapping[Any, float], *labels: str) -> Any:
         core = importlib.import_module("prometheus_client.core")
         gauge = core.GaugeMetricFamily(f"evennia_ai_{name}", text, labels=labels)
@@ -181,7 +177,7 @@ def make_metrics(
     environ: Mapping[str, str], service: Any, call_from_thread: Callable[..., object], value: Any
 ) -> Metrics | None:
     """Return the metrics that a game's setting asks for, None for none; raises ConfigError."""
-    if not read_flags(value, ("enabled",))["enabled"]:
+    if not read_switch(value):
         return None
     if EXTRA.advice:
         raise ConfigError(EXTRA.advice)

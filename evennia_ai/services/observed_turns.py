@@ -7,7 +7,7 @@ Without observers, assistants use `TableTurns` itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 from twisted.logger import Logger
@@ -28,14 +28,14 @@ class ObservedTurns(TableTurns):
         super().__init__(*args)
         self._observers, self._name = observers, name
         self._open: OpenTurn | None = None
-        self._acts: dict[int, tuple[ToolCallRequest, int, datetime]] = {}
+        self._acts: dict[int, ToolRun] = {}
 
     def begin(
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
     ) -> TurnRecord:
         """Open a turn as `TableTurns` does, and tell."""
         record = super().begin(events, audience, private, context)
-        self._open = OpenTurn(record, self._name, context, self.now())
+        self._open = OpenTurn(record.id, self._name, context, self.now())
         self._tell("turn_began", record.id, self._open)
         return record
 
@@ -63,7 +63,7 @@ class ObservedTurns(TableTurns):
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of a tool call as `TableTurns` does, and remember it until its end."""
         act_id = super().intend(turn_id, call, world)
-        self._acts[act_id] = (call, turn_id, self.now())
+        self._acts[act_id] = ToolRun(call, turn_id, self.now())
         return act_id
 
     def record_outcome(
@@ -72,12 +72,11 @@ class ObservedTurns(TableTurns):
         """Store a tool call's outcome as `TableTurns` does, and tell."""
         super().record_outcome(act_id, state, result, messages)
         if act_id in self._acts:
-            private = not messages or any(one["metadata"]["private"] for one in messages)
-            run = ToolRun(*self._acts.pop(act_id), state, result, private)
+            run = replace(self._acts.pop(act_id), state=state)
             self._tell("tool_called", run.turn_id, run, self.now())
 
     def _ended(self, turn_id: int | None, outcome: str) -> None:
-        if self._open is not None and self._open.record.id == turn_id:
+        if self._open is not None and self._open.id == turn_id:
             turn, self._open, self._acts = self._open, None, {}
             self._tell("turn_ended", turn_id, turn, outcome, self.now())
 

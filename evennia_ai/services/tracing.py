@@ -2,19 +2,18 @@
 
 By the semantic conventions for generative AI of version 1.41: a turn is ``invoke_agent``, and in it
 each model call is ``chat`` and each tool call ``execute_tool``. The game chooses the SDK and the
-exporter. Deferreds lose context variables, so that each span is given its parent.
+exporter. Deferreds lose context variables, so that each span is given its parent. No span holds a
+word that was said: its turn's number leads to them, for whoever may read them.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from evennia_ai import __version__
-from evennia_ai.config.resolve import read_flags
+from evennia_ai.config.resolve import read_switch
 from evennia_ai.errors import ConfigError
 from evennia_ai.memory.extras import Extra
 from evennia_ai.messages import OFFLINE
@@ -31,35 +30,22 @@ FAILED_CALLS = frozenset({"failed", "unknown"})
 
 
 class Tracing:
-    """A `Observer` that writes spans; ``api`` is the module ``opentelemetry.trace``.
+    """An `Observer` that writes spans; ``api`` is the module ``opentelemetry.trace``."""
 
-    ``content`` adds the public words of turns and tool calls; private ones never stand in a span.
-    """
-
-    def __init__(self, api: Any, content: bool) -> None:
-        self._api, self._content = api, content
+    def __init__(self, api: Any) -> None:
+        self._api = api
         self._tracer = api.get_tracer("evennia_ai", __version__, schema_url=SCHEMA)
         self._turns: dict[int, Any] = {}
 
     def turn_began(self, turn: OpenTurn) -> None:
         """Begin the span of a turn."""
-        attributes = {
-            "gen_ai.agent.name": turn.name,
-            "evennia_ai.context": turn.context,
-        }
-        events = turn.record.events
-        if self._content and not turn.record.private and not any(e.heard.private for e in events):
-            heard = [
-                {"role": "user", "parts": [{"type": "text", "content": event.heard.line}]}
-                for event in events
-            ]
-            attributes["gen_ai.input.messages"] = json.dumps(heard, ensure_ascii=False)
-        number = turn.record.id
-        self._turns[number] = self._begin("invoke_agent", turn.name, number, turn.at, attributes)
+        attributes = {"gen_ai.agent.name": turn.name, "evennia_ai.context": turn.context}
+        span = self._begin("invoke_agent", turn.name, turn.id, turn.at, attributes)
+        self._turns[turn.id] = span
 
     def turn_ended(self, turn: OpenTurn, outcome: str, at: datetime) -> None:
         """End the span of a turn."""
-        span = self._turns.pop(turn.record.id, None)
+        span = self._turns.pop(turn.id, None)
         if span is not None:
             span.set_attribute("evennia_ai.outcome", outcome)
             self._end(span, at, outcome if outcome in FAILED_TURNS else "")
@@ -91,9 +77,6 @@ class Tracing:
             "gen_ai.tool.type": "function",
             "evennia_ai.outcome": run.state,
         }
-        if self._content and not run.private:
-            attributes["gen_ai.tool.call.arguments"] = run.call.arguments
-            attributes["gen_ai.tool.call.result"] = run.result
         span = self._begin("execute_tool", run.call.name, run.turn_id, run.at, attributes)
         self._end(span, at, run.state if run.state in FAILED_CALLS else "")
 
@@ -131,11 +114,10 @@ def nanoseconds(at: datetime | float) -> int:
     return int((at if isinstance(at, float) else at.timestamp()) * 1e9)
 
 
-def make_tracing(value: Mapping[str, Any]) -> Tracing | None:
+def make_tracing(value: Any) -> Tracing | None:
     """Return the tracing that a game's setting asks for, None for none; raises ConfigError."""
-    flags = read_flags(value, ("enabled", "content"))
-    if not flags["enabled"]:
+    if not read_switch(value):
         return None
     if EXTRA.advice:
         raise ConfigError(EXTRA.advice)
-    return Tracing(importlib.import_module("opentelemetry.trace"), flags["content"])
+    return Tracing(importlib.import_module("opentelemetry.trace"))

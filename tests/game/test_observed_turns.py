@@ -17,16 +17,16 @@ class Recorder:
         self.told = []
 
     def turn_began(self, turn):
-        self.told.append(("began", turn.record.id, turn.name, turn.context))
+        self.told.append(("began", turn.id, turn.name, turn.context))
 
     def turn_ended(self, turn, outcome, at):
-        self.told.append(("ended", turn.record.id, outcome))
+        self.told.append(("ended", turn.id, outcome))
 
     def model_called(self, turn_id, call, at):
         self.told.append(("model", turn_id, call.error_kind))
 
     def tool_called(self, run, at):
-        self.told.append(("tool", run.turn_id, run.call.name, run.state, run.private))
+        self.told.append(("tool", run.turn_id, run.call.name, run.state))
 
 
 class Broken:
@@ -75,8 +75,8 @@ def test_an_observer_is_told_of_a_turn_from_begin_to_end(game, ann, mira, observ
     assert recorder.told == [
         ("began", number, "Mira", "tick_event"),
         ("model", number, ""),
-        ("tool", number, "say", "done", False),
-        ("tool", number, "whisper", "done", True),
+        ("tool", number, "say", "done"),
+        ("tool", number, "whisper", "done"),
         ("ended", number, "answered"),
     ]
 

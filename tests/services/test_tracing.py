@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.messages import Heard, InboxEvent, ToolCallRequest, Usage
-from evennia_ai.ports import ModelCallRecord, TurnRecord
+from evennia_ai.messages import ToolCallRequest, Usage
+from evennia_ai.ports import ModelCallRecord
 from evennia_ai.ports.observing import OpenTurn, ToolRun
 from evennia_ai.services import tracing
 from evennia_ai.services.tracing import Tracing, make_tracing
@@ -73,32 +73,25 @@ def nanoseconds(seconds):
     return int(later(seconds).timestamp() * 1e9)
 
 
-def turn(number=4711, private=False):
-    heard = Heard(
-        kind="whisper" if private else "say", speaker="#7", speaker_name="Ann",
-        text=f"My word is {WORD}.", audience=frozenset({"#7"}), private=private,
-    )  # fmt: skip
-    event = InboxEvent(id=1, at=BEGIN, heard=heard)
-    record = TurnRecord(number, frozenset({"#7"}), private, (event,))
-    return OpenTurn(record, "Mira", "tick_event", BEGIN)
+def turn(number=4711):
+    return OpenTurn(number, "Mira", "tick_event", BEGIN)
 
 
-def tool(private=False, **fields):
+def tool(**fields):
     call = ToolCallRequest("call_1", "say", json.dumps({"text": f"I heard {WORD}."}))
-    run = ToolRun(call, 4711, later(2), "done", f"You said {WORD}.", private)
-    return replace(run, **fields)
+    return replace(ToolRun(call, 4711, later(2), "done"), **fields)
 
 
-def trace(spans, content=False, private=False):
-    one = turn(private=private)
+def trace(spans):
+    one = turn()
     spans.turn_began(one)
     spans.model_called(4711, CALL, later(2))
-    spans.tool_called(tool(private), later(2.5))
+    spans.tool_called(tool(), later(2.5))
     spans.turn_ended(one, "answered", later(3))
 
 
 def test_a_turn_holds_its_model_call_and_its_tool_call(api):
-    trace(Tracing(api, content=False))
+    trace(Tracing(api))
     agent, chat, act = api.spans
     assert [span.name for span in api.spans] == [
         "invoke_agent Mira",
@@ -115,7 +108,7 @@ def test_a_turn_holds_its_model_call_and_its_tool_call(api):
 
 
 def test_the_attributes_are_those_of_the_conventions(api):
-    trace(Tracing(api, content=False))
+    trace(Tracing(api))
     agent, chat, act = (span.attributes for span in api.spans)
     assert agent["gen_ai.operation.name"] == "invoke_agent"
     assert agent["gen_ai.agent.name"] == "Mira"
@@ -139,41 +132,20 @@ def test_every_attribute_of_the_conventions_exists():
     )
     known = {value for value in vars(names).values() if isinstance(value, str)}
     api = Api()
-    trace(Tracing(api, content=True))
+    trace(Tracing(api))
     used = {name for span in api.spans for name in span.attributes if name.startswith("gen_ai.")}
-    assert len(used) >= 12
+    assert len(used) >= 11
     assert used <= known
 
 
-@pytest.mark.parametrize("private", [False, True])
-def test_no_span_holds_words_unless_the_setting_allows_it(api, private):
-    trace(Tracing(api, content=False), private=private)
+def test_no_span_holds_a_word_that_was_said(api):
+    trace(Tracing(api))
     assert WORD not in str([span.attributes for span in api.spans])
-
-
-def test_with_the_setting_public_words_are_in_the_spans(api):
-    trace(Tracing(api, content=True))
-    agent, _, act = (span.attributes for span in api.spans)
-    (heard,) = json.loads(agent["gen_ai.input.messages"])
-    assert heard["role"] == "user" and WORD in heard["parts"][0]["content"]
-    assert WORD in act["gen_ai.tool.call.arguments"] and WORD in act["gen_ai.tool.call.result"]
-
-
-def test_private_words_are_in_no_span_even_so(api):
-    trace(Tracing(api, content=True), private=True)
-    assert WORD not in str([span.attributes for span in api.spans])
-
-
-def test_a_whispered_line_in_a_turn_for_everybody_is_in_no_span(api):
-    one = turn(private=True)
-    public = replace(one, record=replace(one.record, private=False))
-    Tracing(api, content=True).turn_began(public)
-    assert WORD not in str(api.spans[0].attributes)
 
 
 @pytest.mark.parametrize("outcome", ["excused", "expired", "interrupted"])
 def test_a_turn_without_an_answer_is_an_error(api, outcome):
-    spans = Tracing(api, content=False)
+    spans = Tracing(api)
     spans.turn_began(turn())
     spans.turn_ended(turn(), outcome, later(9))
     (span,) = api.spans
@@ -181,7 +153,7 @@ def test_a_turn_without_an_answer_is_an_error(api, outcome):
 
 
 def test_a_failed_call_and_a_failed_tool_are_errors(api):
-    spans = Tracing(api, content=False)
+    spans = Tracing(api)
     spans.model_called(None, replace(CALL, usage=None, error_kind="deadline"), later(2))
     spans.tool_called(tool(state="unknown"), later(3))
     assert [(one.status, one.attributes["error.type"]) for one in api.spans] == [
@@ -192,7 +164,7 @@ def test_a_failed_call_and_a_failed_tool_are_errors(api):
 
 
 def test_turns_of_several_assistants_keep_apart(api):
-    spans = Tracing(api, content=False)
+    spans = Tracing(api)
     first, second = turn(1), turn(2)
     spans.turn_began(first)
     spans.turn_began(second)
@@ -203,17 +175,16 @@ def test_turns_of_several_assistants_keep_apart(api):
     assert api.spans[3].parent is None
 
 
-def test_the_setting_is_off_by_default_and_a_wrong_one_is_explained():
-    assert make_tracing({}) is None
-    assert make_tracing({"enabled": False, "content": True}) is None
-    with pytest.raises(ConfigError, match="Use enabled, content"):
-        make_tracing({"enable": True})
+def test_without_the_setting_there_are_no_spans_and_a_wrong_one_is_explained():
+    assert make_tracing(False) is None
+    with pytest.raises(ConfigError, match="it must be True or False, not 'on'"):
+        make_tracing("on")
 
 
 def test_without_the_package_the_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(tracing, "EXTRA", replace(tracing.EXTRA, module="no_such_package.trace"))
     with pytest.raises(ConfigError, match=r"pip install 'evennia-ai\[tracing\]'"):
-        make_tracing({"enabled": True})
+        make_tracing(True)
 
 
 def test_the_sdk_gets_a_tree_of_spans():
@@ -227,7 +198,7 @@ def test_the_sdk_gets_a_tree_of_spans():
 
     exporter, provider = memory.InMemorySpanExporter(), sdk.TracerProvider()
     provider.add_span_processor(export.SimpleSpanProcessor(exporter))
-    spans = make_tracing({"enabled": True})
+    spans = make_tracing(True)
     spans._tracer = provider.get_tracer("evennia_ai")
     outer = provider.get_tracer("game").start_as_current_span("a command of a player")
     with outer:

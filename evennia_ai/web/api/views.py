@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db.models import Exists, F, OuterRef
@@ -10,31 +11,35 @@ from rest_framework.generics import ListAPIView
 from rest_framework.renderers import JSONRenderer
 
 from evennia_ai import models
-from evennia_ai.errors import ProviderError
-from evennia_ai.policy.schedule.sleep_report import OUTCOMES
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import figures_of
-from evennia_ai.web.api import rows
-from evennia_ai.web.api.access import OK, OPEN, LogFilter, MayRead, NewestFirst, log_private_reading
+from evennia_ai.web.api.access import LogFilter, MayRead, NewestFirst, log_private_reading
+from evennia_ai.web.api.rows import CharacterSerializer
+
+OWNER = {"owner": F("assistant__db_obj_id")}
+RESULTS = models.Message.objects.filter(
+    turn_id=OuterRef("turn_id"), tool_call_id=OuterRef("call_id"), role="tool", private=False
+)
+# What tells whether a tool call is public, as in ``aihistory/turns``.
+SEEN = {"is_public": Exists(RESULTS), "in_private": F("turn__private")}
+OF_LOG = {"character": "assistant__db_obj", "since": "at__gte", "until": "at__lt"}
 
 
 class LogView(ListAPIView):
-    """A table of the log, newest row first."""
+    """A page of rows, newest first. The parameters narrow them down."""
 
     permission_classes: ClassVar = [MayRead]
     renderer_classes: ClassVar = [JSONRenderer]
     filter_backends: ClassVar = [LogFilter]
     pagination_class = NewestFirst
-    outcomes: ClassVar[tuple[str, ...]] = ()
-    # The column of each parameter.
-    of_turn: ClassVar = {"turn": "turn_id"}
-    filters: ClassVar = {"character": "assistant__db_obj", "since": "at__gte", "until": "at__lt"}
+    filters: Mapping[str, str] = OF_LOG  # the column of each parameter
+    outcomes: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = OWNER  # what a row has beside its table's columns
 
     def get_queryset(self) -> Any:
         """Return the table's rows as dictionaries."""
-        return self.serializer_class.Meta.model.objects.values().annotate(
-            owner=F("assistant__db_obj_id")
-        )
+        model = self.serializer_class.Meta.model
+        return model.objects.annotate(**self.columns).values()
 
     def list(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Return a page, and log who read private items."""
@@ -43,63 +48,10 @@ class LogView(ListAPIView):
         return response
 
 
-class Turns(LogView):
-    """Turns: what set an assistant to work, for whom, and how it ended."""
-
-    serializer_class = rows.TurnSerializer
-    filters: ClassVar = {**LogView.filters, "turn": "id", "outcome": "outcome"}
-    outcomes = ("answered", "excused", "noted", "expired", "interrupted", "unheard", OPEN)
-
-
-class Messages(LogView):
-    """Messages: everything heard, said and done."""
-
-    serializer_class = rows.MessageSerializer
-    filters: ClassVar = {**LogView.filters, **LogView.of_turn}
-
-
-class ModelCalls(LogView):
-    """Model calls with their cost; the outcome is ok or the kind of the error."""
-
-    serializer_class = rows.ModelCallSerializer
-    filters: ClassVar = {**LogView.filters, **LogView.of_turn, "outcome": "error_kind"}
-    outcomes = (OK, *sorted(kind.kind for kind in ProviderError.__subclasses__()))
-
-
-class ToolCalls(LogView):
-    """Tool calls with their outcome."""
-
-    serializer_class = rows.ToolCallSerializer
-    filters: ClassVar = {**LogView.filters, **LogView.of_turn, "outcome": "state"}
-    outcomes = ("intended", "asked", "done", "failed", "refused", "unknown")
-
-    def get_queryset(self) -> Any:
-        """Return the calls, with what tells public ones."""
-        result = models.Message.objects.filter(
-            turn_id=OuterRef("turn_id"), tool_call_id=OuterRef("call_id"), role="tool"
-        )
-        told = Exists(result.filter(private=False))
-        return super().get_queryset().annotate(is_public=told, in_private=F("turn__private"))
-
-
-class Compactions(LogView):
-    """Compactions with their summaries."""
-
-    serializer_class = rows.CompactionSerializer
-
-
-class SleepPasses(LogView):
-    """Sleep passes with what each step did."""
-
-    serializer_class = rows.SleepPassSerializer
-    filters: ClassVar = {**LogView.filters, "outcome": "outcome"}
-    outcomes = (*OUTCOMES, OPEN)
-
-
 class Characters(LogView):
-    """Characters with assistants, their state and their figures."""
+    """A page of characters with assistants, with their state and their figures."""
 
-    serializer_class = rows.CharacterSerializer
+    serializer_class = CharacterSerializer
     filters: ClassVar = {"character": "db_obj"}
 
     def get_queryset(self) -> Any:
