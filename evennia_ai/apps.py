@@ -33,6 +33,7 @@ PRAGMAS = (
 MIDDLEWARE = {
     "LOCAL_LIBRARIES": "evennia_ai.web.middleware.LocalLibraries",
     "TYPING_INDICATOR": "evennia_ai.web.middleware.ClientPlugin",
+    "METRICS": "evennia_ai.web.api.metrics.metrics_page",
 }
 # Middleware that must run after ours on the way out: it compresses, caches or hashes pages.
 LATER = (

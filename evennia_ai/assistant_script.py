@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evennia.scripts.scripts import DefaultScript
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.assistant_context import AssistantContextMixin
@@ -16,6 +17,7 @@ from evennia_ai.game.hearing import AssistantHearingMixin
 from evennia_ai.game.presence import AssistantPresenceMixin
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, lie_down, sleep_state, wake_up
+from evennia_ai.messages import turn_label
 from evennia_ai.policy.conversation.autonomy import (
     HOUR_S,
     AutonomyState,
@@ -141,8 +143,13 @@ class AssistantScript(
     def tick(self) -> None:
         """Run `at_tick` and log its errors."""
         if self.pk:
-            message = f"{self.character_name}: a tick failed; the next event starts another"
-            self.at_tick().addErrback(lambda failure: log.failure(message, failure))
+            self.at_tick().addErrback(self.log_failed_tick, self.character_name)
+
+    def log_failed_tick(self, failure: Failure, name: str) -> None:
+        """Log why a tick failed, and the turn that it left open, which the next tick closes."""
+        turn = turn_label(self.ndb.turns.current if self.ndb.turns else None)
+        message = "{name}, {turn}: a tick failed; the next event starts another"
+        log.failure(message, failure, name=name, turn=turn)
 
     @inlineCallbacks
     def at_tick(self) -> Steps[int]:

@@ -110,6 +110,11 @@ class Usage:
 NO_USAGE = Usage(0, 0)  # of the offline brain, which reads no tokens
 
 
+def turn_label(turn_id: int | None) -> str:
+    """Return how log lines and errors name a turn."""
+    return "no turn" if turn_id is None else f"turn {turn_id}"
+
+
 @dataclass(frozen=True)
 class Timings:
     """Tokens that the endpoint read anew and wrote, and its tokens a second for each."""

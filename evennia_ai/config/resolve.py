@@ -49,3 +49,10 @@ def valid_values(*layers: Mapping[str, object]) -> tuple[dict[str, Any], list[st
         except ConfigError as error:
             complaints.append(str(error))
     return merged, complaints
+
+
+def read_switch(value: Any) -> bool:
+    """Return a setting that is on or off; raises ConfigError."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"it must be True or False, not {value!r}.")
+    return value

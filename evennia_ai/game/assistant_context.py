@@ -85,9 +85,7 @@ class AssistantContextMixin(ScriptPart):
     @property
     def turns(self) -> TableTurns:
         """Return the stored turns, model calls and tool calls."""
-        now, epoch = self.services.now, self.services.epoch
-        make = partial(TableTurns, self.id, self.conversation, now, epoch, self.may_think)
-        return self.kept("turns", make)
+        return self.kept("turns", partial(self.services.make_turns, self))
 
     @property
     def pending_acts(self) -> TablePendingActs:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # a typeclass imports this module: without NumPy and the rest
     from evennia_ai.store.inbox import TableInbox
     from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
     from evennia_ai.store.overheard import OverheardQueue
+    from evennia_ai.store.turns import TableTurns
 
 
 class LogRetention(Protocol):
@@ -50,6 +51,7 @@ class GameServices(Services, Protocol):
     recall_trouble: str
     who_may_read: dict[str, str]  # the permission by kind of content; see `policy.disclosure`
 
+    def make_turns(self, script: GameScript) -> TableTurns: ...  # new ones, as they are watched
     def answer_unlogged(self, script: GameScript, heard: Heard) -> None: ...
     @property
     def gateway(self) -> Any: ...  # with ``health()`` and ``tight_budgets()``

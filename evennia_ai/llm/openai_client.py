@@ -43,8 +43,14 @@ from evennia_ai.llm.openai_stream import (
     stream_completion,
     without_refused,
 )
-from evennia_ai.llm.openai_wire import Body, build_body, parse_reply
-from evennia_ai.llm.refusals import Refusal, explain_refusal, read_refusal, refusal_in_success
+from evennia_ai.llm.openai_wire import Body, Headers, build_body, parse_reply, request_headers
+from evennia_ai.llm.refusals import (
+    Refusal,
+    broken_off,
+    explain_refusal,
+    read_refusal,
+    refusal_in_success,
+)
 from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED, TIMEOUT
 from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import LLMReply, LLMRequest
@@ -119,7 +125,8 @@ class OpenAIClient:
             return fail(error)
         body = build_body(request, profile)
         on_delta = request.on_delta if profile.stream else None
-        return self._loop_thread.submit(self._ask(endpoint, profile, body, on_delta))
+        headers = request_headers(request, uuid.uuid4().hex[:8])
+        return self._loop_thread.submit(self._ask(endpoint, profile, body, headers, on_delta))
 
     def exchange(
         self, profile: ModelProfile, method: str, path: str, body: Body | None = None
@@ -155,14 +162,19 @@ class OpenAIClient:
         return RawReply(response.status_code, content_type, content)
 
     async def _ask(
-        self, endpoint: Endpoint, profile: ModelProfile, body: Body, on_delta: OnDelta | None
+        self,
+        endpoint: Endpoint,
+        profile: ModelProfile,
+        body: Body,
+        headers: Headers,
+        on_delta: OnDelta | None,
     ) -> LLMReply:
         streamed = StreamedBody()
         try:
             if on_delta is None:
-                data = await self._send(endpoint, profile, body)
+                data = await self._send(endpoint, profile, body, headers)
             else:
-                data = await self._stream(endpoint, profile, body, streamed, on_delta)
+                data = await self._stream(endpoint, profile, body, headers, streamed, on_delta)
             return read_reply(data, endpoint, profile, body)
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
             problem = explain(error, endpoint, profile, self._now(), body)
@@ -171,10 +183,12 @@ class OpenAIClient:
         # Raised outside the handler: chained to it, the SDK's error would show the key.
         raise problem
 
-    async def _send(self, endpoint: Endpoint, profile: ModelProfile, body: Body) -> bytes:
+    async def _send(
+        self, endpoint: Endpoint, profile: ModelProfile, body: Body, headers: Headers
+    ) -> bytes:
         sdk = await self._sdk(endpoint)
         raw = await sdk.chat.completions.with_raw_response.create(
-            model=profile.model, messages=[], extra_body=body
+            model=profile.model, messages=[], extra_body=body, extra_headers=headers
         )
         return raw.content
 
@@ -183,6 +197,7 @@ class OpenAIClient:
         endpoint: Endpoint,
         profile: ModelProfile,
         body: Body,
+        headers: Headers,
         streamed: StreamedBody,
         on_delta: OnDelta,
     ) -> bytes:
@@ -193,9 +208,10 @@ class OpenAIClient:
             asked = {**fields, **body}
             try:
                 if fields:
-                    data = await stream_completion(sdk, profile.model, asked, streamed, on_delta)
+                    model = profile.model
+                    data = await stream_completion(sdk, model, asked, headers, streamed, on_delta)
                 else:
-                    data = await self._send(endpoint, profile, body)
+                    data = await self._send(endpoint, profile, body, headers)
             except importlib.import_module("openai").APIStatusError as error:
                 refusal = refusal_of(error, endpoint, self._now())
                 kept = without_refused(fields, refusal, error.response.content)
@@ -279,14 +295,3 @@ def refusal_of(error: openai.APIStatusError, endpoint: Endpoint, now: datetime) 
     response = error.response
     headers = {name.lower(): value for name, value in response.headers.items()}
     return read_refusal(response.status_code, headers, response.content, endpoint.key, now)
-
-
-def broken_off(problem: ProviderError, endpoint: Endpoint) -> ProviderUnavailable:
-    """Return the error of a reply that began and then broke off."""
-    return ProviderUnavailable(
-        f"{endpoint.address} broke off its reply. {problem}",
-        status=problem.status,
-        code=problem.code,
-        retry_after_s=problem.retry_after_s,
-        begun=True,
-    )

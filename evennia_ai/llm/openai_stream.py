@@ -188,7 +188,12 @@ def without_refused(
 
 
 async def stream_completion(
-    sdk: openai.AsyncOpenAI, model: str, body: Body, streamed: StreamedBody, on_delta: OnDelta
+    sdk: openai.AsyncOpenAI,
+    model: str,
+    body: Body,
+    headers: Mapping[str, str],
+    streamed: StreamedBody,
+    on_delta: OnDelta,
 ) -> bytes:
     """Send one request, pass each delta to ``on_delta``, and return the body of the whole reply.
 
@@ -198,7 +203,7 @@ async def stream_completion(
     create = sdk.chat.completions.with_streaming_response.create
     listener: OnDelta | None = on_delta
     async with (
-        create(model=model, messages=[], extra_body=body) as response,
+        create(model=model, messages=[], extra_body=body, extra_headers=headers) as response,
         aclosing(with_last_line(response.iter_bytes())) as pieces,
     ):
         async for data in pieces:

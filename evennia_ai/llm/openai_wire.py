@@ -25,6 +25,7 @@ from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
 Body = Mapping[str, object]
+Headers = Mapping[str, str]
 
 MAX_TOKEN_COUNT = 2**31 - 1
 KEY_FIELD = "prompt_cache_key"
@@ -51,6 +52,17 @@ def build_body(
     body["temperature"] = request.temperature
     body |= {**cache_hints(messages, profile), **profile.extra}
     return {name: value for name, value in body.items() if value is not None}
+
+
+def request_headers(request: LLMRequest, unique: str) -> Headers:
+    """Return the header that names a request's turn, and nothing of the game besides.
+
+    OpenAI logs it, so that its support finds the request; ``unique`` makes it differ in each.
+    Servers that do not know it ignore it.
+    """
+    if request.caller.turn_id is None:
+        return {}
+    return {"X-Client-Request-Id": f"turn-{request.caller.turn_id}-{unique}"}
 
 
 def wire_style(request: LLMRequest, profile: ModelProfile) -> WireStyle:

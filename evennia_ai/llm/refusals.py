@@ -204,3 +204,14 @@ def find_misconfiguration(refusal: Refusal, profile: ModelProfile, endpoint: End
             f"profile '{profile.name}'"
         )
     return ""
+
+
+def broken_off(problem: ProviderError, endpoint: Endpoint) -> ProviderUnavailable:
+    """Return the error of a reply that began and then broke off."""
+    return ProviderUnavailable(
+        f"{endpoint.address} broke off its reply. {problem}",
+        status=problem.status,
+        code=problem.code,
+        retry_after_s=problem.retry_after_s,
+        begun=True,
+    )

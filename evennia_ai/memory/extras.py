@@ -22,7 +22,7 @@ class Extra:
         """Return what is missing and how to get it; empty if the package is installed."""
         try:
             installed = find_spec(self.module) is not None
-        except ValueError:  # something stands in for the module
+        except (ValueError, ImportError):  # something stands in for it, or it is part of nothing
             installed = False
         if installed:
             return ""

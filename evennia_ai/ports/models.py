@@ -58,6 +58,7 @@ class Caller:
     speakers: Audience = frozenset()
     background: bool = False  # True if nobody waits for the reply
     tokens_per_day: int | None = None  # the assistant's own budget, None for no limit
+    turn_id: int | None = None  # number of the turn that the call belongs to, None for no turn
 
 
 @dataclass(frozen=True)

@@ -36,13 +36,16 @@ from evennia_ai.ports import Script
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import MemoryServices
+from evennia_ai.services.metrics import make_metrics
 from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
+from evennia_ai.services.observed_turns import make_turns
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.steady_clock import SteadyClock
 from evennia_ai.services.tick_timer import TickTimer
+from evennia_ai.services.tracing import make_tracing
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
 from evennia_ai.services.unlogged_answers import answer_unlogged
 from evennia_ai.services.warm_up import local_models, warm_up
@@ -103,6 +106,10 @@ class AssistantService(Service):
         moderated = partial(make_moderation, clock, models.client.exchange)
         wrong = (ClosedModeration(), NOTHING_SPOKEN)
         self.moderation = settings.read("MODERATION", moderated, {}, wrong)
+        metrics = partial(make_metrics, environ, self, main.callFromThread)
+        self.metrics = settings.read("METRICS", metrics, False)
+        observers = (self.metrics, settings.read("TRACING", make_tracing, False))
+        self.make_turns = partial(make_turns, tuple(filter(None, observers)))
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)

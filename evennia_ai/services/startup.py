@@ -19,6 +19,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import expect_answer
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.game.sleep_state import is_asleep
+from evennia_ai.messages import turn_label
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.compactions import assistants_to_archive
@@ -30,6 +31,7 @@ log = Logger()
 FIRST_WAKE_S = 0.5
 WAKE_SPREAD_S = 0.05
 RECOVERY_PAUSE_S = 2.0
+SHOWN_TURNS = 10  # in a log line
 
 
 class StartupRecovery:
@@ -64,7 +66,9 @@ class StartupRecovery:
         """Close the turns that an earlier process left open, then resume all other work."""
         turn_ids = lost_turns(self.service.epoch)
         if turn_ids:
-            log.info("evennia_ai: {count} interrupted turns", count=len(turn_ids))
+            shown = ", ".join(map(turn_label, turn_ids[:SHOWN_TURNS]))
+            line = "evennia_ai: {count} interrupted turns, the first of them: {shown}"
+            log.info(line, count=len(turn_ids), shown=shown)
         for turn_id in turn_ids:
             self.put(recover_lost_turn, turn_id, self.service.now())
         self.put(self.wake_owing)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
+from evennia.scripts.models import ScriptDB
+from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.compaction.digest import prefix_hash
+from evennia_ai.policy.schedule.sleep_schedule import ASLEEP
+from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
+from evennia_ai.store.usage import use_on
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,59 @@ def queue_lengths() -> dict[int, int]:
     """Return the number of unanswered events by assistant id."""
     rows = models.Event.objects.filter(state__in=(WAITING, CLAIMED, DOUBTFUL))
     return dict(rows.values_list("assistant_id").annotate(Count("id")))
+
+
+def count_waiting_events() -> int:
+    """Return the number of unanswered events of all assistants."""
+    return int(models.Event.objects.filter(state__in=(WAITING, CLAIMED, DOUBTFUL)).count())
+
+
+def assistants_by_mode() -> dict[str, int]:
+    """Return how many assistants are awake, asleep and stopped, by their stored Attributes."""
+    everyone = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
+    stopped = everyone.filter(having("stopped", True)).count()
+    asleep = everyone.filter(having("operating_mode", ASLEEP)).exclude(having("stopped", True))
+    counts = {"stopped": stopped, "asleep": asleep.count()}
+    return {"awake": everyone.count() - sum(counts.values()), **counts}
+
+
+def figures_of(scripts: list[dict[str, Any]], epoch: int, day: date) -> list[dict[str, Any]]:
+    """Return assistants, as columns of their scripts, with their mode and their figures of a day.
+
+    ``epoch`` is the number of this server process.
+    """
+    ids = [script["id"] for script in scripts]
+    queues, used, prompts = queue_lengths(), use_on(day), last_prompt_tokens()
+    open_turns = models.Turn.objects.filter(ended_at=None, epoch=epoch)
+    thinking = frozenset(open_turns.values_list("assistant_id", flat=True))
+    among = ScriptDB.objects.filter(id__in=ids)
+    stopped = frozenset(among.filter(having("stopped", True)).values_list("id", flat=True))
+    asleep = among.filter(having("operating_mode", ASLEEP)).values_list("id", flat=True)
+    modes = [("stopped", stopped), ("asleep", frozenset(asleep)), ("thinking", thinking)]
+    found = []
+    for script in scripts:
+        id_ = script["id"]
+        mode = next((mode for mode, those in modes if id_ in those), "awake")
+        calls, tokens = used.get(id_, (0, 0))
+        found.append(
+            {
+                "id": id_,
+                "character": f"#{script['db_obj_id']}",
+                "name": script["name"],
+                "mode": "puppeted" if script["account"] and mode != "stopped" else mode,
+                "events_waiting": queues.get(id_, 0),
+                "calls_today": calls,
+                "tokens_today": tokens,
+                "last_prompt_tokens": prompts.get(id_, 0),
+            }
+        )
+    return found
+
+
+def having(name: str, value: Any) -> Q:
+    """Return the condition that a script has an Attribute of ours with this value."""
+    attributes = Attribute.objects.filter(db_key=name, db_value=value, db_model="scriptdb")
+    return Q(db_attributes__in=attributes)
 
 
 def last_passes() -> dict[int, dict[str, Any]]:

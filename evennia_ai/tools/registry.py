@@ -12,7 +12,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDenied, ToolError
 from evennia_ai.game.perception import excessive_rights
-from evennia_ai.messages import ToolCallRequest
+from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.authors import known
 from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.policy.sanitize import clean_heard
@@ -96,10 +96,11 @@ class ToolRegistry:
         except ToolError as error:
             return failed_call(error, in_doubt)
         except (StoreUnavailable, CancelledError) as error:
-            log.warn("tool {name} failed: {error!r}", name=call.name, error=error)
+            line = "{turn}: tool {name} failed: {error!r}"
+            log.warn(line, turn=turn_of(context), name=call.name, error=error)
             return failed_call(error, in_doubt)
         except Exception as error:  # noqa: BLE001  # a game's tool may raise anything
-            log.failure("tool {name} failed", name=call.name)
+            log.failure("{turn}: tool {name} failed", turn=turn_of(context), name=call.name)
             return failed_call(error, in_doubt)
         finally:
             context.character.ndb.ai_in_confidence = False
@@ -137,6 +138,12 @@ def open_turn(script: Script | None) -> tuple[int, int] | None:
     return (script.id, current) if script and current is not None else None
 
 
+def turn_of(context: ToolContext) -> str:
+    """Return how log lines name the turn of a tool call."""
+    turn = open_turn(context.script)
+    return turn_label(turn and turn[1])
+
+
 def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:
     """Return the names of the tools that can be needed now, those always needed first.
 
@@ -148,7 +155,8 @@ def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:
             try:
                 passed[item.needed] = item.needed(context)
             except Exception:  # noqa: BLE001  # a game's test may raise anything
-                log.failure("the test whether {name} is needed failed", name=item.name)
+                line = "{turn}: the test whether {name} is needed failed"
+                log.failure(line, turn=turn_of(context), name=item.name)
                 passed[item.needed] = True
     always_first = sorted(items, key=lambda item: item.needed is not None)
     return [item.name for item in always_first if passed[item.needed]]

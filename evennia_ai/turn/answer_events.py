@@ -17,7 +17,7 @@ from evennia_ai.errors import (
     StoreUnavailable,
     TurnAborted,
 )
-from evennia_ai.messages import InboxEvent
+from evennia_ai.messages import InboxEvent, turn_label
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
 from evennia_ai.ports import Script, TurnRecord
 from evennia_ai.scheduling import Steps, persist
@@ -65,8 +65,8 @@ def answer_events(script: Script) -> Steps[int]:
         try:
             yield think(script, batch, answer_lost=doubtful is not None)
         except OutcomeUnknown as error:
-            name = script.character_name
-            log.warn("{name}: {error}; closing the turn", name=name, error=error)
+            turn, name = turn_label(script.turns.current), script.character_name
+            log.warn("{name}, {turn}: {error}; closing the turn", name=name, turn=turn, error=error)
             script.turns.recover()
     return turns
 
@@ -198,7 +198,7 @@ def try_turn(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[
     Fires with the outcome, which is `FAILED` if the model failed or an error of ours was logged.
     Fails with TurnAborted, and with StoreUnavailable: then nothing can be said either.
     """
-    name = script.character_name
+    named = f"{script.character_name}, {turn_label(turn.id)}"
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     try:
         outcome: Outcome = yield run_turn(script, turn, context, deadline_at)
@@ -207,9 +207,9 @@ def try_turn(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[
     except ProviderError as error:
         known = isinstance(error, (CircuitOpen, ProviderMisconfigured))  # the gateway warned
         tell = log.info if known else log.warn
-        tell("{name}: no answer from the model: {error}", name=name, error=error)
+        tell("{named}: no answer from the model: {error}", named=named, error=error)
         return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
     except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome
-        log.failure("{name}: a turn failed", name=name)
+        log.failure("{named}: the turn failed", named=named)
         return Outcome(FAILED, f"{INTERNAL_ERROR}: {type(error).__name__}")
     return outcome

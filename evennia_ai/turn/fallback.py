@@ -9,7 +9,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, OutcomeUnknown, ProviderError, TurnAborted
-from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply
+from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply, turn_label
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Script, ToolResult, TurnRecord
@@ -122,8 +122,8 @@ def ask_stand_in(script: Script, turn: TurnRecord) -> Steps[Excuse]:
     except ProviderError:
         return Excuse("")
     except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
-        message = "{name}: the offline brain failed; using the game's line"
-        log.failure(message, name=script.character_name)
+        message = "{name}, {turn}: the offline brain failed; using the game's line"
+        log.failure(message, name=script.character_name, turn=turn_label(turn.id))
         return Excuse("")
     words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
     return Excuse(words, prompt.private, audience, prompt.authors)

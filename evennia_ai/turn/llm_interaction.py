@@ -86,6 +86,7 @@ def build_request(
             speakers=turn.speakers,
             background=not turn.events,
             tokens_per_day=config.tokens_per_day,
+            turn_id=turn.id,
         ),
         form=form.name,
         addressee=prompt.addressee,

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
-from evennia_ai.messages import NO_USAGE, OFFLINE, LLMReply, Usage
+from evennia_ai.messages import NO_USAGE, OFFLINE, LLMReply, Usage, turn_label
 from evennia_ai.policy.explanation.call_record import (
     CallRecord,
     KeptCall,
@@ -167,4 +167,4 @@ def ensure_awake(script: Script) -> None:
 def ensure_current(script: Script, turn: TurnRecord) -> None:
     """Raise TurnAborted if the turn has lost its lease."""
     if not script.turns.is_current(turn.id):
-        raise TurnAborted(f"turn {turn.id} is no longer current")
+        raise TurnAborted(f"{turn_label(turn.id)} is no longer current")

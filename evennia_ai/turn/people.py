@@ -9,7 +9,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.messages import Audience
+from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import GAME, of_records
 from evennia_ai.policy.consolidation.relationship import (
@@ -119,4 +119,5 @@ def record_contacts(script: Script, turn: TurnRecord) -> Steps[None]:
         try:
             profiles.note_contact(speaker, mean_sentiment(lines))
         except StoreUnavailable as error:
-            log.info("{name}: contact not stored: {error}", name=script.character_name, error=error)
+            named = f"{script.character_name}, {turn_label(turn.id)}"
+            log.info("{named}: contact not stored: {error}", named=named, error=error)

@@ -5,6 +5,7 @@ import gzip
 import importlib
 import json
 import logging
+import re
 import socket
 import threading
 import traceback
@@ -23,7 +24,7 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.ports import LLMRequest, Scene, ToolCallRequest
+from evennia_ai.ports import Caller, LLMRequest, Scene, ToolCallRequest
 
 KEY = "4f1c9e77-a2b8-tavern"
 BAD_KEYS = {"EMPTY": " ", "ACCENT": "sk-\u00e9", "CONTROL": "sk-\x07x"}
@@ -50,6 +51,19 @@ def refusing_address():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
+
+
+def test_a_request_names_its_turn_and_no_two_are_named_alike(pump, client, provider, profile):
+    turn = replace(REQUEST, caller=Caller("12", turn_id=4711))
+    heard = []
+    for request in (turn, replace(turn, on_delta=heard.append), REQUEST):
+        pump.wait(client.complete(request, profile))
+    whole, streamed, background = (record["request_id"] for record in provider.requests())
+    assert re.fullmatch(r"turn-4711-[0-9a-f]{8}", whole)
+    assert re.fullmatch(r"turn-4711-[0-9a-f]{8}", streamed)
+    assert whole != streamed
+    assert heard
+    assert background is None
 
 
 def test_a_request_arrives_whole_and_its_reply_is_read(pump, client, provider, profile):

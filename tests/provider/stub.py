@@ -164,7 +164,13 @@ class Provider(Resource):
         except (ValueError, KeyError, TypeError):
             return send_now(request, 400, problem("The request is no chat completion."))
         orders.write(
-            {"number": number, "path": request.path.decode(), "auth": bool(key), "body": body}
+            {
+                "number": number,
+                "path": request.path.decode(),
+                "auth": bool(key),
+                "request_id": request.getHeader("x-client-request-id"),
+                "body": body,
+            }
         )
         if orders.require_key and key != orders.require_key:
             return send_now(request, 401, problem(f"Incorrect API key provided: {key}."))

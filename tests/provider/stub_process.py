@@ -118,5 +118,8 @@ class StubProvider:
         return [json.loads(line) for line in lines]
 
     def requests(self) -> list[dict[str, Any]]:
-        """Return every request: ``at`` (unix seconds), ``number``, ``path``, ``auth``, ``body``."""
+        """Return every request: ``at`` (unix seconds), ``number``, ``path``, ``auth``, ``body``.
+
+        ``request_id`` is the header X-Client-Request-Id, None without one.
+        """
         return [record for record in self.records() if "body" in record]

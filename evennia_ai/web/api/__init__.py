@@ -1,0 +1,1 @@
+"""What machines read: the logs as REST and the figures for Prometheus."""

@@ -1,0 +1,7 @@
+"""The demo's addresses with those for machines, as a game gets them."""
+
+from django.urls import include, path
+
+from server.conf.urls import urlpatterns as demo
+
+urlpatterns = [path("ai/", include("evennia_ai.web.api.urls")), *demo]
