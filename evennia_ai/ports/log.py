@@ -22,6 +22,7 @@ from evennia_ai.messages import (
     Usage,
 )
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View
+from evennia_ai.policy.limits.prices import Prices
 from evennia_ai.policy.pending_acts import PendingAct
 
 
@@ -166,3 +167,4 @@ class ModelCallRecord:
     error_kind: str = ""  # kind of the error, empty if the call succeeded
     error: str = ""
     speakers: Audience = frozenset()  # dbrefs of those whose words started the call
+    prices: Prices | None = None  # of the model at the time of the call, None if nobody set them

@@ -15,7 +15,7 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OVERHEARD, oldest_first
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row
-from evennia_ai.store.usage import add_use
+from evennia_ai.store.usage import add_use, use_of_call
 
 NOTED = "noted"
 UNHEARD = "unheard"
@@ -171,15 +171,16 @@ class TableTurns:
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call and add it to the daily sums."""
-        at = self.now()
+        at, use = self.now(), use_of_call(call)
         fields = asdict(call)
         usage = fields.pop("usage") or {}
-        del fields["speakers"]
+        del fields["speakers"], fields["prices"]
+        fields["money"] = None if call.prices is None else use.money
         with brief_transaction():
             models.ModelCall.objects.create(
                 assistant_id=self.assistant_id, turn_id=turn_id, at=at, **fields, **usage
             )
-            add_use(self.assistant_id, at.date(), call)
+            add_use(self.assistant_id, at.date(), call.profile, use, call.speakers)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of a tool call; returns its id."""
