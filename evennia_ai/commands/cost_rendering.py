@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
@@ -15,9 +17,10 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.limits.prices import money_words, to_micros
-from evennia_ai.store.usage import CHARACTER, Use, uses_by
+from evennia_ai.store.usage import CHARACTER, Use, total_of, uses_by
 
-MOST_DAYS = 92
+MOST_DAYS = 31  # more would hold the server with 1,000 assistants
+MONTH = re.compile(r"\d{4}-\d\d")
 ESTIMATE_DAYS = 7
 LARGE = 10_000_000
 TODAY, YESTERDAY = "today", "yesterday"
@@ -51,11 +54,14 @@ def read_period(typed: str, today: date) -> Period:
     if word.isdecimal() and 0 < int(word[:9]) <= MOST_DAYS:
         return Period(today - timedelta(days=int(word) - 1), today)
     try:
+        if MONTH.fullmatch(word):
+            first = date.fromisoformat(f"{word}-01")
+            return Period(first, first.replace(day=monthrange(first.year, first.month)[1]))
         return Period(date.fromisoformat(word), date.fromisoformat(word))
     except ValueError:
         raise UsageError(
             f"'{clean_output(word, 20)}' is no period. Use today, yesterday, a day such as "
-            f"{today}, or a number of days up to {MOST_DAYS}."
+            f"{today}, a month such as {today:%Y-%m}, or a number of days up to {MOST_DAYS}."
         ) from None
 
 
@@ -81,7 +87,7 @@ class CostList:
 
     title: str
     uses: Sequence[tuple[str, Use]]
-    limits: Mapping[str, Limits]
+    limits: Mapping[str, Limits] = field(default_factory=dict)
 
     def render(self, start: int, size: int, currency: str) -> str:
         """Return some of its rows as a table."""
@@ -110,14 +116,6 @@ def dearest_first(uses: Mapping[str, Use]) -> list[tuple[str, Use]]:
     return sorted(uses.items(), key=lambda one: (-one[1].money, -one[1].tokens, one[0]))
 
 
-def total_of(uses: Mapping[Any, Use]) -> Use:
-    """Return the sum of uses."""
-    total = Use()
-    for use in uses.values():
-        total = total.plus(use)
-    return total
-
-
 def by_character(uses: Mapping[int, Use]) -> CostList:
     """Return the costs of each assistant under its character's name."""
     scripts = all_assistants()
@@ -140,7 +138,7 @@ def by_player(uses: Mapping[str, Use], total: Use, limits: Limits) -> CostList:
     for dbref, name in names.items():
         names[dbref] = f"{name}({dbref})" if counts[name] > 1 else name
     found = {names.get(dbref, dbref): use for dbref, use in uses.items()}
-    rest = total.plus(total_of(uses), -1)
+    rest = total.less(total_of(uses.values()))
     rows = dearest_first(found) + ([(NOBODY, rest)] if rest.tokens else [])
     return CostList("Player", rows, dict.fromkeys(found, limits))
 
@@ -152,7 +150,7 @@ def switch_estimate(script: GameScript, before: ModelProfile) -> str:
     """
     after, today = script.profile, script.services.now().date()
     since = today - timedelta(days=ESTIMATE_DAYS - 1)
-    use = total_of(uses_by(CHARACTER, since, today, assistant_id=script.id))
+    use = total_of(uses_by(since, today, CHARACTER, assistant_id=script.id).values())
     if not use.tokens or (before.name, before.model) == (after.name, after.model):
         return ""
     if before.price is None and after.price is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from evennia_ai.commands.common import AICommand, UsageError, page_number
@@ -15,18 +16,27 @@ from evennia_ai.commands.cost_rendering import (
     by_player,
     dearest_first,
     read_period,
-    total_of,
 )
 from evennia_ai.game.budget_alerts import budget_name
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.disclosure import FIGURES, PLAYER_COSTS
 from evennia_ai.policy.limits.budgets import GAME, PLAYER
 from evennia_ai.policy.limits.prices import money_words
-from evennia_ai.store.usage import CHARACTER, DAY, PROFILE, Use, uses_by, uses_of_speakers
+from evennia_ai.store.usage import (
+    CHARACTER,
+    DAY,
+    PROFILE,
+    Use,
+    Uses,
+    folded,
+    total_of,
+    uses_by,
+    uses_of_speakers,
+)
 
 ROWS_A_PAGE = 20
 ROWS_AT_A_GLANCE = 5
-DEFAULT_DAYS = "14"
+LAST_FORTNIGHT = "14"
 
 
 class CmdAICost(AICommand):
@@ -35,19 +45,20 @@ class CmdAICost(AICommand):
 
     Usage:
       aicost [<period>]
-      aicost/days [<days>] [= <page>]
+      aicost/days [<period>] [= <page>]
       aicost/characters [<period>] [= <page>]
       aicost/players [<period>] [= <page>]
       aicost/profiles [<period>] [= <page>]
 
-    A period is |wtoday|n (the default), |wyesterday|n, a day such as 2026-11-22, or
-    a number of days up to 92 that end today. Days are in UTC.
+    A period is |wtoday|n (the default), |wyesterday|n, a day such as 2026-11-22, a
+    month such as 2026-11, or a number of days up to 31 that ends today. Days are
+    in UTC.
 
     Without a switch: the sum of the period, the budgets of today, and the five
     dearest characters, model profiles and players.
 
     Switches:
-      days       - each of the last days, 14 by default
+      days       - each day, of the last 14 by default
       characters - each character
       players    - each player whose words started a call. Several who started
                    one together share it. What no player started, such as sleep,
@@ -67,69 +78,67 @@ class CmdAICost(AICommand):
     locks = "cmd:perm(Builder)"
     reads = FIGURES
     switch_options = ("days", "characters", "players", "profiles")
+    period: Period
+    uses: Uses  # of the period, by day, or by assistant and profile
+    total: Use
+
+    def run(self) -> None:
+        """Read the period's sums, then dispatch by switch."""
+        if self.switch == "players":
+            self.ensure_may_read(PLAYER_COSTS)
+        default = LAST_FORTNIGHT if self.switch == "days" else ""
+        self.period = read_period(self.lhs or default, self.services.now().date())
+        keys = (DAY,) if self.switch == "days" else (CHARACTER, PROFILE)
+        self.uses = uses_by(self.period.since, self.period.until, *keys)
+        self.total = total_of(self.uses.values())
+        self.dispatch()
 
     def do_default(self) -> None:
-        period = self.read_period()
         if self.rhs:
             raise UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
-        lists = [self.characters(period), self.profiles(period)]
-        if self.reader.may(PLAYER_COSTS):
-            lists.append(self.players(period))
-        lines = [self.total_line(period), *self.budget_lines()]
+        lists = [self.characters(), self.profiles()]
+        lists += [self.players()] if self.reader.may(PLAYER_COSTS) else []
+        lines = [self.total_line(), *self.budget_lines()]
         for costs in lists:
             if costs.uses:
                 lines += ["", costs.render(0, ROWS_AT_A_GLANCE, self.currency)]
-        self.msg("\n".join([*lines, *self.unpriced_lines(period)]))
+        self.msg("\n".join([*lines, *self.unpriced_lines()]))
 
     def do_days(self) -> None:
-        if not (self.lhs or DEFAULT_DAYS).strip().isdecimal():
-            raise UsageError("How many days? |waicost/days 30|n lists the last 30.")
-        period = self.read_period(DEFAULT_DAYS)
-        uses = uses_by(DAY, period.since, period.until)
-        newest = sorted(uses.items(), reverse=True)
+        newest = sorted(folded(self.uses, 0).items(), reverse=True)
         days = [(str(day), use) for day, use in newest]
         limits = dict.fromkeys((day for day, _use in days), self.limits(GAME))
-        self.show_list(period, CostList("Day", days, limits))
+        self.show_list(CostList("Day", days, limits))
 
     def do_characters(self) -> None:
-        period = self.read_period()
-        self.show_list(period, self.characters(period))
+        self.show_list(self.characters())
 
     def do_players(self) -> None:
-        self.ensure_may_read(PLAYER_COSTS)
-        period = self.read_period()
-        self.show_list(period, self.players(period))
+        self.show_list(self.players())
 
     def do_profiles(self) -> None:
-        period = self.read_period()
-        self.show_list(period, self.profiles(period))
+        self.show_list(self.profiles())
 
     @property
     def currency(self) -> str:
         """The currency of the game."""
         return str(self.services.gateway.limits.currency)
 
-    def read_period(self, default: str = "") -> Period:
-        """Return the period that was typed; raises UsageError."""
-        return read_period(self.lhs or default, self.services.now().date())
-
-    def characters(self, period: Period) -> CostList:
+    def characters(self) -> CostList:
         """Return the costs of each character."""
-        uses = uses_by(CHARACTER, period.since, period.until)
-        costs = by_character(uses)
-        return costs if period.is_one_day else CostList(costs.title, costs.uses, {})
+        costs = by_character(folded(self.uses, 0))
+        return costs if self.period.is_one_day else replace(costs, limits={})
 
-    def profiles(self, period: Period) -> CostList:
+    def profiles(self) -> CostList:
         """Return the costs of each model profile, which has no budget."""
-        uses = uses_by(PROFILE, period.since, period.until)
-        named = {name or OLD_PROFILE: use for name, use in uses.items()}
-        return CostList("Profile", dearest_first(named), {})
+        uses = folded(self.uses, 1).items()
+        return CostList("Profile", dearest_first({name or OLD_PROFILE: use for name, use in uses}))
 
-    def players(self, period: Period) -> CostList:
+    def players(self) -> CostList:
         """Return the costs of each player, and those that no player caused."""
-        total = self.total(period)
-        limits = self.limits(PLAYER) if period.is_one_day else Limits()
-        return by_player(uses_of_speakers(period.since, period.until), total, limits)
+        limits = self.limits(PLAYER) if self.period.is_one_day else Limits()
+        uses = uses_of_speakers(self.period.since, self.period.until)
+        return by_player(uses, self.total, limits)
 
     def limits(self, kind: str) -> Limits:
         """Return the budgets of the game or of each player."""
@@ -139,18 +148,14 @@ class CmdAICost(AICommand):
             tokens, money = limits.player_tokens_per_day, limits.player_money_per_day
         return Limits(tokens, money, kind in limits.waived)
 
-    def total(self, period: Period) -> Use:
-        """Return the sum of a period."""
-        return total_of(uses_by(DAY, period.since, period.until))
-
-    def total_line(self, period: Period) -> str:
-        """Return the sum of a period in words."""
-        use = self.total(period)
+    def total_line(self) -> str:
+        """Return the sum of the period in words."""
+        use = self.total
         money = (
             f"{money_words(use.money)} {self.currency}" if use.money_known else "no price is set"
         )
         return (
-            f"|w{period}|n (UTC): {clean_output(money)}, {use.calls:,} calls\n"
+            f"|w{self.period}|n (UTC): {clean_output(money)}, {use.calls:,} calls\n"
             f"Tokens: {use.prompt_tokens:,} in ({use.cached_tokens:,} cached), "
             f"{use.completion_tokens:,} out."
         )
@@ -162,19 +167,19 @@ class CmdAICost(AICommand):
                 name = clean_output(budget_name(use, self.reader), 90)
                 yield f"{name}: {clean_output(str(use))}."
 
-    def unpriced_lines(self, period: Period) -> Iterator[str]:
+    def unpriced_lines(self) -> Iterator[str]:
         """Yield a hint if the money is not complete."""
-        if tokens := self.total(period).unpriced_tokens:
+        if tokens := self.total.unpriced_tokens:
             yield f"|xWithout a price: {tokens:,} tokens. Set |wprices|x in the model profile.|n"
 
-    def show_list(self, period: Period, costs: CostList) -> None:
+    def show_list(self, costs: CostList) -> None:
         """Show one page of a list."""
         number, pages = page_number(self.rhs), max(1, -(-len(costs.uses) // ROWS_A_PAGE))
         number = min(number, pages)
-        lines = [self.total_line(period)]
+        lines = [self.total_line()]
         if costs.uses:
             lines.append(costs.render((number - 1) * ROWS_A_PAGE, ROWS_A_PAGE, self.currency))
-        lines += self.unpriced_lines(period)
+        lines += self.unpriced_lines()
         if pages > 1:
             typed = f"{self.key}/{self.switch} {clean_output(self.lhs or '', 20)}".strip()
             more = f" More: |w{typed} = {number + 1}|n" if number < pages else ""

@@ -1,7 +1,5 @@
 """Money, and use by model profile; what was stored before has no prices and no profile."""
 
-from typing import Any
-
 from django.db import migrations, models
 
 SUMS = ("calls", "prompt_tokens", "completion_tokens", "cached_tokens")
@@ -16,10 +14,8 @@ def add_sums(table: str, names: tuple[str, ...]) -> list[migrations.AddField]:
     ]
 
 
-def count_as_prompt(apps: Any, editor: Any) -> None:
-    """Count the tokens of earlier days as input, since the share of the replies is unknown."""
-    rows = apps.get_model("evennia_ai", "SpeakerUse").objects.using(editor.connection.alias)
-    rows.update(prompt_tokens=models.F("tokens"))
+# The share of the replies in the tokens of earlier days is unknown.
+COUNT_AS_PROMPT = "UPDATE evennia_ai_speakeruse SET prompt_tokens = tokens"
 
 
 class Migration(migrations.Migration):
@@ -39,5 +35,5 @@ class Migration(migrations.Migration):
             ),
         ),
         *add_sums("speakeruse", (*SUMS, *NEW_SUMS)),
-        migrations.RunPython(count_as_prompt, migrations.RunPython.noop),
+        migrations.RunSQL(COUNT_AS_PROMPT, migrations.RunSQL.noop),
     ]

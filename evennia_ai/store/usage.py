@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -46,12 +47,12 @@ class Use:
         """True unless nothing of it had a price."""
         return self.unpriced_tokens < self.tokens or not self.tokens
 
-    def plus(self, other: Use, sign: int = 1) -> Use:
-        """Return the sum with another use, or the difference; nothing falls below 0."""
-        sums = {n: max(0, getattr(self, n) + sign * getattr(other, n)) for n in vars(self)}
-        return Use(**sums)
+    def less(self, other: Use) -> Use:
+        """Return the difference to another use; nothing falls below 0."""
+        return Use(**{name: max(0, mine - vars(other)[name]) for name, mine in vars(self).items()})
 
 
+Uses = dict[tuple[Any, ...], Use]
 SUMS = tuple(vars(Use()))
 
 
@@ -104,31 +105,45 @@ def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> No
         model.objects.create(**key, **amounts)
 
 
-def uses_by(key: str, since: date, until: date, **only: Any) -> dict[Any, Use]:
-    """Return the use from one UTC day to another by `DAY`, `CHARACTER` or `PROFILE`."""
-    return _sums(models.DailyUse, key, day__gte=since, day__lte=until, **only)
+def uses_by(since: date, until: date, *keys: str, **only: Any) -> Uses:
+    """Return the use from one UTC day to another by tuples of `DAY`, `CHARACTER`, `PROFILE`."""
+    return _sums(models.DailyUse, keys, day__gte=since, day__lte=until, **only)
 
 
 def uses_of_speakers(since: date, until: date) -> dict[str, Use]:
     """Return the use from one UTC day to another by the dbref of the speaker who caused it."""
-    return _sums(models.SpeakerUse, "speaker", day__gte=since, day__lte=until)
+    sums = _sums(models.SpeakerUse, ("speaker",), day__gte=since, day__lte=until)
+    return {speaker: use for (speaker,), use in sums.items()}
 
 
-def _sums(model: Any, key: str, **which: Any) -> dict[Any, Use]:
+def _sums(model: Any, keys: tuple[str, ...], **which: Any) -> Uses:
     sums = {f"sum_{name}": Sum(name) for name in SUMS}
-    rows = model.objects.filter(**which).order_by().values_list(key).annotate(**sums)
-    return {row[0]: Use(*row[1:]) for row in rows}
+    rows = model.objects.filter(**which).order_by().values_list(*keys).annotate(**sums)
+    return {row[: len(keys)]: Use(*row[len(keys) :]) for row in rows}
+
+
+def total_of(uses: Iterable[Use]) -> Use:
+    """Return the sum of uses."""
+    return Use(*map(sum, zip(*(vars(use).values() for use in uses), strict=True)))
+
+
+def folded(uses: Uses, place: int) -> dict[Any, Use]:
+    """Return the sums of uses by one place of their keys."""
+    found: dict[Any, list[Use]] = defaultdict(list)
+    for key, use in uses.items():
+        found[key[place]].append(use)
+    return {key: total_of(those) for key, those in found.items()}
 
 
 def use_on(day: date) -> dict[int, tuple[int, int]]:
     """Return calls and tokens of one UTC day, by assistant id."""
-    uses = uses_by(CHARACTER, day, day)
-    return {id_: (use.calls, use.tokens) for id_, use in uses.items()}
+    uses = uses_by(day, day, CHARACTER)
+    return {id_: (use.calls, use.tokens) for (id_,), use in uses.items()}
 
 
 def cached_on(day: date) -> tuple[int, int]:
     """Return the prompt tokens of one UTC day, and how many of them came from a cache."""
-    use = uses_by(DAY, day, day).get(day, Use())
+    use = total_of(uses_by(day, day, DAY).values())
     return use.prompt_tokens, use.cached_tokens
 
 
@@ -146,7 +161,7 @@ def money_on(day: date) -> dict[Account, int]:
 
 
 def _by_account(day: date, amount: Callable[[str, Use], int]) -> dict[Account, int]:
-    assistants = uses_by(CHARACTER, day, day)
+    assistants = folded(uses_by(day, day, CHARACTER), 0)
     return {
         WHOLE_GAME: sum(amount(GAME, use) for use in assistants.values()),
         **{(ASSISTANT, str(id_)): amount(ASSISTANT, use) for id_, use in assistants.items()},

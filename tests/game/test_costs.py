@@ -119,6 +119,15 @@ def test_each_list_shows_its_budgets(game, talk, mira, ann, admin):
     assert "The game's budget: 0.30 of today's 0.60 EUR are used." in text
 
 
+def test_a_month_can_be_named(game, talk, admin):
+    talk()
+    month = game.service.now().date().replace(day=1)
+    text = admin.told(f"aicost/days {month:%Y-%m}")
+    assert f"{month} to {month:%Y-%m}-" in text and len(rows_of(text)) == 1
+    assert ": 0.00 USD, 0 calls" in admin.told("aicost 2020-02")
+    assert "2020-02-01 to 2020-02-29" in admin.told("aicost 2020-02")
+
+
 def test_cached_tokens_cost_their_own_price(game, talk, admin):
     talk(usage=Usage(2_900, 10, 2_000))
     assert rows_of(admin.told("aicost/profiles")) == ["default 1 2,900 2,000 10 0.12"]
@@ -145,7 +154,8 @@ def test_each_profile_has_its_own_sums(game, talk, profiles, mira, admin):
     ]
     assert "Without a price" not in admin.told("aicost")
     assert "2     5,820" in admin.told("aistatus")
-    use = uses_by(PROFILE, game.service.now().date(), game.service.now().date())["home"]
+    today = game.service.now().date()
+    use = uses_by(today, today, PROFILE)["home",]
     assert (use.free_tokens, use.priced_tokens, use.unpriced_tokens) == (2_910, 0, 0)
 
 
@@ -201,11 +211,12 @@ def test_a_player_has_no_such_command(game, ann):
     [
         ("aicost soon", "'soon' is no period. Use today, yesterday, a day such as 2"),
         ("aicost 0", "'0' is no period."),
-        ("aicost 93", "a number of days up to 92."),
+        ("aicost 32", "a month such as 20"),
+        ("aicost 32", ", or a number of days up to 31."),
+        ("aicost 2026-00", "'2026-00' is no period."),
         ("aicost 2026-13-01", "'2026-13-01' is no period."),
         ("aicost ²", "'²' is no period."),
         ("aicost today = 2", "Pages need a list, such as aicost/characters 7 = 2."),
-        ("aicost/days yesterday", "How many days? aicost/days 30 lists the last 30."),
         ("aicost/players 7 = x", "'x' is no number. Use a whole number from 1."),
         ("aicost/weeks", "There is no switch /weeks. There are: /days, /characters"),
         ("aicost/days/players", "Use one switch at a time."),
