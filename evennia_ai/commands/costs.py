@@ -154,8 +154,9 @@ class CmdAICost(AICommand):
         money = (
             f"{money_words(use.money)} {self.currency}" if use.money_known else "no price is set"
         )
+        calls = "call" if use.calls == 1 else "calls"
         return (
-            f"|w{self.period}|n (UTC): {clean_output(money)}, {use.calls:,} calls\n"
+            f"|w{self.period}|n (UTC): {clean_output(money)}, {use.calls:,} {calls}\n"
             f"Tokens: {use.prompt_tokens:,} in ({use.cached_tokens:,} cached), "
             f"{use.completion_tokens:,} out."
         )

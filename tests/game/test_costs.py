@@ -115,7 +115,7 @@ def test_each_list_shows_its_budgets(game, talk, mira, ann, admin):
     assert rows_of(admin.told("aicost/days 3")) == [f"{today} 1 2,900 0 10 0.30 50%"]
     assert rows_of(admin.told("aicost/characters 7")) == ["Mira 1 2,900 0 10 0.30"]
     text = admin.told(f"aicost {today}")
-    assert "0.30 EUR, 1 calls" in text
+    assert "0.30 EUR, 1 call\n" in text
     assert "The game's budget: 0.30 of today's 0.60 EUR are used." in text
 
 
@@ -164,7 +164,7 @@ def test_without_prices_tokens_are_counted_and_the_money_is_unknown(game, talk, 
     mira.assistant.resolve_settings()
     talk()
     text = admin.told("aicost")
-    assert "no price is set, 1 calls" in text
+    assert "no price is set, 1 call\n" in text
     assert "Without a price: 2,910 tokens. Set prices in the model profile." in text
     assert rows_of(admin.told("aicost/players")) == ["Ann 1 2,900 0 10 -"]
     assert ModelCall.objects.get().money is None
