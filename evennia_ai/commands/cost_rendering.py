@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from evennia_ai.commands.choosing import told_apart
 from evennia_ai.commands.columns import table
@@ -16,6 +16,7 @@ from evennia_ai.commands.common import UsageError, all_assistants, names_of
 from evennia_ai.config import ModelProfile
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.script_ports import GameScript
+from evennia_ai.policy.limits.budgets import PLAYER
 from evennia_ai.policy.limits.prices import money_words, to_micros
 from evennia_ai.store.usage import CHARACTER, Use, total_of, uses_by
 
@@ -28,8 +29,7 @@ NOBODY = "(no player)"
 OLD_PROFILE = "(before the upgrade)"
 
 
-@dataclass(frozen=True)
-class Period:
+class Period(NamedTuple):
     """UTC days, the first and the last included."""
 
     since: date
@@ -79,6 +79,13 @@ class Limits:
         pairs = ((tokens, self.tokens), (use.money, self.money))
         shares = [spent / limit for spent, limit in pairs if limit]
         return f"{max(shares):.0%}" if shares else "-"
+
+
+def limits_of(limits: Any, kind: str) -> Limits:
+    """Return the budgets of the game or of each player from `GatewayLimits`."""
+    of = "player" if kind == PLAYER else "game"
+    tokens, money = (getattr(limits, f"{of}_{unit}_per_day") for unit in ("tokens", "money"))
+    return Limits(tokens, money, kind in limits.waived)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,7 @@ from evennia_ai.commands.cost_rendering import (
     by_character,
     by_player,
     dearest_first,
+    limits_of,
     read_period,
 )
 from evennia_ai.game.budget_alerts import budget_name
@@ -35,7 +35,7 @@ from evennia_ai.store.usage import (
 )
 
 ROWS_A_PAGE = 20
-ROWS_AT_A_GLANCE = 5
+AT_A_GLANCE = 5
 LAST_FORTNIGHT = "14"
 
 
@@ -83,46 +83,47 @@ class CmdAICost(AICommand):
     total: Use
 
     def run(self) -> None:
-        """Read the period's sums, then dispatch by switch."""
+        """Show the period's sums at a glance, or one list of them."""
         if self.switch == "players":
             self.ensure_may_read(PLAYER_COSTS)
         default = LAST_FORTNIGHT if self.switch == "days" else ""
         self.period = read_period(self.lhs or default, self.services.now().date())
         keys = (DAY,) if self.switch == "days" else (CHARACTER, PROFILE)
-        self.uses = uses_by(self.period.since, self.period.until, *keys)
+        self.uses = uses_by(*self.period, *keys)
         self.total = total_of(self.uses.values())
-        self.dispatch()
+        lines = self.page_lines(getattr(self, self.switch)()) if self.switch else self.glance()
+        if tokens := self.total.unpriced_tokens:
+            lines.append(
+                f"|xWithout a price: {tokens:,} tokens. Set |wprices|x in their profile.|n"
+            )
+        self.msg("\n".join([self.total_line(), *lines]))
 
-    def do_default(self) -> None:
+    def glance(self) -> list[str]:
+        """Return the game's budgets, others that are tight, and the begin of each list."""
         if self.rhs:
             raise UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
+        used = [use for use in self.services.gateway.budgets.used() if use.level or use.is_games]
+        lines = [clean_output(f"{budget_name(use, self.reader)}: {use}.") for use in used]
         lists = [self.characters(), self.profiles()]
         lists += [self.players()] if self.reader.may(PLAYER_COSTS) else []
-        lines = [self.total_line(), *self.budget_lines()]
-        for costs in lists:
-            if costs.uses:
-                lines += ["", costs.render(0, ROWS_AT_A_GLANCE, self.currency)]
-        self.msg("\n".join([*lines, *self.unpriced_lines()]))
+        currency = self.limits.currency
+        return lines + [f"\n{one.render(0, AT_A_GLANCE, currency)}" for one in lists if one.uses]
 
-    def do_days(self) -> None:
-        newest = sorted(folded(self.uses, 0).items(), reverse=True)
-        days = [(str(day), use) for day, use in newest]
-        limits = dict.fromkeys((day for day, _use in days), self.limits(GAME))
-        self.show_list(CostList("Day", days, limits))
+    def page_lines(self, costs: CostList) -> list[str]:
+        """Return one page of a list."""
+        number, pages = page_number(self.rhs), max(1, -(-len(costs.uses) // ROWS_A_PAGE))
+        start = (min(number, pages) - 1) * ROWS_A_PAGE
+        lines = [costs.render(start, ROWS_A_PAGE, self.limits.currency)] if costs.uses else []
+        if pages > 1:
+            typed = f"{self.key}/{self.switch} {clean_output(self.lhs or '', 20)}".strip()
+            more = f" More: |w{typed} = {number + 1}|n" if number < pages else ""
+            lines.append(f"|xPage {min(number, pages)} of {pages}.|n{more}")
+        return lines
 
-    def do_characters(self) -> None:
-        self.show_list(self.characters())
-
-    def do_players(self) -> None:
-        self.show_list(self.players())
-
-    def do_profiles(self) -> None:
-        self.show_list(self.profiles())
-
-    @property
-    def currency(self) -> str:
-        """The currency of the game."""
-        return str(self.services.gateway.limits.currency)
+    def days(self) -> CostList:
+        """Return the costs of each day, newest first."""
+        days = [(str(day), use) for day, use in sorted(folded(self.uses, 0).items(), reverse=True)]
+        return CostList("Day", days, dict.fromkeys(dict(days), limits_of(self.limits, GAME)))
 
     def characters(self) -> CostList:
         """Return the costs of each character."""
@@ -136,53 +137,21 @@ class CmdAICost(AICommand):
 
     def players(self) -> CostList:
         """Return the costs of each player, and those that no player caused."""
-        limits = self.limits(PLAYER) if self.period.is_one_day else Limits()
-        uses = uses_of_speakers(self.period.since, self.period.until)
-        return by_player(uses, self.total, limits)
+        limits = limits_of(self.limits, PLAYER) if self.period.is_one_day else Limits()
+        return by_player(uses_of_speakers(*self.period), self.total, limits)
 
-    def limits(self, kind: str) -> Limits:
-        """Return the budgets of the game or of each player."""
-        limits: Any = self.services.gateway.limits
-        tokens, money = limits.game_tokens_per_day, limits.game_money_per_day
-        if kind == PLAYER:
-            tokens, money = limits.player_tokens_per_day, limits.player_money_per_day
-        return Limits(tokens, money, kind in limits.waived)
+    @property
+    def limits(self) -> Any:
+        """The `GatewayLimits` of the game, with its budgets and its currency."""
+        return self.services.gateway.limits
 
     def total_line(self) -> str:
         """Return the sum of the period in words."""
-        use = self.total
-        money = (
-            f"{money_words(use.money)} {self.currency}" if use.money_known else "no price is set"
-        )
-        calls = "call" if use.calls == 1 else "calls"
+        use, money = self.total, "no price is set"
+        if use.money_known:
+            money = f"{money_words(use.money)} {clean_output(self.limits.currency)}"
         return (
-            f"|w{self.period}|n (UTC): {clean_output(money)}, {use.calls:,} {calls}\n"
+            f"|w{self.period}|n (UTC): {money}, {use.calls:,} call{'s' * (use.calls != 1)}\n"
             f"Tokens: {use.prompt_tokens:,} in ({use.cached_tokens:,} cached), "
             f"{use.completion_tokens:,} out."
         )
-
-    def budget_lines(self) -> Iterator[str]:
-        """Yield what is used of the game's budgets today, and of others that are tight."""
-        for use in self.services.gateway.budgets_used():
-            if use.account[0] == GAME or use.level:
-                name = clean_output(budget_name(use, self.reader), 90)
-                yield f"{name}: {clean_output(str(use))}."
-
-    def unpriced_lines(self) -> Iterator[str]:
-        """Yield a hint if the money is not complete."""
-        if tokens := self.total.unpriced_tokens:
-            yield f"|xWithout a price: {tokens:,} tokens. Set |wprices|x in the model profile.|n"
-
-    def show_list(self, costs: CostList) -> None:
-        """Show one page of a list."""
-        number, pages = page_number(self.rhs), max(1, -(-len(costs.uses) // ROWS_A_PAGE))
-        number = min(number, pages)
-        lines = [self.total_line()]
-        if costs.uses:
-            lines.append(costs.render((number - 1) * ROWS_A_PAGE, ROWS_A_PAGE, self.currency))
-        lines += self.unpriced_lines()
-        if pages > 1:
-            typed = f"{self.key}/{self.switch} {clean_output(self.lhs or '', 20)}".strip()
-            more = f" More: |w{typed} = {number + 1}|n" if number < pages else ""
-            lines.append(f"|xPage {number} of {pages}.|n{more}")
-        self.msg("\n".join(lines))

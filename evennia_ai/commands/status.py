@@ -178,8 +178,9 @@ def shared_problems(services: GameServices, reader: Reader) -> Iterator[tuple[st
             error = reader.show(ERRORS, lane.error, "error")
             problem = f"paused for {lane.paused_s:.0f} s more: {error}"
             yield f"Model {lane.profile}:{lane.model}", problem
-    for use in services.gateway.budgets_used(TIGHT):
-        yield budget_name(use, reader), str(use)
+    for use in services.gateway.budgets.used():
+        if use.level >= TIGHT:
+            yield budget_name(use, reader), str(use)
     for complaint in services.complaints:
         yield "Settings, fix this", complaint
     if services.crowd.trouble:

@@ -52,7 +52,7 @@ class GameServices(Services, Protocol):
 
     def answer_unlogged(self, script: GameScript, heard: Heard) -> None: ...
     @property
-    def gateway(self) -> Any: ...  # with ``health()`` and ``budgets_used()``
+    def gateway(self) -> Any: ...  # with ``health()`` and ``budgets``
     @property
     def toolbox(self) -> Any: ...  # with ``tools`` by name
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
@@ -96,9 +96,9 @@ class DailyBudgets:
     memory only.
     """
 
-    def __init__(self, clock: Clock, ledgers: Collection[Ledger], books: Books) -> None:
+    def __init__(self, clock: Clock, ledgers: Sequence[Ledger], books: Books) -> None:
         self._clock = clock
-        self._ledgers = ledgers
+        self.ledgers = ledgers
         self._books = books
         self._is_read = False
 
@@ -107,7 +107,7 @@ class DailyBudgets:
         self._begin_day()
         most = Usage(request.tokens, request.max_tokens or 0)
         charges = []
-        for ledger in self._ledgers:
+        for ledger in self.ledgers:
             charge = self._charge(ledger, request.caller, profile)
             amount = ledger.amount(most, profile)
             for use in ledger.used(charge.limits):
@@ -122,20 +122,15 @@ class DailyBudgets:
     ) -> None:
         """Replace reservations with what their call cost."""
         self._begin_day()
-        for ledger, reservation in zip(self._ledgers, reserved, strict=True):
+        for ledger, reservation in zip(self.ledgers, reserved, strict=True):
             ledger.sums.settle(reservation, ledger.amount(usage, profile))
             for use in ledger.used(reservation.charge.limits):
                 self._tell_once(ledger, use)
 
-    def spent_today(self) -> Mapping[Account, int]:
-        """Return the tokens that each account spent since the day began, in UTC."""
-        self._begin_day()
-        return dict(next(iter(self._ledgers)).sums.spent)
-
     def used(self) -> list[BudgetUse]:
         """Return what is used today of each budget, tokens first, without those unused."""
         self._begin_day()
-        return [use for ledger in self._ledgers for use in ledger.used(ledger.sums.spent)]
+        return [use for ledger in self.ledgers for use in ledger.used(ledger.sums.spent)]
 
     def _refusal(self, ledger: Ledger, account: Account) -> BudgetExhausted:
         """Return the error of a call that a budget refuses; staff are told of the first."""
@@ -159,7 +154,7 @@ class DailyBudgets:
 
     def _begin_day(self) -> None:
         day = datetime.fromtimestamp(wall_seconds(self._clock), UTC).date()
-        for ledger in self._ledgers:
+        for ledger in self.ledgers:
             if ledger.sums.day != day:
                 ledger.sums.begin_day(day, {})
                 ledger.told.clear()
@@ -170,7 +165,7 @@ class DailyBudgets:
     def _read(self, day: date) -> None:
         """Take over what was spent today; if that cannot be read, count from 0 for now."""
         try:
-            for ledger in self._ledgers:
+            for ledger in self.ledgers:
                 ledger.sums.begin_day(day, ledger.spent(day))
         except Exception as error:  # noqa: BLE001  # of any database; the call must go on
             log.warn(

@@ -24,7 +24,7 @@ from evennia_ai.errors import (
 from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets, Ledger, Spent
 from evennia_ai.llm.lanes import Call, Lane, LaneHealth, Lanes
 from evennia_ai.policy.limits import breaker as breakers
-from evennia_ai.policy.limits.budgets import ROOMY, TOKENS, Account, BudgetUse
+from evennia_ai.policy.limits.budgets import TOKENS
 from evennia_ai.policy.limits.retry import RetryLimits, retry_delay
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock
@@ -92,7 +92,7 @@ class ModelGateway:
         tokens = Ledger(TOKENS, spent, players, game, limits.waived)
         players, game = limits.player_money_per_day, limits.game_money_per_day
         money = Ledger(limits.currency, books.spent_money, players, game)
-        self._budgets = DailyBudgets(clock, (tokens, money), books)
+        self.budgets = DailyBudgets(clock, (tokens, money), books)
         self._calls: dict[Call, None] = {}
         self._starting = False
         self._shut: AssistantError | None = None
@@ -123,7 +123,7 @@ class ModelGateway:
             return fail(problem)
         try:
             free = profile.client == FREE_CLIENT
-            reserved = () if free else self._budgets.reserve(request, profile)
+            reserved = () if free else self.budgets.reserve(request, profile)
         except BudgetExhausted as error:
             return fail(error)
         client = self._clients[profile.client]
@@ -138,14 +138,6 @@ class ModelGateway:
     def health(self) -> list[LaneHealth]:
         """Return the state of every endpoint called since the start."""
         return self._lanes.health(self._clock.seconds())
-
-    def spent_today(self) -> Mapping[Account, int]:
-        """Return the tokens that each account spent since the day began, in UTC."""
-        return self._budgets.spent_today()
-
-    def budgets_used(self, least: int = ROOMY) -> list[BudgetUse]:
-        """Return what is used today of each budget that is at least so full (`BudgetUse.level`)."""
-        return [use for use in self._budgets.used() if use.level >= least]
 
     def close(self) -> None:
         """Refuse new calls, fail others with TurnAborted; the next process resumes their turns."""
@@ -283,7 +275,7 @@ class ModelGateway:
             if timer is not None and timer.active():
                 timer.cancel()
         if call.reserved:
-            self._budgets.settle(call.reserved, call.usage(outcome), call.profile)
+            self.budgets.settle(call.reserved, call.usage(outcome), call.profile)
         if call.work is not None:
             call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
             call.work.cancel()

@@ -165,7 +165,7 @@ def test_without_prices_tokens_are_counted_and_the_money_is_unknown(game, talk, 
     talk()
     text = admin.told("aicost")
     assert "no price is set, 1 call\n" in text
-    assert "Without a price: 2,910 tokens. Set prices in the model profile." in text
+    assert "Without a price: 2,910 tokens. Set prices in their profile." in text
     assert rows_of(admin.told("aicost/players")) == ["Ann 1 2,900 0 10 -"]
     assert ModelCall.objects.get().money is None
 

@@ -16,7 +16,7 @@ from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.tools.journal import add_journal_entry
-from tests.scripted import call
+from tests.scripted import call, spent_today
 
 PLAYERS = 100
 DEADLINE_S = 6
@@ -166,7 +166,7 @@ def test_a_flood_does_not_exceed_the_players_budgets(game, service, limited, tav
         for player in players:
             player.do(f"whisper Mira = hello {number}")
             game.run(1)
-    spent = service.gateway.spent_today()
+    spent = spent_today(service.gateway)
     for player in players:
         assert 0 < spent["player", player.dbref] <= 5_000
         assert spent["player", player.dbref] == spent["owner", f"account {player.account.id}"]

@@ -63,6 +63,11 @@ class BudgetUse:
         return TIGHT if self.spent * 100 >= self.limit * TIGHT_PERCENT else ROOMY
 
     @property
+    def is_games(self) -> bool:
+        """True for the budget of the whole game."""
+        return self.account == WHOLE_GAME
+
+    @property
     def name(self) -> str:
         """What the budget is called at the begin of a sentence."""
         return NAMES[self.account[0]].capitalize()
