@@ -135,6 +135,8 @@ class ModelCall(OwnedByAssistant):
     """One model call, and its cost.
 
     ``cached_tokens`` are those of the prompt that came from the endpoint's cache, None if unknown.
+    ``money`` is what it cost in millionths of the game's currency, None if its profile had no
+    prices.
     """
 
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="model_calls")
@@ -145,6 +147,7 @@ class ModelCall(OwnedByAssistant):
     prompt_tokens: int | None = models.PositiveIntegerField(null=True)
     completion_tokens: int | None = models.PositiveIntegerField(null=True)
     cached_tokens: int | None = models.PositiveIntegerField(null=True)
+    money: int | None = models.PositiveBigIntegerField(null=True)
     duration_ms: int = models.PositiveIntegerField(default=0)
     finish_reason: str = models.CharField(max_length=32, blank=True)
     error_kind: str = models.CharField(max_length=16, blank=True)
@@ -327,34 +330,53 @@ class Report(OwnedByAssistant):
         ]
 
 
-class DailyUse(models.Model):
-    """Calls and tokens of one assistant on one UTC day.
+class UseSums(models.Model):
+    """Sums of model calls on one UTC day; ``money`` is in millionths of the game's currency.
+
+    ``priced_tokens`` are those of calls whose profile had prices, ``free_tokens`` those of local
+    models, which need none. The money is that of the prices on the day.
+    """
+
+    id: int = models.BigAutoField(primary_key=True)
+    day: date = models.DateField()
+    calls: int = models.PositiveIntegerField(default=0)
+    prompt_tokens: int = models.PositiveBigIntegerField(default=0)
+    completion_tokens: int = models.PositiveBigIntegerField(default=0)
+    cached_tokens: int = models.PositiveBigIntegerField(default=0)
+    money: int = models.PositiveBigIntegerField(default=0)
+    priced_tokens: int = models.PositiveBigIntegerField(default=0)
+    free_tokens: int = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+class DailyUse(UseSums):
+    """The use of one assistant with one model profile; "" is one of an older version.
 
     The sums are stored, since adding up 100,000 calls takes 365 ms on SQLite (measured).
     """
 
     assistant_id: int
 
-    id: int = models.BigAutoField(primary_key=True)
     assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
-    day: date = models.DateField()
-    calls: int = models.PositiveIntegerField(default=0)
-    prompt_tokens: int = models.PositiveBigIntegerField(default=0)
-    completion_tokens: int = models.PositiveBigIntegerField(default=0)
-    cached_tokens: int = models.PositiveBigIntegerField(default=0)
+    profile: str = models.CharField(max_length=64, blank=True, default="")
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["day", "assistant"], name="ai_dailyuse_once")
+            models.UniqueConstraint(
+                fields=["day", "assistant", "profile"], name="ai_dailyuse_by_profile"
+            )
         ]
 
 
-class SpeakerUse(models.Model):
-    """Tokens that answers to one speaker cost on one UTC day."""
+class SpeakerUse(UseSums):
+    """The use that the words of one speaker caused; ``tokens`` are those of prompt and reply.
 
-    id: int = models.BigAutoField(primary_key=True)
+    Speakers who caused a call together share it, but for its place in ``calls``.
+    """
+
     speaker: str = models.CharField(max_length=24)
-    day: date = models.DateField()
     tokens: int = models.PositiveBigIntegerField(default=0)
 
     class Meta:

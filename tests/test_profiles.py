@@ -24,6 +24,7 @@ from evennia_ai.policy.limits.endpoint_facts import (
     EndpointFacts,
     Speed,
 )
+from evennia_ai.policy.limits.prices import FREE, Prices
 from evennia_ai.ports import LLMRequest, Scene
 
 KEYS = {"OPENAI_API_KEY": "k1", "OPENROUTER_API_KEY": "k2"}
@@ -163,3 +164,41 @@ def test_no_other_deadline_changes(name):
 def test_a_remote_default_profile_keeps_the_usual_deadline():
     profiles = default_profiles({"OPENAI_BASE_URL": "https://api.example.com/v1"})
     assert deadline(profiles, "default", **CPU) == AssistantConfig().turn_deadline
+
+
+PRICES = Prices(500_000, 500_000, 2_000_000)
+HOSTED = {"client": "openai", "model": "small", "base_url": "https://models.example/v1"}
+ASKED = {"input": 0.5, "output": 2}
+
+
+@pytest.mark.parametrize(
+    ("entries", "price"),
+    [
+        ({"client": "offline"}, FREE),
+        ({**HOSTED, "base_url": "http://localhost:8080/v1"}, FREE),
+        ({**HOSTED, "base_url": "http://192.168.0.7/v1"}, FREE),
+        ({**HOSTED, "base_url": "http://localhost:4000/v1", "prices": ASKED}, PRICES),
+        ({**HOSTED, "prices": ASKED}, PRICES),
+        ({**HOSTED, "model": "", "prices": ASKED}, PRICES),
+        ({**HOSTED, "prices": {"small": ASKED}}, PRICES),
+        ({**HOSTED, "prices": {"large": ASKED}}, None),
+        ({**HOSTED, "prices": None}, None),
+        (HOSTED, None),
+    ],
+)
+def test_a_model_has_the_prices_of_its_profile_and_a_local_one_is_free(entries, price):
+    assert resolve_profile("mine", {"mine": entries}).price == price
+
+
+def test_a_profiles_prices_are_not_those_of_another_model_of_it():
+    profiles = {"default": {**HOSTED, "prices": ASKED}}
+    chosen = choose_settings({}, {"llm_model": "large"}, profiles)
+    assert (chosen.profile.model, chosen.profile.price) == ("large", None)
+
+
+def test_wrong_prices_are_explained_with_the_name_of_the_profile():
+    with pytest.raises(ConfigError) as caught:
+        resolve_profile("mine", {"mine": {**HOSTED, "prices": {"input": -1, "output": 1}}})
+    assert str(caught.value) == (
+        "The prices of the model profile 'mine': money must be from 0 to 1,000,000,000, not -1."
+    )

@@ -11,6 +11,7 @@ from evennia.utils.utils import class_from_module
 from evennia_ai.commands.about_me import CmdAboutMe
 from evennia_ai.commands.approve import CmdAIApprove
 from evennia_ai.commands.compact import CmdAICompact
+from evennia_ai.commands.costs import CmdAICost
 from evennia_ai.commands.dry_run import CmdAITest
 from evennia_ai.commands.goals import CmdAIGoals
 from evennia_ai.commands.history import CmdAIHistory
@@ -30,6 +31,7 @@ from evennia_ai.game.settings import game_setting
 COMMANDS = (
     CmdAISetup,
     CmdAIStatus,
+    CmdAICost,
     CmdAIHistory,
     CmdAIWhy,
     CmdAIPrompt,

@@ -12,7 +12,7 @@ from evennia_ai.policy.sanitize import clean_heard
 TABLE_WIDTH = 78
 NARROWEST = 4
 CELL_CHARS = 60
-FIGURE = re.compile(r"[\d,.%-]*")
+FIGURE = re.compile(r"[\d,.%-]*M?")
 WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})
 
 

@@ -14,6 +14,7 @@ from evennia.utils.utils import class_from_module
 
 from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants
+from evennia_ai.commands.cost_rendering import switch_estimate
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
 from evennia_ai.game.assistant_context import PERSONA_AUTHORS
 from evennia_ai.game.authorship import is_played_by, owners_of
@@ -185,10 +186,13 @@ class CmdAISetup(AICommand):
             write_attribute(script, name, checked)
         else:
             script.attributes.remove(name)
+        before = script.profile
         script.resolve_settings()
         effective = getattr(script.config, name)
         origin = "" if value else " (inherited)"
         self.msg(f"{shown_name(script)}: {name} is now {clean_output(str(effective))}{origin}.")
+        if estimate := switch_estimate(script, before):
+            self.msg(estimate)
         self.report_complaints(script)
 
     def ensure_may_set(self, script: GameScript, name: str, value: Any) -> None:

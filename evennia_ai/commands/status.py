@@ -7,14 +7,16 @@ from datetime import date
 
 from evennia_ai.commands.choosing import told_apart
 from evennia_ai.commands.columns import table
-from evennia_ai.commands.common import AICommand, all_assistants, in_words
+from evennia_ai.commands.common import AICommand, all_assistants
 from evennia_ai.commands.sleep_rendering import sleep_now
 from evennia_ai.commands.wording import ERROR_KINDS
 from evennia_ai.config import usable_window, window_known
+from evennia_ai.game.budget_alerts import budget_name
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES, Reader
+from evennia_ai.policy.limits.budgets import TIGHT
 from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import cached_on, use_on
 
@@ -152,7 +154,19 @@ def own_problems(
         kind = ERROR_KINDS.get(error[0], "a model error")
         yield "", reader.show(ERRORS, error[1], kind)
     yield from (("", warning) for warning in script.warnings)
+    yield from ((", fix this", complaint) for complaint in missing_prices(script))
     yield from ((", fix this", complaint) for complaint in script.complaints)
+
+
+def missing_prices(script: GameScript) -> Iterator[str]:
+    """Yield a complaint if a budget in money is set, but no prices of the assistant's model."""
+    limits, profile = script.services.gateway.limits, script.profile
+    budgets = (script.config.money_per_day, limits.game_money_per_day, limits.player_money_per_day)
+    if profile.price is None and any(budget is not None for budget in budgets):
+        yield (
+            f"The profile '{profile.name}' has no prices for the model '{profile.model}', so no "
+            "budget in money holds for it. Set prices."
+        )
 
 
 def shared_problems(services: GameServices, reader: Reader) -> Iterator[tuple[str, str]]:
@@ -164,8 +178,9 @@ def shared_problems(services: GameServices, reader: Reader) -> Iterator[tuple[st
             error = reader.show(ERRORS, lane.error, "error")
             problem = f"paused for {lane.paused_s:.0f} s more: {error}"
             yield f"Model {lane.profile}:{lane.model}", problem
-    for name, spent, budget in services.gateway.tight_budgets():
-        yield in_words(name), f"{spent:,} of today's {budget:,} tokens are used"
+    for use in services.gateway.budgets.used():
+        if use.level >= TIGHT:
+            yield budget_name(use, reader), str(use)
     for complaint in services.complaints:
         yield "Settings, fix this", complaint
     if services.crowd.trouble:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.policy.limits.prices import MOST_MONEY
 from evennia_ai.policy.records.shared_memory import OFF, read_scopes
 from evennia_ai.policy.schedule.sleep_schedule import (
     ANYBODY,
@@ -91,6 +92,12 @@ class AssistantConfig:
     )
     tokens_per_day: int | None = setting(
         None, "Token budget for one UTC day. None sets no limit; 0 allows no call.", tokens(0)
+    )
+    money_per_day: float | None = setting(
+        None,
+        "Budget for one UTC day in the game's CURRENCY; the model profile needs prices. None sets "
+        "no limit.",
+        Limits(0.0, MOST_MONEY),
     )
     max_hops: int = setting(
         3,

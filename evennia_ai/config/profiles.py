@@ -15,6 +15,7 @@ from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
 from evennia_ai.policy.limits.endpoint_facts import NOTHING_KNOWN, EndpointFacts, local_deadline
+from evennia_ai.policy.limits.prices import FREE, Prices, read_prices
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.form import AUTO, FORMS, RequestForm
 from evennia_ai.policy.request_forms.known_models import choose_form
@@ -72,7 +73,20 @@ class ModelProfile:
     max_in_flight: int | None = None  # the most calls at a time
     stream: bool = True  # whether replies may be streamed
     form: str = AUTO  # the request form: one of `CHOICES`
+    prices: Mapping[str, Prices] = field(default_factory=dict)  # by model, "" for any
     told: EndpointFacts = NOTHING_KNOWN  # what is known of the endpoint; no game sets it
+
+    @property
+    def price(self) -> Prices | None:
+        """The prices of its model, None if nobody set them; without them a local model is free."""
+        found = self.prices.get(self.model, self.prices.get(""))
+        is_free = self.client == OFFLINE["client"] or is_local(self.base_url)
+        return FREE if found is None and is_free else found
+
+    @property
+    def is_free(self) -> bool:
+        """True for a model that costs nothing."""
+        return self.price == FREE
 
 
 PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told"}
@@ -166,10 +180,15 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             f"The model profile '{name}' has unknown entries: {', '.join(strange)}. "
             f"Use {allowed}, or settings of an assistant."
         )
-    own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
+    own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS - {"prices"}}
     for key, value in own.items():
         if problem := problem_with(key, value):
             raise ConfigError(f"The model profile '{name}' has {problem}.")
+    if raw.get("prices") is not None:
+        try:
+            own["prices"] = read_prices(raw["prices"], own.get("model", ""))
+        except ConfigError as error:
+            raise ConfigError(f"The prices of the model profile '{name}': {error}") from error
     settings = {key: raw[key] for key in raw if key in FIELDS}
     return ModelProfile(name=name, settings=settings, **own)
 

@@ -54,7 +54,7 @@ class GameServices(Services, Protocol):
     def make_turns(self, script: GameScript) -> TableTurns: ...  # new ones, as they are watched
     def answer_unlogged(self, script: GameScript, heard: Heard) -> None: ...
     @property
-    def gateway(self) -> Any: ...  # with ``health()`` and ``tight_budgets()``
+    def gateway(self) -> Any: ...  # with ``health()`` and ``budgets``
     @property
     def toolbox(self) -> Any: ...  # with ``tools`` by name
     @property

@@ -21,10 +21,10 @@ from evennia_ai.errors import (
     SwitchedOff,
     TurnAborted,
 )
-from evennia_ai.llm.daily_budgets import DailyBudgets, OwnerOf, Spent
+from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets, Ledger, Spent
 from evennia_ai.llm.lanes import Call, Lane, LaneHealth, Lanes
 from evennia_ai.policy.limits import breaker as breakers
-from evennia_ai.policy.limits.budgets import Account
+from evennia_ai.policy.limits.budgets import TOKENS
 from evennia_ai.policy.limits.retry import RetryLimits, retry_delay
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock
@@ -41,12 +41,20 @@ FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing abou
 
 @dataclass(frozen=True)
 class GatewayLimits:
-    """What the gateway allows. Budgets are in tokens per UTC day; None disables one."""
+    """What the gateway allows.
+
+    Budgets are in tokens, or in micros of ``currency``, for one UTC day; None disables one.
+    ``waived`` are the kinds of accounts whose budgets in tokens do not count free models.
+    """
 
     max_in_flight: int = 64
     max_queued: int = 256
     player_tokens_per_day: int | None = None
     game_tokens_per_day: int | None = None
+    player_money_per_day: int | None = None
+    game_money_per_day: int | None = None
+    currency: str = "USD"
+    waived: frozenset[str] = frozenset()
     retry: RetryLimits = field(default_factory=RetryLimits)
     breaker: breakers.BreakerLimits = field(default_factory=breakers.BreakerLimits)
 
@@ -63,7 +71,7 @@ class ModelGateway:
         clients: by the names that profiles use; calls of ``offline`` cost nothing.
         spent: returns what each account spent on a UTC day; called with the day's first call.
         jitter: draws evenly from 0 to 1.
-        owner_of: returns the account of a speaker, which has a player's budget, too; "" for none.
+        books: what else the budgets ask for, and whom they tell.
     """
 
     def __init__(
@@ -73,16 +81,18 @@ class ModelGateway:
         limits: GatewayLimits = GatewayLimits(),
         spent: Spent = lambda _day: {},
         jitter: Callable[[], float] = random.random,
-        owner_of: OwnerOf = lambda _speaker: "",
+        books: Books = NO_BOOKS,
     ) -> None:
         self._clock = clock
         self._clients = clients
-        self._limits = limits
+        self.limits = limits
         self._jitter = jitter
         self._lanes = Lanes(limits.max_in_flight)
-        self._budgets = DailyBudgets(
-            clock, spent, limits.player_tokens_per_day, limits.game_tokens_per_day, owner_of
-        )
+        players, game = limits.player_tokens_per_day, limits.game_tokens_per_day
+        tokens = Ledger(TOKENS, spent, players, game, limits.waived)
+        players, game = limits.player_money_per_day, limits.game_money_per_day
+        money = Ledger(limits.currency, books.spent_money, players, game)
+        self.budgets = DailyBudgets(clock, (tokens, money), books)
         self._calls: dict[Call, None] = {}
         self._starting = False
         self._shut: AssistantError | None = None
@@ -113,12 +123,12 @@ class ModelGateway:
             return fail(problem)
         try:
             free = profile.client == FREE_CLIENT
-            reservation = None if free else self._budgets.reserve(request)
+            reserved = () if free else self.budgets.reserve(request, profile)
         except BudgetExhausted as error:
             return fail(error)
         client = self._clients[profile.client]
         result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
-        call = Call(client, request, profile, lane, deadline_at, result, reservation)
+        call = Call(client, request, profile, lane, deadline_at, result, reserved)
         left_s = deadline_at - self._clock.seconds()
         call.timer = self._clock.callLater(left_s, self._expire, call)
         self._calls[call] = None
@@ -126,16 +136,8 @@ class ModelGateway:
         return result
 
     def health(self) -> list[LaneHealth]:
-        """Return the state of every endpoint that was called since the start."""
+        """Return the state of every endpoint called since the start."""
         return self._lanes.health(self._clock.seconds())
-
-    def spent_today(self) -> Mapping[Account, int]:
-        """Return the tokens that each account spent since the day began, in UTC."""
-        return self._budgets.spent_today()
-
-    def tight_budgets(self) -> list[tuple[str, int, int]]:
-        """Return the budgets that are nearly used, as (name, tokens, limit)."""
-        return self._budgets.tight()
 
     def close(self) -> None:
         """Refuse new calls, fail others with TurnAborted; the next process resumes their turns."""
@@ -171,8 +173,8 @@ class ModelGateway:
             return deadline_error(profile)
         if not breakers.admits(lane.breaker, now):
             return lane.circuit_open(now)
-        has_place = self.in_flight < self._limits.max_in_flight and lane.has_place
-        if not has_place and self.queued >= self._limits.max_queued:
+        has_place = self.in_flight < self.limits.max_in_flight and lane.has_place
+        if not has_place and self.queued >= self.limits.max_queued:
             return Busy(
                 f"{self.in_flight} model calls are in flight and {self.queued} are waiting; "
                 "the queue is full."
@@ -229,7 +231,7 @@ class ModelGateway:
             return None
         self._note_failure(call.lane, error)
         left_s = call.deadline_at - self._clock.seconds()
-        delay = retry_delay(error, call.attempts, left_s, self._jitter(), self._limits.retry)
+        delay = retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
         if delay is None or not breakers.admits(call.lane.breaker, self._clock.seconds() + delay):
             return None
         return delay
@@ -240,7 +242,7 @@ class ModelGateway:
             lane.breaker = breakers.after_success(lane.breaker)
             return
         now = self._clock.seconds()
-        limits, starting = self._limits.breaker, lane.starting
+        limits, starting = self.limits.breaker, lane.starting
         lane.breaker = breakers.after_failure(lane.breaker, error, now, limits, starting)
         if lane.breaker.open_until is None:
             return
@@ -272,8 +274,8 @@ class ModelGateway:
         for timer in (call.timer, call.pause):
             if timer is not None and timer.active():
                 timer.cancel()
-        if call.reservation is not None:
-            self._budgets.settle(call.reservation, call.cost(outcome))
+        if call.reserved:
+            self.budgets.settle(call.reserved, call.usage(outcome), call.profile)
         if call.work is not None:
             call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
             call.work.cancel()

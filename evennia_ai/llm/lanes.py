@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from twisted.internet.defer import Deferred
@@ -10,6 +11,7 @@ from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen
+from evennia_ai.messages import Usage
 from evennia_ai.policy.limits.breaker import Breaker
 from evennia_ai.policy.limits.budgets import Reservation
 from evennia_ai.policy.limits.fair_queue import FairQueue
@@ -30,7 +32,7 @@ class Call:
     lane: Lane
     deadline_at: float  # in the clock's seconds
     result: Deferred[LLMReply]  # the caller's
-    reservation: Reservation | None = None
+    reserved: Collection[Reservation] = ()
     attempts: int = 0
     started_at: float = 0.0
     timer: DelayedCall | None = None
@@ -38,16 +40,14 @@ class Call:
     work: Deferred[LLMReply] | None = None  # the client's, while it is in flight
     ended: bool = False
 
-    def cost(self, outcome: LLMReply | Failure) -> int:
+    def usage(self, outcome: LLMReply | Failure) -> Usage:
         """Return the tokens to charge: the reported usage, else the estimate."""
         # A failed call costs nothing, unless its client still has it or its streamed reply had
         # begun: then it may be billed.
         if isinstance(outcome, Failure):
             billed = self.work is not None or getattr(outcome.value, "begun", False)
-            return self.request.tokens if billed else 0
-        if outcome.usage is None:
-            return self.request.tokens
-        return outcome.usage.prompt_tokens + outcome.usage.completion_tokens
+            return Usage(self.request.tokens if billed else 0, 0)
+        return outcome.usage or Usage(self.request.tokens, 0)
 
 
 @dataclass(eq=False)

@@ -15,6 +15,7 @@ from evennia_ai.errors import ConfigError
 PRIVATE_WORDS, PUBLIC_WORDS = "private_words", "public_words"
 PRIVATE_MEMORIES, PUBLIC_MEMORIES = "private_memories", "public_memories"
 ERRORS, DRY_RUNS, FIGURES = "errors", "dry_runs", "figures"
+PLAYER_COSTS = "player_costs"
 
 # The permission that reads each kind. `docs/privacy.md` says what belongs to each.
 DEFAULTS: Mapping[str, str] = MappingProxyType(
@@ -26,6 +27,7 @@ DEFAULTS: Mapping[str, str] = MappingProxyType(
         ERRORS: "Admin",
         DRY_RUNS: "Builder",
         FIGURES: "Builder",
+        PLAYER_COSTS: "Admin",
     }
 )
 # Reading these is logged.

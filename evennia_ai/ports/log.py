@@ -23,6 +23,7 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View
 from evennia_ai.policy.explanation.call_record import CallRecord
+from evennia_ai.policy.limits.prices import Prices
 from evennia_ai.policy.pending_acts import PendingAct
 
 
@@ -168,3 +169,4 @@ class ModelCallRecord:
     error: str = ""
     speakers: Audience = frozenset()  # dbrefs of those whose words started the call
     kept: CallRecord | None = None  # its prompt and reply, None if they are not kept
+    prices: Prices | None = None  # of the model at the time of the call, None if nobody set them

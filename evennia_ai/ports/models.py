@@ -57,7 +57,9 @@ class Caller:
     # dbrefs of those whose words started the call; their budgets pay for it
     speakers: Audience = frozenset()
     background: bool = False  # True if nobody waits for the reply
-    tokens_per_day: int | None = None  # the assistant's own budget, None for no limit
+    # the assistant's own budgets, in tokens and in micros of money; None for no limit
+    tokens_per_day: int | None = None
+    money_per_day: int | None = None
     turn_id: int | None = None  # number of the turn that the call belongs to, None for no turn
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -10,8 +11,10 @@ from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS
 from evennia_ai.config.profiles import default_profiles, merge_profiles
+from evennia_ai.game.budget_alerts import warn_of_budget
 from evennia_ai.game.crowd import account_of
 from evennia_ai.game.settings import SettingReader, game_setting, game_settings
+from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
@@ -20,12 +23,19 @@ from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
+from evennia_ai.policy.limits.budgets import GAME, OWNER, PLAYER
+from evennia_ai.policy.limits.prices import to_micros
 from evennia_ai.store.server_settings import StoredFacts
-from evennia_ai.store.usage import spent_on
+from evennia_ai.store.usage import money_on, spent_on
 
 log = Logger()
 
-PLAYER_TOKENS = 1_000_000  # a day; about 200 turns with a prompt of 5,000 tokens
+# Tokens a day; docs/admins-guide.md says what that makes in turns and in money.
+PLAYER_TOKENS = 1_000_000
+GAME_TOKENS = 3_000_000
+CURRENCY = re.compile(r"\w{1,8}|[€£$¥]")
+# The budgets in tokens that have a default, which free models need not keep to.
+PAID_BY = {"PLAYER_TOKENS_PER_DAY": (PLAYER, OWNER), "GAME_TOKENS_PER_DAY": (GAME,)}
 LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
 
@@ -52,12 +62,13 @@ class ModelAccess:
         self.prober.keep = self.endpoints.note_probe
         reading = ReplyClient(self.client, call_from_thread)
         learning = LearningClient(reading, self.endpoints, clock)
+        limits = read_limits(settings)
         self.gateway = ModelGateway(
             clock,
             {"openai": learning, "offline": OfflineBrain()},
-            read_limits(settings),
-            spent_on,
-            owner_of=account_of,
+            limits,
+            partial(spent_on, waived=limits.waived),
+            books=Books(money_on, account_of, warn_of_budget),
         )
 
     def start(self) -> None:
@@ -80,16 +91,26 @@ def read_limits(settings: SettingReader) -> GatewayLimits:
     return GatewayLimits(
         max_in_flight=settings.read("MAX_CALLS_IN_FLIGHT", read_count, default.max_in_flight),
         max_queued=settings.read("MAX_CALLS_WAITING", read_count, default.max_queued),
-        player_tokens_per_day=read_player_budget(settings),
-        game_tokens_per_day=settings.read("GAME_TOKENS_PER_DAY", read_budget, None),
+        player_tokens_per_day=settings.read(
+            "PLAYER_TOKENS_PER_DAY",
+            read_budget,
+            unless_none("PLAYER_TOKENS_PER_DAY", PLAYER_TOKENS),
+        ),
+        game_tokens_per_day=settings.read(
+            "GAME_TOKENS_PER_DAY", read_budget, unless_none("GAME_TOKENS_PER_DAY", GAME_TOKENS)
+        ),
+        player_money_per_day=settings.read("PLAYER_MONEY_PER_DAY", read_money, None),
+        game_money_per_day=settings.read("GAME_MONEY_PER_DAY", read_money, None),
+        currency=settings.read("CURRENCY", read_currency, default.currency),
+        waived=frozenset(
+            kind for name, kinds in PAID_BY.items() if name not in game_settings() for kind in kinds
+        ),
     )
 
 
-def read_player_budget(settings: SettingReader) -> int | None:
-    """Return each player's budget; unlike elsewhere, None is no limit and not the default."""
-    given = game_settings().get("PLAYER_TOKENS_PER_DAY", PLAYER_TOKENS)
-    default = None if given is None else PLAYER_TOKENS
-    return settings.read("PLAYER_TOKENS_PER_DAY", read_budget, default)
+def unless_none(name: str, default: int) -> int | None:
+    """Return the default of a budget; unlike elsewhere, None is no limit and not the default."""
+    return None if game_settings().get(name, default) is None else default
 
 
 def read_count(value: Any) -> int:
@@ -97,6 +118,18 @@ def read_count(value: Any) -> int:
     if int(value) < 1:
         raise ValueError(f"it must be at least 1, not {value!r}.")
     return int(value)
+
+
+def read_money(value: Any) -> int | None:
+    """Return a budget of money in micros, None for no limit; raises ConfigError."""
+    return None if value is None else to_micros(value)
+
+
+def read_currency(value: Any) -> str:
+    """Return the name of a currency; raises ValueError if it is no short word or sign."""
+    if not isinstance(value, str) or not CURRENCY.fullmatch(value):
+        raise ValueError(f"it must be a short word such as 'EUR', not {value!r}.")
+    return value
 
 
 def read_budget(value: Any) -> int | None:

@@ -16,12 +16,14 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OVERHEARD, oldest_first
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row
-from evennia_ai.store.usage import add_use
+from evennia_ai.store.usage import add_use, use_of_call
 
 NOTED = "noted"
 # The fields of a call that its row has by the same name.
 OF_CALL = tuple(
-    item.name for item in fields(ModelCallRecord) if item.name not in ("usage", "speakers", "kept")
+    item.name
+    for item in fields(ModelCallRecord)
+    if item.name not in ("usage", "speakers", "prices", "kept")
 )
 UNHEARD = "unheard"
 
@@ -176,14 +178,15 @@ class TableTurns:
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call and add it to the daily sums."""
-        at = self.now()
+        at, use = self.now(), use_of_call(call)
         fields = {name: getattr(call, name) for name in OF_CALL}
+        fields["money"] = None if call.prices is None else use.money
         usage = asdict(call.usage) if call.usage else {}
         with brief_transaction():
             row = models.ModelCall.objects.create(
                 assistant_id=self.assistant_id, turn_id=turn_id, at=at, **fields, **usage
             )
-            add_use(self.assistant_id, at.date(), call)
+            add_use(self.assistant_id, at.date(), call.profile, use, call.speakers)
             if call.kept is not None:
                 store_call(row, call.kept)
 

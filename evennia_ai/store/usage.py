@@ -1,8 +1,10 @@
-"""The cost of assistants and speakers, by UTC day."""
+"""The use of assistants, model profiles and speakers, by UTC day: calls, tokens and money."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -11,34 +13,89 @@ from django.db.models import F, Sum
 from evennia_ai import models
 from evennia_ai.errors import DeadlineExceeded
 from evennia_ai.messages import NO_USAGE
-from evennia_ai.policy.limits.budgets import ASSISTANT, PLAYER, WHOLE_GAME, Account
+from evennia_ai.policy.limits.budgets import ASSISTANT, GAME, PLAYER, WHOLE_GAME, Account
+from evennia_ai.policy.limits.prices import FREE
 from evennia_ai.ports import ModelCallRecord
 
+DAY, CHARACTER, PROFILE = "day", "assistant_id", "profile"
 
-def add_use(assistant_id: int, day: date, call: ModelCallRecord) -> None:
-    """Add one model call to the daily sums.
+
+@dataclass(frozen=True)
+class Use:
+    """Calls with their tokens and money, as the columns of `models.UseSums`."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    money: int = 0  # micros
+    priced_tokens: int = 0
+    free_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of prompts and replies."""
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def unpriced_tokens(self) -> int:
+        """The tokens whose price nobody set."""
+        return max(0, self.tokens - self.priced_tokens - self.free_tokens)
+
+    @property
+    def money_known(self) -> bool:
+        """True unless nothing of it had a price."""
+        return self.unpriced_tokens < self.tokens or not self.tokens
+
+    def less(self, other: Use) -> Use:
+        """Return the difference to another use; nothing falls below 0."""
+        return Use(**{name: max(0, mine - vars(other)[name]) for name, mine in vars(self).items()})
+
+
+Uses = dict[tuple[Any, ...], Use]
+SUMS = tuple(vars(Use()))
+
+
+def use_of_call(call: ModelCallRecord) -> Use:
+    """Return what one model call used, at the prices of its time.
 
     Tokens that the endpoint did not report are estimated, and cached tokens count in full. A failed
     call is free, unless it ended at its deadline: then the provider may have billed it. The offline
     brain is no model: its calls are not counted.
     """
     if call.usage == NO_USAGE:
-        return
+        return Use()
     billed = call.error_kind in ("", DeadlineExceeded.kind)
     prompt = call.usage.prompt_tokens if call.usage else call.estimated_tokens * billed
     completion = call.usage.completion_tokens if call.usage else 0
     cached = call.usage.cached_tokens or 0 if call.usage else 0
-    spent = {
-        "calls": 1,
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
-        "cached_tokens": cached,
-    }
-    add_to(models.DailyUse, {"assistant_id": assistant_id, "day": day}, spent)
-    if prompt:
-        for speaker in call.speakers:  # who caused the call, evenly
-            share = -(-(prompt + completion) // len(call.speakers))
-            add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, {"tokens": share})
+    money = call.prices.cost(prompt, completion, cached) if call.prices else 0
+    is_free, is_priced = call.prices == FREE, call.prices not in (None, FREE)
+    tokens = prompt + completion
+    return Use(1, prompt, completion, cached, money, tokens * is_priced, tokens * is_free)
+
+
+def add_use(
+    assistant_id: int, day: date, profile: str, use: Use, speakers: Collection[str]
+) -> None:
+    """Add a model call to the daily sums; the speakers who caused it share it evenly."""
+    if not use.calls:
+        return
+    key = {"assistant_id": assistant_id, "day": day, "profile": profile}
+    add_to(models.DailyUse, key, vars(use))
+    if use.prompt_tokens:
+        share = share_of(use, len(speakers))
+        for speaker in speakers:
+            amounts = {**vars(share), "tokens": share.tokens}
+            add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, amounts)
+
+
+def share_of(use: Use, people: int) -> Use:
+    """Return the share of each of several speakers, rounded up; for each it is a whole call."""
+    shares = {name: -(-amount // max(1, people)) for name, amount in vars(use).items()}
+    tokens = -(-use.tokens // max(1, people))
+    reply = tokens - shares["prompt_tokens"]
+    return Use(**{**shares, "calls": use.calls, "completion_tokens": reply})
 
 
 def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> None:
@@ -48,26 +105,65 @@ def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> No
         model.objects.create(**key, **amounts)
 
 
+def uses_by(since: date, until: date, *keys: str, **only: Any) -> Uses:
+    """Return the use from one UTC day to another by tuples of `DAY`, `CHARACTER`, `PROFILE`."""
+    return _sums(models.DailyUse, keys, day__gte=since, day__lte=until, **only)
+
+
+def uses_of_speakers(since: date, until: date) -> dict[str, Use]:
+    """Return the use from one UTC day to another by the dbref of the speaker who caused it."""
+    sums = _sums(models.SpeakerUse, ("speaker",), day__gte=since, day__lte=until)
+    return {speaker: use for (speaker,), use in sums.items()}
+
+
+def _sums(model: Any, keys: tuple[str, ...], **which: Any) -> Uses:
+    sums = {f"sum_{name}": Sum(name) for name in SUMS}
+    rows = model.objects.filter(**which).order_by().values_list(*keys).annotate(**sums)
+    return {row[: len(keys)]: Use(*row[len(keys) :]) for row in rows}
+
+
+def total_of(uses: Iterable[Use]) -> Use:
+    """Return the sum of uses."""
+    return Use(*map(sum, zip(*(vars(use).values() for use in uses), strict=True)))
+
+
+def folded(uses: Uses, place: int) -> dict[Any, Use]:
+    """Return the sums of uses by one place of their keys."""
+    found: dict[Any, list[Use]] = defaultdict(list)
+    for key, use in uses.items():
+        found[key[place]].append(use)
+    return {key: total_of(those) for key, those in found.items()}
+
+
 def use_on(day: date) -> dict[int, tuple[int, int]]:
     """Return calls and tokens of one UTC day, by assistant id."""
-    rows = models.DailyUse.objects.filter(day=day)
-    values = rows.values_list("assistant_id", "calls", "prompt_tokens", "completion_tokens")
-    return {row[0]: (row[1], row[2] + row[3]) for row in values}
+    uses = uses_by(day, day, CHARACTER)
+    return {id_: (use.calls, use.tokens) for (id_,), use in uses.items()}
 
 
 def cached_on(day: date) -> tuple[int, int]:
     """Return the prompt tokens of one UTC day, and how many of them came from a cache."""
-    rows = models.DailyUse.objects.filter(day=day)
-    sums = rows.aggregate(prompt=Sum("prompt_tokens"), cached=Sum("cached_tokens"))
-    return sums["prompt"] or 0, sums["cached"] or 0
+    use = total_of(uses_by(day, day, DAY).values())
+    return use.prompt_tokens, use.cached_tokens
 
 
-def spent_on(day: date) -> dict[Account, int]:
-    """Return the tokens of one UTC day by account, for the budgets."""
-    assistants = {id_: tokens for id_, (_calls, tokens) in use_on(day).items()}
-    speakers = models.SpeakerUse.objects.filter(day=day).values_list("speaker", "tokens")
+def spent_on(day: date, waived: Collection[str] = ()) -> dict[Account, int]:
+    """Return the tokens of one UTC day by account, for the budgets.
+
+    Accounts of the kinds in ``waived`` do not pay for free models.
+    """
+    return _by_account(day, lambda kind, use: use.tokens - use.free_tokens * (kind in waived))
+
+
+def money_on(day: date) -> dict[Account, int]:
+    """Return the money of one UTC day by account, in micros, for the budgets."""
+    return _by_account(day, lambda _kind, use: use.money)
+
+
+def _by_account(day: date, amount: Callable[[str, Use], int]) -> dict[Account, int]:
+    assistants = folded(uses_by(day, day, CHARACTER), 0)
     return {
-        WHOLE_GAME: sum(assistants.values()),
-        **{(ASSISTANT, str(id_)): tokens for id_, tokens in assistants.items()},
-        **{(PLAYER, speaker): tokens for speaker, tokens in speakers},
+        WHOLE_GAME: sum(amount(GAME, use) for use in assistants.values()),
+        **{(ASSISTANT, str(id_)): amount(ASSISTANT, use) for id_, use in assistants.items()},
+        **{(PLAYER, one): amount(PLAYER, use) for one, use in uses_of_speakers(day, day).items()},
     }

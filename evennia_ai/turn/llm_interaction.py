@@ -20,6 +20,7 @@ from evennia_ai.policy.compaction.summary import (
     without_claims,
     words_for,
 )
+from evennia_ai.policy.limits.prices import to_micros
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import (
     MESSAGE_OVERHEAD,
@@ -81,12 +82,8 @@ def build_request(
         max_tokens=config.max_reply_tokens,
         temperature=warmth,
         tokens=prompt.tokens,
-        caller=Caller(
-            assistant=str(script.id),
-            speakers=turn.speakers,
-            background=not turn.events,
-            tokens_per_day=config.tokens_per_day,
-            turn_id=turn.id,
+        caller=replace(
+            caller_of(script, turn.speakers, background=not turn.events), turn_id=turn.id
         ),
         form=form.name,
         addressee=prompt.addressee,
@@ -110,8 +107,15 @@ def background_request(
         max_tokens=max_tokens,
         temperature=script.config.temperature,
         tokens=count_conversation_tokens(wire, None),
-        caller=Caller(str(script.id), payer, True, script.config.tokens_per_day),
+        caller=caller_of(script, payer, background=True),
     )
+
+
+def caller_of(script: Script, speakers: Audience, background: bool) -> Caller:
+    """Return who pays for a call, with the assistant's own budgets."""
+    tokens, money = script.config.tokens_per_day, script.config.money_per_day
+    micros = None if money is None else to_micros(money)
+    return Caller(str(script.id), speakers, background, tokens, micros)
 
 
 @dataclass(frozen=True)

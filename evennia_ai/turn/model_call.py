@@ -93,6 +93,7 @@ def ask_model(
         usage=None,
         duration_ms=0,
         speakers=request.caller.speakers,
+        prices=profile.price,
     )
     failure: ProviderError | None = None
     reply = NO_REPLY

@@ -17,8 +17,9 @@ from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.tokens import count_conversation_tokens
-from evennia_ai.ports import Caller, LLMRequest, Scene, Script
+from evennia_ai.ports import LLMRequest, Scene, Script
 from evennia_ai.scheduling import Steps
+from evennia_ai.turn.llm_interaction import caller_of
 from evennia_ai.turn.model_call import ask_apart
 from evennia_ai.turn.prompt_building import Asking, opening
 
@@ -56,7 +57,7 @@ def replay_call(
         max_tokens=sent.max_tokens,
         temperature=sent.temperature,
         tokens=count_conversation_tokens(asked, None),
-        caller=Caller(str(script.id), frozenset(), True, script.config.tokens_per_day),
+        caller=caller_of(script, background=True),
         form=sent.form,
         response_schema=sent.schema,
     )

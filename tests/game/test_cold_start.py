@@ -13,7 +13,7 @@ from evennia_ai.policy.limits.retry import LOADING_CODE, LOADING_PAUSE_S
 from evennia_ai.policy.request_forms.form import FORMS, SCHEMA
 from evennia_ai.services import assistant_service
 from evennia_ai.services.warm_up import local_models
-from tests.scripted import ScriptedLLM, call
+from tests.scripted import ScriptedLLM, call, spent_today
 
 HOME = {"client": "openai", "model": "ours", "base_url": "http://127.0.0.1:8080/v1"}
 LOADING = ProviderUnavailable("loading", status=503, code=LOADING_CODE)
@@ -151,7 +151,7 @@ def test_a_server_that_stops_says_nothing_of_it(started, service, log):
 
 def test_no_player_pays_for_it(started, service):
     started(LLMReply("R", usage=Usage(900, 1)))
-    assert {kind for kind, _ in service.gateway.spent_today()} <= {GAME, ASSISTANT}
+    assert {kind for kind, _ in spent_today(service.gateway)} <= {GAME, ASSISTANT}
 
 
 def test_a_reload_does_not_warm_up(started):

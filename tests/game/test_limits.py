@@ -9,13 +9,14 @@ from twisted.internet.task import deferLater
 
 from evennia_ai import models
 from evennia_ai.game.crowd import CrowdControl, account_of
+from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.messages import LLMReply
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.tools.journal import add_journal_entry
-from tests.scripted import call
+from tests.scripted import call, spent_today
 
 PLAYERS = 100
 DEADLINE_S = 6
@@ -155,7 +156,7 @@ def test_a_flood_does_not_exceed_the_players_budgets(game, service, limited, tav
     limited(turns_per_minute=None)
     limits = GatewayLimits(player_tokens_per_day=5_000, retry=RetryLimits(max_attempts=1))
     clients = {"offline": OfflineBrain(), "openai": game.model}
-    service.gateway = ModelGateway(service.clock, clients, limits, owner_of=account_of)
+    service.gateway = ModelGateway(service.clock, clients, limits, books=Books(owner_of=account_of))
     mira = game.assistant("Mira", tavern)
     mira.assistant.attributes.add("llm_model", "test")
     service.profiles["default"] = {"client": "openai", "model": "test"}
@@ -165,7 +166,7 @@ def test_a_flood_does_not_exceed_the_players_budgets(game, service, limited, tav
         for player in players:
             player.do(f"whisper Mira = hello {number}")
             game.run(1)
-    spent = service.gateway.spent_today()
+    spent = spent_today(service.gateway)
     for player in players:
         assert 0 < spent["player", player.dbref] <= 5_000
         assert spent["player", player.dbref] == spent["owner", f"account {player.account.id}"]

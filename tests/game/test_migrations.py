@@ -66,6 +66,42 @@ def test_calls_of_before_keep_their_figures_and_know_of_no_cache(settings, tmp_p
 
 
 @pytest.mark.django_db
+def test_use_of_before_keeps_its_tokens_and_has_no_price(settings, tmp_path):
+    settings.MIGRATION_MODULES = {}
+    file = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "before.db3")}
+    connections = ConnectionHandler({"default": file})
+    database, loader = connections["default"], MigrationLoader(None)
+    state = loader.project_state(("evennia_ai", "0011_own_typeclasses"))
+    with database.schema_editor() as editor:
+        for name in ("Turn", "ModelCall", "DailyUse", "SpeakerUse"):
+            editor.create_model(state.apps.get_model("evennia_ai", name))
+    with database.cursor() as cursor:
+        cursor.execute("CREATE TABLE scripts_scriptdb (id integer PRIMARY KEY)")
+        cursor.execute("INSERT INTO scripts_scriptdb VALUES (1)")
+        cursor.execute(OLD_CALL)
+        cursor.execute(
+            OLD_USE.replace("tokens)", "tokens, cached_tokens)").replace("20)", "20, 5)")
+        )
+        cursor.execute(
+            "INSERT INTO evennia_ai_speakeruse (id, speaker, day, tokens) "
+            "VALUES (1, '#5', '2026-01-01', 920)"
+        )
+    with database.schema_editor() as editor:
+        loader.get_migration("evennia_ai", "0014_costs").apply(state, editor)
+    with database.cursor() as cursor:
+        cursor.execute(
+            "SELECT profile, calls, prompt_tokens, completion_tokens, cached_tokens, money, "
+            "priced_tokens, free_tokens FROM evennia_ai_dailyuse"
+        )
+        assert cursor.fetchall() == [("", 1, 900, 20, 5, 0, 0, 0)]
+        cursor.execute("SELECT tokens, prompt_tokens, calls, money FROM evennia_ai_speakeruse")
+        assert cursor.fetchall() == [(920, 920, 0, 0)]
+        cursor.execute("SELECT money FROM evennia_ai_modelcall")
+        assert cursor.fetchall() == [(None,)]
+    database.close()
+
+
+@pytest.mark.django_db
 def test_old_lines_get_the_nature_of_their_event_and_are_claims_without_one(settings, tmp_path):
     settings.MIGRATION_MODULES = {}
     file = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "before.db3")}

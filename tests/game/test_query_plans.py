@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -20,9 +20,17 @@ from evennia_ai.store.forget import assistants_who_know, count_traces, is_known
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import assistants_with_work, lost_turns
-from evennia_ai.store.usage import cached_on, spent_on
+from evennia_ai.store.usage import (
+    CHARACTER,
+    PROFILE,
+    cached_on,
+    spent_on,
+    uses_by,
+    uses_of_speakers,
+)
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+TODAY = NOW.date()
 RARE = "#777777"
 WHOLE_TABLE = re.compile(r"SCAN (?:TABLE )?evennia_ai_(?:event|message|turn|toolcall|.*use)\b")
 
@@ -39,6 +47,8 @@ QUERIES: dict[str, Callable[[], Any]] = {
     "turns of an earlier process": lambda: lost_turns(1),
     "tokens of today": lambda: spent_on(NOW.date()),
     "cached tokens of today": lambda: cached_on(NOW.date()),
+    "costs of a month": lambda: uses_by(TODAY - timedelta(days=30), TODAY, CHARACTER, PROFILE),
+    "costs of a month by speaker": lambda: uses_of_speakers(TODAY - timedelta(days=30), TODAY),
     "tokens of one speaker": lambda: tokens_used([RARE]),
     "who knows a speaker": lambda: assistants_who_know(RARE),
     "messages to forget": lambda: count_traces(RARE),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evennia_ai.models import DailyUse, SpeakerUse
 from tests.game.screens import on_web, telnet
 
 EVIL = "Eve|lcquit|ltclick|le http://evil.example |/Admin says"
@@ -12,6 +13,7 @@ aisetup/set {0}/tick_rate = 6
 aisetup/set {0}/persona = You are a thief.
 aisetup/list
 aistatus
+aicost
 aistop {0}
 aistop {0}
 aistart {0}
@@ -47,7 +49,11 @@ aimemory {1}
 
 @pytest.fixture
 def eve(game, tavern):
-    return game.assistant(EVIL, tavern)
+    eve = game.assistant(EVIL, tavern)
+    today = game.service.now().date()
+    DailyUse.objects.create(assistant=eve.assistant, day=today, profile=EVIL[:64], prompt_tokens=9)
+    SpeakerUse.objects.create(speaker=eve.dbref, day=today, prompt_tokens=9)
+    return eve
 
 
 @pytest.mark.parametrize("line", COMMANDS)

@@ -23,6 +23,7 @@ from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
 from evennia_ai.policy.limits.retry import LOADING_CODE, LOADING_PAUSE_S, RetryLimits
 from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene
 from tests.llm.test_gateway import Held, Outcome
+from tests.scripted import spent_today
 
 PROFILE = ModelProfile("tavern", "scripted", "m")
 DOWN = ProviderUnavailable("down")
@@ -298,7 +299,7 @@ def test_a_call_is_reserved_whole_and_settled_by_what_it_used():
     desk.ask(tokens=100, max_tokens=500)
     assert type(desk.ask(tokens=100, max_tokens=500).error) is BudgetExhausted
     desk.answer(0, Usage(110, 40))
-    assert desk.gateway.spent_today()[WHOLE_GAME] == 150
+    assert spent_today(desk.gateway)[WHOLE_GAME] == 150
     assert desk.ask(tokens=100, max_tokens=500).results == []
 
 
@@ -336,10 +337,10 @@ def test_a_failed_call_costs_nothing_one_given_up_its_prompt():
     desk = Desk(retry=RetryLimits(max_attempts=1), game_tokens_per_day=1_000)
     desk.ask(tokens=100)
     desk.fail(0)
-    assert desk.gateway.spent_today() == {}
+    assert spent_today(desk.gateway) == {}
     desk.ask(tokens=100, deadline=1.0)
     desk.clock.advance(1.0)
-    assert desk.gateway.spent_today()[WHOLE_GAME] == 100
+    assert spent_today(desk.gateway)[WHOLE_GAME] == 100
 
 
 def test_the_offline_brain_costs_nothing():

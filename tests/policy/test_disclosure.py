@@ -7,6 +7,7 @@ from evennia_ai.policy.disclosure import (
     DEFAULTS,
     ERRORS,
     FIGURES,
+    PLAYER_COSTS,
     PRIVATE_MEMORIES,
     PRIVATE_WORDS,
     PUBLIC_WORDS,
@@ -22,7 +23,7 @@ def reader(*permissions, **changes):
 def test_by_default_admins_read_words_and_builders_figures():
     builder, admin = reader("Builder"), reader("Builder", "Admin")
     assert [kind for kind in DEFAULTS if not builder.may(kind)] == [
-        PRIVATE_WORDS, PRIVATE_MEMORIES, ERRORS,
+        PRIVATE_WORDS, PRIVATE_MEMORIES, ERRORS, PLAYER_COSTS,
     ]  # fmt: skip
     assert all(map(admin.may, DEFAULTS))
     assert not any(map(reader().may, DEFAULTS))
