@@ -16,6 +16,7 @@ from evennia_ai.commands.goals import CmdAIGoals
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.memory.command import CmdAIMemory
+from evennia_ai.commands.note import CmdAINote
 from evennia_ai.commands.players import CmdDismiss, CmdForgetMe, CmdMute
 from evennia_ai.commands.purge import CmdAIPurge
 from evennia_ai.commands.reports import CmdAIReport
@@ -30,6 +31,7 @@ COMMANDS = (
     CmdAIStatus,
     CmdAIHistory,
     CmdAIMemory,
+    CmdAINote,
     CmdAIGoals,
     CmdAILore,
     CmdAITest,

@@ -13,7 +13,7 @@ from evennia_ai.store.server_settings import mark_for_deletion
 
 SEGMENTS_A_CHUNK = 50
 PURGED = [getattr(models, table) for table in TABLES if table not in GAME_WIDE]
-LOGS = (*PURGED, models.PendingAct, models.SharedEntry, models.Report)
+LOGS = (*PURGED, models.PendingAct, models.SharedEntry, models.Report, models.Amendment)
 
 
 def count_rows(assistant_id: int) -> dict[str, int]:
