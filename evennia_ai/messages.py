@@ -42,7 +42,8 @@ class Metadata(TypedDict, total=False):
     ``id`` and the fields after it belong (``part_authors`` as ``parts``, by audience), and
     ``excuse`` for a line that the character said because no model answered. ``original_tool``
     belongs to a masked tool result. ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard
-    lines, and `PERCEIVED` for tool results.
+    lines, and `PERCEIVED` for tool results. ``amendment`` is the id of the amendment that gave a
+    message other words (`policy.amendments`).
     """
 
     seq: int
@@ -56,6 +57,7 @@ class Metadata(TypedDict, total=False):
     event_id: int | None
     turn_id: int | None
     nature: str
+    amendment: int
     type: str
     original_tool: str
     consulted: Mapping[str, Sequence[str]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from evennia.utils import logger
@@ -17,10 +18,10 @@ from evennia_ai.policy.disclosure import PRIVATE_WORDS
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.scheduling import Put, Steps
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.lines import erase_vectors_of
 from evennia_ai.store.lore_records import by_builder
 from evennia_ai.store.reports import turn_of_message
 from evennia_ai.store.shared_entries import withdraw
+from evennia_ai.store.turns import ANSWERS
 
 NEW_CHARS = 1_000
 SHOWN_IDS = 8
@@ -72,13 +73,7 @@ class HistoryChanges(AICommand):
         if not messages:
             raise UsageError(f"{name}'s last answer is in a summary, or hidden, already.")
         self.ensure_may_see(messages)
-        max_age_s: float = script.config.event_max_age
-        age_s = (self.services.now() - min(e.at for e in turn.events.all())).total_seconds()
-        if age_s > max_age_s:
-            raise UsageError(
-                f"These words are {age_s:,.0f} s old, and {name} answers none that are older than "
-                f"{max_age_s:,.0f} s (the setting event_max_age). Say them again."
-            )
+        self.ensure_young(script, turn)
         with brief_transaction():
             self.amend(script, HIDDEN, messages)
             turns.ask_again(turn)
@@ -101,8 +96,8 @@ class HistoryChanges(AICommand):
         messages = [m for seq in seqs for m in turn_of_message(script.id, seq)]
         messages = [m for m in messages if m["metadata"]["seq"] in seqs]
         self.ensure_may_see(messages)
-        amendments.undo(self.caller.dbref, batch=batch[0].batch)
-        refresh(script, seqs)
+        with changing(script):
+            amendments.undo(self.caller.dbref, batch=batch[0].batch)
         self.log_change(script, seqs)
         lines, was = numbered_seqs(seqs), batch[0].kind
         self.msg(f"Undone: {shown_name(script)} sees {lines} as before they were {was}.")
@@ -146,14 +141,25 @@ class HistoryChanges(AICommand):
             )
         self.reader.count(PRIVATE_WORDS, sum(map(is_private, messages)))
 
+    def ensure_young(self, script: GameScript, turn: Any) -> None:
+        """Raise UsageError if a turn's words are too old to be answered again, or gone."""
+        times = turn.events.filter(state__in=ANSWERS).values_list("at", flat=True)
+        max_age_s: float = script.config.event_max_age
+        age_s = (self.services.now() - min(times, default=turn.at)).total_seconds()
+        if age_s > max_age_s or not times:
+            raise UsageError(
+                f"These words are {age_s:,.0f} s old; {shown_name(script)} answers none that are "
+                f"older than {max_age_s:,.0f} s (the setting event_max_age). Say them again."
+            )
+
     def amend(
         self, script: GameScript, kind: str, messages: Sequence[Message], words: str = ""
     ) -> None:
         """Store a change of messages, and let prompts and recall read them anew."""
         seqs, by = seqs_of(messages), self.caller.dbref
         authors = sorted(by_builder([by])) if words else ()
-        script.conversation.amendments.add(kind, seqs, by, words, authors)
-        refresh(script, seqs)
+        with changing(script):
+            script.conversation.amendments.add(kind, seqs, by, words, authors)
         self.log_change(script, seqs)
 
     def log_change(self, script: GameScript, seqs: Sequence[int]) -> None:
@@ -183,10 +189,11 @@ def is_answer(message: Message, turn_id: int) -> bool:
     return message["role"] != "user" and message["metadata"].get("turn_id") == turn_id
 
 
-def refresh(script: GameScript, seqs: Sequence[int] = ()) -> None:
-    """Let the next prompt and recall read lines anew; the words of ``seqs`` may have changed."""
+@contextmanager
+def changing(script: GameScript) -> Generator[None]:
+    """Let the next prompt and the next recall read lines anew that change meanwhile."""
     script.services.memory_indices.drop(script)  # it stores vectors of the old words
-    erase_vectors_of(seqs)
+    yield
     script.conversation.forget_view()
 
 

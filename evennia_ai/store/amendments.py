@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,13 +13,13 @@ from evennia_ai.messages import Message
 from evennia_ai.policy.amendments import HIDDEN, UNRECALLED, Amended, Amendment, amend, latest
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.rows import raw_delete
 
 
 class TableAmendments:
     """The amendments of one assistant that are in force; read at first use, in one query.
 
-    After a change, the owner of views and indices must read them again: `TableConversation.amended`
-    tells what is shown, `TableLines` leaves out what is not recalled.
+    Drop the index before a change, since it stores vectors of the old words, and the view after it.
     """
 
     def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
@@ -50,7 +50,7 @@ class TableAmendments:
     def add(  # two have defaults
         self,
         kind: str,
-        seqs: Iterable[int],
+        seqs: Sequence[int],
         by: str,
         text: str = "",
         authors: Sequence[str] = (),
@@ -60,10 +60,11 @@ class TableAmendments:
             last = models.Amendment.objects.aggregate(id=Max("id"))["id"] or 0
             fields = {"assistant_id": self.assistant_id, "at": self.now(), "batch": last + 1}
             fields |= {"kind": kind, "by": by, "text": text}
-            named = people_field(authors) if authors else ""
+            fields["authors"] = people_field(authors) if authors else ""
             models.Amendment.objects.bulk_create(
-                models.Amendment(seq=seq, authors=named, **fields) for seq in seqs
+                models.Amendment(seq=seq, **fields) for seq in seqs
             )
+            erase_vectors(seqs)
         self.forget()
 
     def last_batch(self) -> list[Amendment]:
@@ -75,6 +76,7 @@ class TableAmendments:
         """Undo the amendments in force that fields of their rows name; returns how many."""
         rows = in_force(models.Amendment.objects.filter(assistant_id=self.assistant_id, **which))
         with brief_transaction():
+            erase_vectors(list(rows.values_list("seq", flat=True)))
             undone: int = rows.update(undone_at=self.now(), undone_by=by)
         self.forget()
         return undone
@@ -85,6 +87,11 @@ class TableAmendments:
             self._rows = [from_row(row) for row in rows.order_by("id")]
             self._shown = latest(self._rows)
         return self._rows
+
+
+def erase_vectors(seqs: Sequence[int]) -> None:
+    """Delete the vectors of messages whose words are no longer those that were embedded."""
+    raw_delete(models.LineVector.objects.filter(pk__in=seqs))
 
 
 def in_force(rows: Any, at: datetime | None = None) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -104,13 +104,6 @@ class TableLines:
 def erase_vectors(assistant_id: int) -> None:
     """Delete all vectors of an assistant."""
     raw_delete(models.LineVector.objects.filter(message__assistant_id=assistant_id))
-
-
-def erase_vectors_of(seqs: Sequence[int]) -> None:
-    """Delete the vectors of messages whose words changed; raises StoreUnavailable."""
-    if seqs:
-        with brief_transaction():
-            raw_delete(models.LineVector.objects.filter(pk__in=seqs))
 
 
 def as_message(read: Iterable[Any]) -> Message:
