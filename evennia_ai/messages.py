@@ -43,7 +43,8 @@ class Metadata(TypedDict, total=False):
     ``excuse`` for a line that the character said because no model answered. ``original_tool``
     belongs to a masked tool result; ``shortened`` is True if the middle
     of a long text is left out. ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard
-    lines, and `PERCEIVED` for tool results.
+    lines, and `PERCEIVED` for tool results. ``amendment`` is the id of the amendment that gave a
+    message other words (`policy.amendments`).
     """
 
     seq: int
@@ -57,6 +58,7 @@ class Metadata(TypedDict, total=False):
     event_id: int | None
     turn_id: int | None
     nature: str
+    amendment: int
     type: str
     original_tool: str
     shortened: bool

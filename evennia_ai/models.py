@@ -131,6 +131,30 @@ class LineVector(models.Model):
     packed: bytes = models.BinaryField()
 
 
+class Amendment(OwnedByAssistant):
+    """How one message is shown from now on; the message itself stays as it was (P3).
+
+    ``seq`` is the message. ``kind`` is one of `policy.amendments`; ``text`` holds new words,
+    or the id of the journal entry whose deletion made it. ``authors`` are those of the new words.
+    Rows of one ``batch`` were made, and are undone, together.
+    """
+
+    seq: int = models.BigIntegerField()
+    kind: str = models.CharField(max_length=12)
+    text: str = models.TextField(blank=True)
+    authors: str = models.TextField(blank=True)
+    by: str = models.CharField(max_length=24)
+    batch: int = models.BigIntegerField()
+    undone_at: datetime | None = models.DateTimeField(null=True)
+    undone_by: str = models.CharField(max_length=24, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["assistant", "undone_at", "id"], name="ai_amendment_of"),
+            models.Index(fields=["seq"], name="ai_amendment_seq"),
+        ]
+
+
 class ModelCall(OwnedByAssistant):
     """One model call, and its cost.
 

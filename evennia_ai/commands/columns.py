@@ -12,6 +12,10 @@ from evennia_ai.policy.sanitize import clean_heard
 TABLE_WIDTH = 78
 NARROWEST = 4
 CELL_CHARS = 60
+INDENT = "    "
+WORDS = re.compile(r" *[^ ]+")
+MARKUP = re.compile(r"\|\||\|[a-zA-Z]")
+CELLS = re.compile(rf"{MARKUP.pattern}|\|?.", re.S)
 FIGURE = re.compile(r"[\d,.%-]*M?")
 WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})
 
@@ -40,6 +44,32 @@ def fitted(cell: str, width: int) -> str:
     while shown_width(shown) > width:
         shown = f"{shown.removesuffix('…')[:-1]}…"
     return clean_output(shown) + " " * (width - shown_width(shown))
+
+
+def wrapped(text: str) -> str:
+    """Return escaped text with our markup, its lines broken to fit `TABLE_WIDTH` columns."""
+    return "\n".join(piece for line in text.split("\n") for piece in broken(line))
+
+
+def broken(line: str) -> list[str]:
+    """Return a line in pieces that fit; those after the first are indented."""
+    pieces, used = [""], 0
+    for word in WORDS.findall(line):
+        if used + width_of(word) > TABLE_WIDTH and pieces[-1].strip():
+            pieces, used = [*pieces, INDENT], len(INDENT)
+            word = word.lstrip()  # noqa: PLW2901
+        for cell in CELLS.findall(word):
+            width = width_of(cell)
+            if used + width > TABLE_WIDTH:  # a word longer than a line
+                pieces, used = [*pieces, INDENT], len(INDENT)
+            pieces[-1] += cell
+            used += width
+    return pieces
+
+
+def width_of(text: str) -> int:
+    """Return the columns of escaped text with our markup."""
+    return shown_width(MARKUP.sub(lambda found: "|" * (found[0] == "||"), text))
 
 
 def shown_width(text: str) -> int:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, tzinfo
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from evennia.commands.default.muxcommand import MuxCommand
 from evennia.objects.models import ObjectDB
 from evennia.utils import logger
@@ -16,6 +20,7 @@ from twisted.python.failure import Failure
 
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.commands.columns import wrapped
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
@@ -46,6 +51,7 @@ class AICommand(MuxCommand):
 
     help_category = HELP_CATEGORY
     switch_options: tuple[str, ...] = ()
+    combined: frozenset[str] = frozenset()  # switches that may be typed together
     switches: list[str]
     failure_text = "{reason}"  # said if work that continued after `run` fails
     reads = ""  # the kind of content in `policy.disclosure` that the whole command needs
@@ -90,7 +96,7 @@ class AICommand(MuxCommand):
         def has(permission: str) -> bool:
             return bool(caller.locks.check_lockstring(caller, f"read:perm({permission})"))
 
-        return Reader(self.services.who_may_read, has)
+        return Reader(self.services.who_may_read, has, zone_of(caller))
 
     def ensure_may_read(self, kind: str) -> None:
         """Raise UsageError if the caller may not read a kind of content; an empty kind is free."""
@@ -120,7 +126,7 @@ class AICommand(MuxCommand):
             if known:
                 raise UsageError(text("switch_unknown", switch=switch, known=known))
             raise UsageError(text("switch_none", switch=switch, command=self.key))
-        if len(self.switches) > 1:
+        if len(self.switches) > 1 and not self.combined.issuperset(self.switches):
             raise UsageError(f"Use one switch at a time. See |whelp {self.key}|n.")
 
     def explain_no_services(self) -> str:
@@ -179,11 +185,11 @@ class AICommand(MuxCommand):
         if not shown:
             self.msg(f"{name} {if_none}")
             return
-        footer = f"|xPage {page.number} of {page.pages}, times in UTC.|n"
+        footer = f"|xPage {page.number} of {page.pages}, times in {self.reader.zone}.|n"
         if page.number < page.pages:
             typed = "/".join([self.key, *self.switches])
             footer += f" Older: |w{typed} {name} = {word}{page.number + 1}|n"
-        self.msg("\n".join([*shown, footer]))
+        self.msg(wrapped("\n".join([*shown, footer])))
 
     def find_character(self, name: str) -> Any:
         """Return the one character of this name, from this room first; raises UsageError."""
@@ -242,6 +248,16 @@ def error_line(error: AssistantError) -> str:
     """Return an error as a sentence; only the commands' own errors hold markup."""
     told = str(error)
     return told if isinstance(error, UsageError) else clean_output(told, ERROR_CHARS)
+
+
+def zone_of(caller: Any) -> tzinfo:
+    """Return the time zone that a caller chose with Evennia's ``style``, else the game's."""
+    account = getattr(caller, "account", None)
+    chosen = account.attributes.get("timezone", category="option") if account else None
+    for name in filter(None, (chosen, settings.TIME_ZONE)):
+        with suppress(ValueError, OSError, KeyError):  # a zone that the machine does not know
+            return UTC if str(name) == "UTC" else ZoneInfo(str(name))
+    return UTC
 
 
 def page_number(text: str | None) -> int:

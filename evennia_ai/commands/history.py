@@ -1,15 +1,17 @@
-"""``aihistory``: read what an assistant heard, thought, did and cost."""
+"""``aihistory``: read what an assistant heard, thought, did and cost, and mend its talk."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.common import AICommand, Outcome, UsageError, page_number
+from evennia_ai.commands.common import Outcome, UsageError, page_number
+from evennia_ai.commands.history_changes import HistoryChanges
+from evennia_ai.commands.history_copies import HistoryCopies
 from evennia_ai.commands.history_rendering import (
-    as_row,
     compaction_line,
     message_line,
     turn_lines,
@@ -18,71 +20,105 @@ from evennia_ai.commands.history_rendering import (
 )
 from evennia_ai.commands.memory_rendering import journal_lines
 from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
-from evennia_ai.game.client_text import shown_name
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
-from evennia_ai.store.reports import (
-    find_row,
-    log_page,
-    public_calls,
-    turn_page,
-    waiting_events,
-)
-from evennia_ai.store.search import find_messages
+from evennia_ai.policy.log_filter import SWITCHES, without_page
+from evennia_ai.store.reports import find_row, log_page, public_calls, turn_page, waiting_events
+from evennia_ai.store.search import message_page
 
 MESSAGES_A_PAGE = 20
 TURNS_A_PAGE = 8
 COMPACTIONS_A_PAGE = 15
 PASSES_A_PAGE = 10
-FOUND = 20
 NOTHING_SAID = "has heard and said nothing yet."
 
 
-class CmdAIHistory(AICommand):
+class CmdAIHistory(HistoryCopies, HistoryChanges):
     """
-    read what an assistant heard, thought, did and cost
+    read what an assistant heard, thought, did and cost, and mend its talk
 
     Usage:
       aihistory <character> [= <page>]
+      aihistory <character> = since <time>, until <time>, player <name>,
+                              search <words>, page <page>
+      aihistory/since, /until, /player or /search <character> = <value>
       aihistory/turns <character> [= <page>]
-      aihistory/find <character> = <words>
       aihistory/compactions <character> [= <page>]
       aihistory/compaction <character> = <number>
       aihistory/sleep <character> [= <number>, or page <page>]
       aihistory/journal <character> [= <page>]
+      aihistory/export <character> [= json or text] [, since <time>, ...]
+      aihistory/follow <character>
+      aihistory/hide <character> = <number of a line>
+      aihistory/edit <character> = <number of a line>: <new words>
+      aihistory/retry <character>
+      aihistory/undo <character>
 
-    Without a switch: the conversation, with time, speaker, audience and tokens
-    of each message. Page 1 is the newest. Whispers are marked (private).
+    Without a switch: the conversation, with number, time, speaker, audience and
+    tokens of each message. Page 1 is the newest. Whispers are marked (private).
+    Any of the filters can be left out. A time is 'yesterday 18:00', '2026-11-20',
+    '11-20 18:00', 'friday', '18:00' or '2 hours ago', in your own time zone:
+    |wstyle timezone = Europe/Berlin|n. 'player' finds what they said and what was
+    said to them; 'search' finds messages that hold all these words.
 
     Switches:
       turns - each turn: the events that started it, each model call with its
               tokens and its time, each tool call with its result, the outcome
-      find  - the newest messages that hold all these words, however old
+      find  - the same as search
       compactions - when messages were summarised, and how many facts were kept
       compaction  - one compaction, with its summary for each audience
       sleep - each sleep pass with its cost; with a number one pass step by step
       journal - the journal with the turn that each entry comes from. Use
               |waimemory|n to search and change it.
+      export - write the lines into a file of the game: JSON Lines or text
+      follow - show new lines as they are stored; again, or at logout: end it
+      hide  - the character does not see a line any more; the log keeps it
+      edit  - the character sees a line with other words; the log keeps the old
+      retry - hide its last answer and ask it again. What was said stays said.
+      undo  - undo the last hide, edit or retry; repeat it for the one before
 
-    All times are UTC. Builders see a placeholder in place of a whisper or an error;
-    admins read its words, and the security log then says that they did.
+    Several of since, until, player and search can be switches at once, with
+    commas between the values: |waihistory/since/player Mira = today, Ann|n.
+    Builders see a placeholder in place of a whisper or an error; admins read its
+    words, and the security log then says that they did.
     """
 
     key = "aihistory"
     locks = "cmd:perm(Builder)"
     reads = FIGURES
-    switch_options = ("turns", "find", "compactions", "compaction", "sleep", "journal")
+    combined = frozenset(SWITCHES)
+    switch_options = (
+        *("turns", "find", *SWITCHES, "compactions", "compaction", "sleep", "journal"),
+        *("export", "follow", "hide", "edit", "retry", "undo"),
+    )
 
     def run(self) -> Outcome:
         """Dispatch by switch, with the assistant."""
         return self.dispatch(self.find_assistant(self.lhs))
 
     def do_default(self, script: GameScript) -> None:
-        page = log_page("Message", script.id, page_number(self.rhs), MESSAGES_A_PAGE)
-        lines = [message_line(row, script.character_name, self.reader) for row in page.rows]
-        if page.number == 1:
+        wanted, player = self.read_wanted(self.rhs or "", self.switches)
+        may_search = self.reader.may(PRIVATE_WORDS)
+        page = message_page(script.id, wanted, player, may_search, MESSAGES_A_PAGE)
+        amended = script.conversation.amendments.shown
+        lines = [
+            message_line(row, script.character_name, self.reader, amended.get(row["id"]))
+            for row in page.rows
+        ]
+        if wanted.is_empty and page.number == 1:
             lines += [waiting_line(event, self.reader) for event in waiting_events(script.id)]
-        self.show_page(shown_name(script), lines, page, NOTHING_SAID)
+        again = clean_output(without_page(self.rhs or ""), 200)
+        if lines or wanted.is_empty:
+            word = f"{again}, page " * bool(again)
+            self.show_page(shown_name(script), lines, page, NOTHING_SAID, word)
+        else:
+            self.msg(f"No message {'holds these words' if wanted.search else 'is of that kind'}.")
+        if (wanted.search or player) and not may_search:
+            whose = self.reader.whose(PRIVATE_WORDS)
+            self.msg(f"Whispers were not searched: {whose} read them.")
+
+    do_since = do_until = do_player = do_search = do_find = do_default
 
     def do_turns(self, script: GameScript) -> None:
         page = turn_page(script.id, page_number(self.rhs), TURNS_A_PAGE)
@@ -92,7 +128,7 @@ class CmdAIHistory(AICommand):
 
     def do_compactions(self, script: GameScript) -> None:
         page = log_page("Compaction", script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
-        lines = map(compaction_line, page.rows)
+        lines = map(partial(compaction_line, reader=self.reader), page.rows)
         self.show_page(shown_name(script), lines, page, "has no compaction yet.")
 
     def do_sleep(self, script: GameScript) -> None:
@@ -110,20 +146,6 @@ class CmdAIHistory(AICommand):
         number, journal = page_number(self.rhs), script.character.journal
         lines, page = yield journal_lines(script, journal, number, self.reader, with_origins=True)
         self.show_page(shown_name(script), lines, page, "has no journal entries yet.")
-
-    def do_find(self, script: GameScript) -> None:
-        if not (self.rhs or "").strip():
-            raise UsageError("Which words? |waihistory/find <character> = <words>|n")
-        with_private = self.reader.may(PRIVATE_WORDS)
-        found = find_messages(script.id, self.rhs, FOUND, with_private)
-        name = script.character_name
-        lines = [message_line(as_row(message), name, self.reader) for message in found]
-        lines = lines or ["No message holds these words."]
-        if not with_private:
-            lines.append(
-                f"Whispers were not searched: {self.reader.whose(PRIVATE_WORDS)} read them."
-            )
-        self.msg("\n".join(lines))
 
     def do_compaction(self, script: GameScript) -> None:
         row = find_row("Compaction", script.id, page_number(self.rhs))

@@ -11,6 +11,7 @@ from evennia_ai.commands.common import list_names
 from evennia_ai.commands.wording import ACT_STATES, COMPACTED_FOR, ERROR_KINDS, SUMMARISED, worded
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import EXCUSE, Message, is_excuse
+from evennia_ai.policy.amendments import Amendment
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
@@ -26,15 +27,16 @@ def as_row(message: Message) -> dict[str, Any]:
     return {
         **metadata,
         **message,
+        "id": metadata["seq"],
         "role": EXCUSE if is_excuse(message) else message["role"],
         "at": datetime.fromisoformat(metadata["at"]),
         "tool_calls": message.get("tool_calls", []),
     }
 
 
-def compaction_line(row: dict[str, Any]) -> str:
+def compaction_line(row: dict[str, Any], reader: Reader) -> str:
     """Return a compaction on a line: time, reason, ladder step, sizes and facts."""
-    when = f"|w{row['id']}|n |x{row['at']:%m-%d %H:%M:%S}|n"
+    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
     sealed = " |x(permanent)|n" if row["sealed"] else ""
     undone = " |y(undone)|n" if row["undone_at"] else sealed
     if row["reason"] == MASK:
@@ -56,7 +58,7 @@ def whole_compaction(row: dict[str, Any], reader: Reader) -> str:
     """Return one compaction with its cost, and its summary for each audience."""
     parts = [summary_part(key, text, reader) for key, text in row["summary"].items()]
     notes = [] if row["reason"] == MASK else [compaction_note(row)]
-    return "\n".join([compaction_line(row), *notes, *parts])
+    return "\n".join([compaction_line(row, reader), *notes, *parts])
 
 
 def summary_part(key: str, text: str, reader: Reader) -> str:
@@ -93,25 +95,34 @@ def shown_event(kind: str, private: bool, text: str, reader: Reader) -> str:
     return reader.show(words_kind(private), text, kind if private else "words")
 
 
-def message_line(row: dict[str, Any], own_name: str, reader: Reader) -> str:
-    """Return a message: time, speaker, audience, tokens and words, as far as the reader may see."""
+def message_line(
+    row: dict[str, Any], own_name: str, reader: Reader, change: Amendment | None = None
+) -> str:
+    """Return a message: number, time, speaker, audience, tokens and words.
+
+    Only as far as the reader may see them. ``change`` is what a builder made of it.
+    """
     kind = words_kind(row["private"])
     if row["role"] == "tool":
         result = reader.show(kind, clean_output(row["content"], LINE_CHARS), "result")
         return f"    |x= {result} ({row['tokens']} tokens)|n"
     excuse = row["role"] == EXCUSE
     marks = " |r(private)|n" * row["private"] + " |y(excuse: no prompt shows it)|n" * excuse
+    marks += f" |y({change.kind})|n" if change else ""
+    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}"
     if not reader.may(kind):
         words = reader.show(kind, "", "whisper" if row["private"] else "words")
-        return f"|x{row['at']:%m-%d %H:%M:%S}, {row['tokens']} tokens|n{marks}\n    {words}"
+        return f"{when}, {row['tokens']} tokens|n{marks}\n    {words}"
     reader.count(kind)
     who = own_name if excuse or row["role"] == "assistant" else row["speaker_name"]
     calls = [call["function"] for call in row["tool_calls"]]
     said = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
     text = " ".join([*said, *(call_text(call["name"], call["arguments"]) for call in calls)])
     heard_by = clean_output(list_names(row["audience"]), 120)
+    if change and change.text:
+        text += f"\n    |ynow:|n {clean_output(change.text, LINE_CHARS)}"
     return (
-        f"|x{row['at']:%m-%d %H:%M:%S}|n |w{clean_output(who, 40)}|n"
+        f"{when}|n |w{clean_output(who, 40)}|n"
         f" |x> {heard_by}, {row['tokens']} tokens|n{marks}\n    {text}"
     )
 
@@ -152,7 +163,7 @@ def turn_title(turn: Any, reader: Reader) -> str:
     heard_by = "somebody in private"
     if reader.may(words_kind(turn.private)):
         heard_by = clean_output(list_names(turn.audience), 120)
-    title = f"|wTurn {turn.id}|n |x{turn.at:%m-%d %H:%M:%S}, for {heard_by}|n: {ended}"
+    title = f"|wTurn {turn.id}|n |x{reader.clock(turn.at)}, for {heard_by}|n: {ended}"
     return f"{title} ({detail})" if detail else title
 
 

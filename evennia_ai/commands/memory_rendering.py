@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -94,7 +95,8 @@ def entry_lines(
         facts = "; ".join(filter(None, [entry_facts(entry, names), origin]))
         private = " |r(private)|n" if entry["audience"] is not None else ""
         count_shown(reader, entry)
-        when = entry["timestamp"][:chars].replace("T", " ")
+        at = datetime.fromisoformat(entry["timestamp"]).astimezone(reader.zone)
+        when = at.isoformat(" ")[:chars]
         return (
             f"|w{clean_output(entry['id'], 60)}|n |x{when} {clean_output(facts, 300)}|n{private}\n"
             f"    {clean_output(entry['content'], LINE_CHARS)}"

@@ -14,6 +14,7 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import TEXTS, text
+from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.sanitize import clean_heard, storable
 from evennia_ai.store.player_reports import (
     add_report,
@@ -81,8 +82,8 @@ class CmdAIReport(PlayersCommand):
 
     def do_list(self) -> None:
         page = report_page(page_number(self.args), REPORTS_A_PAGE)
-        lines = [report_line(report) for report in page.rows]
-        lines.append(f"|xPage {page.number} of {page.pages}, times in UTC.|n")
+        lines = [report_line(report, self.reader) for report in page.rows]
+        lines.append(f"|xPage {page.number} of {page.pages}, times in {self.reader.zone}.|n")
         self.msg("\n".join(lines) if page.rows else "There are no open reports.")
 
     def do_show(self) -> None:
@@ -92,7 +93,7 @@ class CmdAIReport(PlayersCommand):
         self.read_of = report.assistant.obj
         name = self.read_of.key if self.read_of else ""
         gone = len(report.seqs) - len(rows)
-        lines = [report_line(report), clean_output(report.reason)]
+        lines = [report_line(report, self.reader), clean_output(report.reason)]
         lines += [message_line(row, name, self.reader) for row in rows]
         lines += [f"|x{gone} of the lines are deleted.|n"] if gone else []
         self.msg("\n".join(lines))
@@ -113,10 +114,10 @@ class CmdAIReport(PlayersCommand):
         return report
 
 
-def report_line(report: Any) -> str:
+def report_line(report: Any, reader: Reader) -> str:
     """Return a report on a line: number, time, writer, character, the beginning of the reason."""
     of = shown_name(report.assistant.obj) if report.assistant.obj else "a deleted character"
     by = clean_output(report.reporter_name, 40)
     closed = f" |x(closed by {clean_output(report.closed_by, 40)})|n" if report.closed_at else ""
     reason = clean_output(report.reason, LINE_CHARS)
-    return f"|w{report.id}|n |x{report.at:%m-%d %H:%M}|n {by} of {of}: {reason}{closed}"
+    return f"|w{report.id}|n |x{reader.clock(report.at)}|n {by} of {of}: {reason}{closed}"

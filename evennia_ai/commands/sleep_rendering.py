@@ -30,12 +30,12 @@ INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show wh
 def pass_lines(script: GameScript, page: Page, reader: Reader) -> list[str]:
     """Return a line for each pass of a page, and a second one if it has ended."""
     ends = [f"\n    {pass_summary(row, reader)}" if row["ended_at"] else "" for row in page.rows]
-    return [pass_title(script, row) + end for row, end in zip(page.rows, ends, strict=True)]
+    return [pass_title(script, row, reader) + end for row, end in zip(page.rows, ends, strict=True)]
 
 
-def pass_title(script: GameScript, row: dict[str, Any]) -> str:
+def pass_title(script: GameScript, row: dict[str, Any], reader: Reader) -> str:
     """Return when a pass was, the reason for the sleep, and how the pass ended."""
-    when = f"|w{row['id']}|n |x{row['at']:%m-%d %H:%M:%S}|n"
+    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
     return f"{when} {REASONS.get(row['reason'], 'asleep')}: {how_it_ended(script, row)}"
 
 
@@ -63,7 +63,7 @@ def whole_pass(script: GameScript, number: int, reader: Reader) -> str:
     row = find_row("SleepPass", script.id, number)
     if row is None:
         raise UsageError("There is no sleep pass with this number. |waihistory/sleep|n lists them.")
-    lines, errors = [pass_title(script, row)], pass_errors(row, reader)
+    lines, errors = [pass_title(script, row, reader)], pass_errors(row, reader)
     for name, figures in row["results"].items():
         step = describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
         lines.append(f"  {clean_output(step, LINE_CHARS)}")

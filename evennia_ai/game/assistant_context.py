@@ -11,6 +11,7 @@ from evennia.typeclasses.attributes import NAttributeProperty
 from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
 from evennia_ai.config.checks import context_complaints
 from evennia_ai.errors import ConfigError
+from evennia_ai.game.author_note import note_lines
 from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.presence import ScriptPart
 from evennia_ai.game.script_ports import GameServices
@@ -213,6 +214,10 @@ class AssistantContextMixin(ScriptPart):
         room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
         found = self.character.ai_goals.known(audience)
         return goal_lines(found, room, count)
+
+    def author_note(self) -> list[KnownLine]:
+        """Return the note of a builder as one line, or an empty list."""
+        return note_lines(self)
 
     def occupation(self) -> list[KnownLine]:
         """Return the current part of the day plan as one line, or an empty list."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # a typeclass imports this module: without NumPy and the rest
     from evennia_ai.llm.endpoint_facts import EndpointRegistry
     from evennia_ai.llm.probe import Prober
     from evennia_ai.memory.index_cache import IndexCache
+    from evennia_ai.store.conversation import TableConversation
     from evennia_ai.store.inbox import TableInbox
     from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
     from evennia_ai.store.overheard import OverheardQueue
@@ -90,6 +91,10 @@ class GameScript(Script, Protocol):
     def services(self) -> GameServices: ...
     @property
     def inbox(self) -> TableInbox: ...
+    @property
+    def conversation(self) -> TableConversation: ...
+    @property
+    def turns(self) -> TableTurns: ...
     @property
     def attributes(self) -> Any: ...  # Evennia's handler
     @property

@@ -267,7 +267,7 @@ class RecallIndex:
         for store in self._stores:
             record: Record | None = store.get(name)
             if record:
-                return record if is_searchable(record) else None
+                return record if is_searchable(record) and not store.withholds(record) else None
         return None
 
     def _texts_of(self, names: Iterable[str]) -> dict[str, str]:

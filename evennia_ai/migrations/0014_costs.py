@@ -19,7 +19,7 @@ COUNT_AS_PROMPT = "UPDATE evennia_ai_speakeruse SET prompt_tokens = tokens"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evennia_ai", "0012_callrecord")]
+    dependencies = [("evennia_ai", "0013_amendment")]
 
     operations = [
         migrations.AddField("modelcall", "money", models.PositiveBigIntegerField(null=True)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
 from types import MappingProxyType
 
 from evennia_ai.errors import ConfigError
@@ -54,6 +55,7 @@ class Reader:
     permissions: Mapping[str, str]
     # Returns True if the reader has a permission; asked once for each kind.
     has: Callable[[str], bool]
+    zone: tzinfo = UTC  # in which the reader is shown times
     private_shown: int = 0  # how many private items the reader was shown
     _may: dict[str, bool] = field(default_factory=dict)
 
@@ -66,6 +68,10 @@ class Reader:
     def whose(self, kind: str) -> str:
         """Return who may read this kind, such as ``Admins``."""
         return f"{self.permissions[kind]}s"
+
+    def clock(self, at: datetime, form: str = "%m-%d %H:%M:%S") -> str:
+        """Return a time in the reader's zone."""
+        return at.astimezone(self.zone).strftime(form)
 
     def show(self, kind: str, words: str, what: str) -> str:
         """Return the words, or ``[what, Admins read it]`` if the reader may not see them."""

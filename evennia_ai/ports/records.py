@@ -37,6 +37,7 @@ class Records(Protocol):
     def update(self, id: str, **fields: Any) -> Record: ...  # raises KeyError and BadRecord
     def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int: ...  # skips unknown ids
     def remove(self, *ids: str) -> int: ...
+    def withholds(self, record: Record) -> bool: ...  # True if its lines are hidden by a builder
     def watch(self, watcher: Watcher) -> None: ...  # for every loaded record now, then each change
     def unwatch(self, watcher: Watcher) -> None: ...
 

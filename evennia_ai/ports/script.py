@@ -308,6 +308,7 @@ class Script(Protocol):
     # Lines for a prompt: what an audience may know; None selects public ones.
     def pins(self, audience: Audience | None) -> Sequence[KnownLine]: ...
     def goals(self, audience: Audience | None) -> Sequence[KnownLine]: ...
+    def author_note(self) -> Sequence[KnownLine]: ...  # a builder's words for the next turns
     def occupation(self) -> Sequence[KnownLine]: ...  # the current part of the day plan, if any
     def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]: ...  # ISO time
 

@@ -32,6 +32,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "ai_following": (str,),
     "ai_introduced": (bool,),
     "ai_muted": (list, tuple, set),
+    "author_note": (dict,),
     "stopped": (bool,),
     "operating_mode": (str,),
     "sleep_phase": (str,),

@@ -19,6 +19,7 @@ from evennia_ai.policy.explanation.call_record import (
     shared_digests,
 )
 from evennia_ai.policy.records.segments import people_field
+from evennia_ai.store.amendments import as_shown
 from evennia_ai.store.compactions import record_from_row
 from evennia_ai.store.rows import message_from_row
 
@@ -86,7 +87,7 @@ def with_talk(assistant_id: int, kept: KeptCall, digest: str = "") -> StoredCall
     """Return a call with the messages of its prompt, as far as the log has them."""
     marker = marker_of(assistant_id, kept)
     talk = read_talk(assistant_id, kept)
-    own = in_order(rows_of(assistant_id).filter(id__in=kept.trace.own))
+    own = in_order(rows_of(assistant_id).filter(id__in=kept.trace.own), kept)
     messages = rebuilt(kept, marker, talk, own)
     missing = kept.trace.talk.count + len(kept.trace.own) - len(talk) - len(own)
     is_exact = request_digest(messages, kept.sent) == digest
@@ -108,7 +109,7 @@ def read_talk(assistant_id: int, kept: KeptCall) -> list[Message]:
     span = kept.trace.talk
     rows = rows_of(assistant_id).filter(id__gte=span.first, id__lte=span.last)
     own = set(kept.trace.own)
-    found = in_order(rows)
+    found = in_order(rows, kept)
     seqs = ((message, message["metadata"]["seq"]) for message in found)
     return [message for message, seq in seqs if span.holds(seq) and seq not in own]
 
@@ -118,9 +119,12 @@ def rows_of(assistant_id: int) -> Any:
     return models.Message.objects.filter(assistant_id=assistant_id).exclude(role="excuse")
 
 
-def in_order(rows: Any) -> list[Message]:
-    """Return rows as messages, oldest first."""
-    return [message_from_row(row) for row in rows.order_by("id")]
+def in_order(rows: Any, kept: KeptCall) -> list[Message]:
+    """Return rows as messages with the words that a prompt showed, oldest first."""
+    amended = kept.trace.amended
+    return [
+        as_shown(message_from_row(row), amended.get(str(row.id))) for row in rows.order_by("id")
+    ]
 
 
 def drop_unused_texts(_assistant_id: int, going: Sequence[int]) -> None:

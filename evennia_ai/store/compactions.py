@@ -56,6 +56,10 @@ class TableCompactions:
         found = self._in_force().filter(reason=MASK).aggregate(upto=Max("upto_seq"))
         return int(found["upto"] or 0)
 
+    def count_over(self, seq: int) -> int:
+        """Return how many compactions in force summarised a message, or what came after it."""
+        return int(self._in_force().exclude(reason=MASK).filter(upto_seq__gte=seq).count())
+
     def undo(self) -> CompactionRecord | None:
         """Undo the compaction in force and the later masks; returns it, None if none.
 

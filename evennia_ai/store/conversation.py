@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Any
 
 from evennia_ai import models
 from evennia_ai.messages import Message, is_excuse
+from evennia_ai.policy.amendments import HIDDEN, amend
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
 from evennia_ai.policy.tokens import count_message, stored_tokens
+from evennia_ai.store.amendments import TableAmendments
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.compactions import TableCompactions
 from evennia_ai.store.lines import TableLines
 from evennia_ai.store.rows import message_from_row, message_to_row
+
+Watcher = Callable[[Sequence[Message]], None]  # must not raise
 
 MESSAGE_BYTES = 1_250  # of one message in memory (measured)
 MOST_BYTES = 24_000_000  # of all views in memory
@@ -36,10 +41,12 @@ class TableConversation:
         self.assistant_id = assistant_id
         self.now = now
         self.count = count
-        self.lines = TableLines(assistant_id)
+        self.amendments = TableAmendments(assistant_id, now)
+        self.lines = TableLines(assistant_id, self.amendments)
         self.compactions = TableCompactions(assistant_id, now)
         self._view: View | None = None
         self._sizes: Sizes | None = None  # of a view that is not in memory any more
+        self.watchers: dict[Any, Watcher] = {}  # called with new messages, by whoever watches
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages in one transaction, then add them to the view; returns them."""
@@ -64,6 +71,8 @@ class TableConversation:
                 if not is_excuse(message):
                     self._sizes.add(audience_of(message), stored_tokens(message, self.count))
         self.lines.note(stored)
+        for watch in list(self.watchers.values()):
+            watch(stored)
         return stored
 
     def view(self) -> Sequence[Message]:
@@ -78,11 +87,17 @@ class TableConversation:
             rows = models.Message.objects.filter(
                 assistant_id=self.assistant_id, id__gt=record.upto_seq if record else 0
             )
-            messages = [message_from_row(row) for row in rows.order_by("id")]
+            stored = (message_from_row(row) for row in rows.order_by("id"))
+            messages = amend(stored, self.amendments.shown)
             self._view = View(record, messages, self.compactions.masked_upto(), self.count)
         view = self._view
         loaded_views.note(self)
         return view
+
+    @property
+    def hidden(self) -> list[int]:
+        """Return the messages that a builder hides from the view."""
+        return [seq for seq, one in self.amendments.shown.items() if one.kind == HIDDEN]
 
     @property
     def sizes(self) -> Sizes:
@@ -139,6 +154,7 @@ class TableConversation:
         self._view = self._sizes = None
         loaded_views.drop(self)
         self.lines.refresh()
+        self.amendments.forget()
 
 
 class LoadedViews:

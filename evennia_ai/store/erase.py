@@ -13,7 +13,14 @@ from evennia_ai.store.server_settings import mark_for_deletion
 
 SEGMENTS_A_CHUNK = 50
 PURGED = [getattr(models, table) for table in TABLES if table not in GAME_WIDE]
-LOGS = (models.CallRecord, *PURGED, models.PendingAct, models.SharedEntry, models.Report)
+LOGS = (
+    models.CallRecord,
+    *PURGED,
+    models.PendingAct,
+    models.SharedEntry,
+    models.Report,
+    models.Amendment,
+)
 
 
 def count_rows(assistant_id: int) -> dict[str, int]:

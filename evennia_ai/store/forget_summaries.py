@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message
+from evennia_ai.policy.amendments import amend
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.digest import COUNTED, make_digest, prefix_hash
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.context.projection import part_key, split_by_audience
 from evennia_ai.policy.facts.check import Fact, as_bullets, distinct, facts_in
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.store.amendments import amended_at
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.compactions import MASK
 from evennia_ai.store.forget_rows import Traces
@@ -62,12 +64,14 @@ def rewrite(
     ``before`` has the parts of the compaction before it. The journal's entries of this summary are
     written anew soon after, and on the budget of one of these people a model may write it better.
     """
-    left, hashed = Left(parts), []
+    left, hashed = Left(parts), list[tuple[int, str, str]]()
+    now, then = amended_at(row.assistant_id), amended_at(row.assistant_id, row.at)
     for page in messages_left(row, traces):
         yield
-        for message in page:
+        for message in amend(page, now):
             left.add(message)
-            hashed.append((message["metadata"]["seq"], message["role"], message["content"]))
+        shown = amend(page, then)
+        hashed += [(m["metadata"]["seq"], m["role"], m["content"]) for m in shown]
     for key in parts:
         yield
         row.summary[key] = left.digest(key, before.get(key, ""))
@@ -134,7 +138,8 @@ def owed_parts(id_: int) -> dict[str, tuple[list[Message], str]]:
     rows = models.Message.objects.filter(
         assistant_id=row.assistant_id, id__gte=row.from_seq, id__lte=row.upto_seq
     )
-    messages = [message_from_row(one) for one in rows.exclude(role=EXCUSE).order_by("id")]
+    stored = (message_from_row(one) for one in rows.exclude(role=EXCUSE).order_by("id"))
+    messages = amend(stored, amended_at(row.assistant_id))
     parts = split_by_audience(messages)
     return {key: (parts[key], before.get(key, "")) for key in digests if key in parts}
 

@@ -20,7 +20,7 @@ from evennia_ai.policy.records.goal import (
 )
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.store.record_store import RecordStore, copies_known
+from evennia_ai.store.record_store import RecordStore
 
 COPIED_TO_STEPS = ("audience", "speakers", "source_seqs", "importance")
 
@@ -86,7 +86,7 @@ class Goals(RecordStore):
 
     def known(self, audience: Audience | None = None) -> list[Record]:
         """Return the loaded open and closed goals that all of an audience may know."""
-        return copies_known(self.held(), audience)
+        return self.copies_known(self.held(), audience)
 
     def over(self, days: float) -> list[str]:
         """Return the ids of goals that closed at least ``days`` ago."""

@@ -46,6 +46,10 @@ class TableInbox:
         with brief_transaction():
             models.Event.objects.filter(id__in=event_ids).update(state=state, reason=reason)
 
+    def is_owed(self, event_ids: Iterable[int]) -> bool:
+        """Return True if one of some events still needs an answer."""
+        return bool(self._in_states(WAITING, CLAIMED, DOUBTFUL).filter(id__in=event_ids).exists())
+
     def recent_partners(self, seconds: float) -> dict[str, datetime]:
         """Return the last time of an answered event by speaker, for the last seconds."""
         since = self.now() - timedelta(seconds=seconds)

@@ -24,7 +24,7 @@ from evennia_ai.policy.records.provenance import Record, copy_of, select_known
 from evennia_ai.policy.records.shared_memory import is_as_told
 from evennia_ai.policy.retrieval.relevance import score_documents
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.store.record_store import RecordStore, copies_known
+from evennia_ai.store.record_store import RecordStore
 
 
 class JournalArchive(RecordStore):
@@ -82,13 +82,13 @@ class Journal(RecordStore):
 
     def pinned(self, audience: Audience | None = None, everything: bool = False) -> list[Record]:
         """Return the loaded pinned entries that all of an audience may know."""
-        return copies_known(self._pinned.values(), audience, everything)
+        return self.copies_known(self._pinned.values(), audience, everything)
 
     def newest(
         self, limit: int, audience: Audience | None = None, everything: bool = False
     ) -> list[Record]:
         """Return those of the newest ``limit`` entries that all of an audience may know."""
-        return copies_known(deque(self.held(), limit), audience, everything)
+        return self.copies_known(deque(self.held(), limit), audience, everything)
 
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
@@ -158,7 +158,7 @@ class Journal(RecordStore):
 
         Searches only entries that all of ``audience``, who will hear the answer, may know.
         """
-        known = select_known(self.segments.all(), audience)
+        known = select_known(self.told(self.segments.all()), audience)
         scores = score_documents(words, [self._words[entry["id"]] for entry in known])
         found = [(score, index) for index, score in enumerate(scores) if score > 0]
         best = sorted(found, reverse=True)[:limit]

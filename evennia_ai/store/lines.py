@@ -11,6 +11,8 @@ from django.db.models import Max, Q
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message, make_message
+from evennia_ai.policy.amendments import HIDDEN, amend
+from evennia_ai.store.amendments import TableAmendments
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows import raw_delete, todays_form
 
@@ -25,8 +27,9 @@ READ = ("id", "at", "role", "content", "tool_calls", *METADATA)
 class TableLines:
     """`ports.Lines` over the tables."""
 
-    def __init__(self, assistant_id: int) -> None:
+    def __init__(self, assistant_id: int, amendments: TableAmendments) -> None:
         self.assistant_id = assistant_id
+        self.amendments = amendments
         self._newest: int | None = None  # the last message, None if unknown
         # New messages, each after the number of the one before it.
         self._new: deque[tuple[int, Message]] = deque(maxlen=KEPT)
@@ -54,20 +57,21 @@ class TableLines:
         if seq >= last:
             return []
         if self._new and self._new[0][0] <= seq:
-            new = (message for before, message in self._new if seq <= before < last)
-            return [(message, None) for message in islice(new, limit)]
-        rows = self._rows().filter(LINES, id__gt=seq, id__lte=last).order_by("id")[:limit]
+            out, new = set(self._left_out()), (item for item in self._new if seq <= item[0] < last)
+            kept = (message for _, message in new if message["metadata"]["seq"] not in out)
+            return [(message, None) for message in self._amended(islice(kept, limit))]
+        rows = self._recalled().filter(id__gt=seq, id__lte=last).order_by("id")[:limit]
+        read = list(rows.values_list(*READ, "vector__embedder", "vector__packed"))
+        messages = self._amended(as_message(row[:-2]) for row in read)
         return [
-            (as_message(read), bytes(packed) if made_by == embedder else None)
-            for *read, made_by, packed in rows.values_list(
-                *READ, "vector__embedder", "vector__packed"
-            )
+            (message, bytes(row[-1]) if row[-2] == embedder else None)
+            for message, row in zip(messages, read, strict=True)
         ]
 
     def read(self, seqs: Iterable[int]) -> list[Message]:
         """Return those of some messages that exist, in one query."""
-        rows = self._rows().filter(LINES, id__in=list(seqs))
-        return [as_message(read) for read in rows.values_list(*READ)]
+        rows = self._recalled().filter(id__in=list(seqs))
+        return self._amended(as_message(read) for read in rows.values_list(*READ))
 
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
         """Store vectors by message, instead of those of other embedders, in one transaction.
@@ -80,6 +84,18 @@ class TableLines:
             rows = [models.LineVector(pk=n, embedder=embedder, packed=vectors[n]) for n in kept]
             raw_delete(models.LineVector.objects.filter(pk__in=list(vectors)))
             models.LineVector.objects.bulk_create(rows)
+
+    def _recalled(self) -> Any:
+        """Return the rows that may be recalled, as a queryset."""
+        return self._rows().filter(LINES).exclude(id__in=self._left_out())
+
+    def _left_out(self) -> list[int]:
+        shown = self.amendments.shown
+        hidden = [seq for seq, change in shown.items() if change.kind == HIDDEN]
+        return [*hidden, *self.amendments.unrecalled]
+
+    def _amended(self, messages: Iterable[Message]) -> list[Message]:
+        return amend(messages, self.amendments.shown)
 
     def _rows(self) -> Any:
         return models.Message.objects.filter(assistant_id=self.assistant_id)

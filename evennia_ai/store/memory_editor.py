@@ -9,6 +9,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from evennia_ai.policy.amendments import SUMMARY, UNRECALLED
 from evennia_ai.policy.records.memory_undo import (
     ADD,
     BUILDER,
@@ -56,6 +57,11 @@ class UndoSteps(RecordStore):
         self.segments.change(dict.fromkeys(steps[:surplus]), step)
 
 
+def source_lines(entry: Record) -> list[int]:
+    """Return the lines of the log that an entry was made of; a summary has only a range."""
+    return [] if entry["source_type"] == SUMMARY else list(entry["source_seqs"])
+
+
 class MemoryEditor:
     """A builder's changes to the journal of one character.
 
@@ -92,9 +98,23 @@ class MemoryEditor:
         fields = pinned_fields(self._journal.require(id), pinned)
         return self._change(id, PIN if pinned else UNPIN, fields)
 
-    def delete(self, id: str) -> Record:
-        """Remove an entry; returns it as it was."""
-        return self._change(id, DELETE, None)
+    def delete(self, id: str, by: str = "") -> Record:
+        """Remove an entry; returns it as it was.
+
+        The lines of the log that it was made of are not recalled any more.
+        """
+        lines = source_lines(self._journal.require(id))
+        with self._together():
+            entry = self._change(id, DELETE, None)
+            if lines and self._amendments is not None:
+                self._amendments.add(UNRECALLED, lines, by, entry["id"])
+        return entry
+
+    @property
+    def _amendments(self) -> Any:
+        """The amendments of the character's log, None without one."""
+        script = getattr(self._character, "assistant", None)
+        return script.conversation.amendments if script else None
 
     def undo(self, step: Record) -> str:
         """Undo the last step's change and remove the step; returns the outcome.
@@ -109,6 +129,8 @@ class MemoryEditor:
             if step["act"] == DELETE:
                 if entry is None:
                     self._journal.segments.change({}, restored_entry(step))
+                if self._amendments is not None:
+                    self._amendments.undo("", kind=UNRECALLED, text=step["entry"])
             elif entry is None:
                 outcome = GONE
             elif step["act"] != ADD:

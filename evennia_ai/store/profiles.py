@@ -26,7 +26,7 @@ from evennia_ai.policy.records.entity_profiles import (
 from evennia_ai.policy.records.forgetting import sources_in_use
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.store.record_store import RecordStore, copies_known
+from evennia_ai.store.record_store import RecordStore
 
 
 class EntityProfiles(RecordStore):
@@ -57,11 +57,12 @@ class EntityProfiles(RecordStore):
 
     def observations(self, entity: str, audience: Audience | None = None) -> list[Record]:
         """Return the observations that all of an audience may know, oldest first."""
-        return copies_known(self._of(entity, OBSERVATION), audience)
+        return self.copies_known(self._of(entity, OBSERVATION), audience)
 
     def new_observations(self, most: int) -> list[Record]:
         """Return the oldest loaded observations that are not consolidated yet."""
-        oldest = islice(self._new, most)
+        held = filter(None, map(self.segments.get, self._new))
+        oldest = [record["id"] for record in islice(self.told(held), most)]
         return [copy_of(record) for record in self.segments.select(oldest)]
 
     def count_new(self) -> int:
@@ -101,7 +102,7 @@ class EntityProfiles(RecordStore):
 
     def attributes(self, subject: str, audience: Audience | None = None) -> list[Record]:
         """Return the newest value of each attribute that all of an audience may know."""
-        known = select_known(self._of(subject, ATTRIBUTE), audience)
+        known = select_known(self.told(self._of(subject, ATTRIBUTE)), audience)
         return [copy_of(record) for record in current_values(known)]
 
     def relationship(self, entity: str) -> Record:

@@ -15,6 +15,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
+from evennia_ai.policy.amendments import Amended, is_withheld
 from evennia_ai.policy.records.provenance import (
     Record,
     changed_record,
@@ -40,6 +41,10 @@ class WatchedRecords:
     def held(self) -> Iterable[Record]:
         """Return the records that memory holds. Callers must not change them."""
         raise NotImplementedError
+
+    def withholds(self, record: Record) -> bool:
+        """Return True for a record of lines that a builder hid or edited (`policy.amendments`)."""
+        return False
 
     def watch(self, watcher: Watcher) -> None:
         """Call a watcher with each record in memory, and with each change from now on."""
@@ -210,10 +215,25 @@ class RecordStore(WatchedRecords):
             self.segments.change({same["id"]: merged})
         return str(same["id"])
 
+    @property
+    def amended(self) -> Amended:
+        """Return how messages of the character's log are shown now, none without an assistant."""
+        conversation = getattr(getattr(self.obj, "assistant", None), "conversation", None)
+        amendments = getattr(conversation, "amendments", None)
+        return amendments.shown if amendments else {}
 
-def copies_known(
-    records: Iterable[Record], audience: Audience | None, everything: bool = False
-) -> list[Record]:
-    """Return copies of the records that an audience may know, or of all."""
-    chosen = records if everything else select_known(records, audience)
-    return [copy_of(record) for record in chosen]
+    def withholds(self, record: Record) -> bool:
+        """Return True for a record of lines that a builder hid or edited (`policy.amendments`)."""
+        return is_withheld(record, self.amended)
+
+    def told(self, records: Iterable[Record]) -> Iterable[Record]:
+        """Return records without those that are withheld."""
+        amended = self.amended
+        return (r for r in records if not is_withheld(r, amended)) if amended else records
+
+    def copies_known(
+        self, records: Iterable[Record], audience: Audience | None, everything: bool = False
+    ) -> list[Record]:
+        """Return copies of the records that an audience may know, or of all; no withheld ones."""
+        chosen = self.told(records)
+        return [copy_of(r) for r in (chosen if everything else select_known(chosen, audience))]

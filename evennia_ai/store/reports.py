@@ -12,11 +12,14 @@ from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
-from evennia_ai.messages import EXCUSE
+from evennia_ai.messages import EXCUSE, Message
+from evennia_ai.policy.amendments import amend
 from evennia_ai.policy.compaction.digest import prefix_hash
 from evennia_ai.policy.schedule.sleep_schedule import ASLEEP
+from evennia_ai.store.amendments import amended_at
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
+from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.usage import use_on
 
 
@@ -47,6 +50,15 @@ def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[d
     """Return the first ``most`` messages with these numbers as dicts, oldest first."""
     rows = rows_of(models.Message, assistant_id).filter(id__in=sorted(seqs)[:most])
     return list(rows.order_by("id").values())
+
+
+def turn_of_message(assistant_id: int, seq: int) -> list[Message]:
+    """Return a message with those of the character in its turn; empty if it does not exist."""
+    found = rows_of(models.Message, assistant_id).filter(id=seq).first()
+    if found is None or found.role == "user" or found.turn_id is None:
+        return [message_from_row(found)] if found else []
+    rows = rows_of(models.Message, assistant_id).filter(turn_id=found.turn_id)
+    return [message_from_row(row) for row in rows.exclude(role="user").order_by("id")]
 
 
 def turns_of_messages(assistant_id: int, seqs: Iterable[int]) -> dict[int, int | None]:
@@ -83,7 +95,9 @@ def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
     rows = rows_of(models.Message, compaction["assistant_id"]).filter(
         id__gte=compaction["from_seq"], id__lte=compaction["upto_seq"]
     )
-    found = rows.exclude(role=EXCUSE).order_by("id").values_list("id", "role", "content")
+    stored = (message_from_row(row) for row in rows.exclude(role=EXCUSE).order_by("id"))
+    shown = amend(stored, amended_at(compaction["assistant_id"], compaction["at"]))
+    found = ((m["metadata"]["seq"], m["role"], m["content"]) for m in shown)
     return prefix_hash(found) == str(compaction["prefix_hash"])
 
 

@@ -1,39 +1,67 @@
-"""Searching an assistant's messages in the database, without loading an index."""
+"""Pages of an assistant's messages in the database, filtered, without loading an index."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Q
 
 from evennia_ai import models
-from evennia_ai.messages import Message
+from evennia_ai.policy.log_filter import LogFilter
 from evennia_ai.policy.retrieval.words import WORD, beginnings
-from evennia_ai.store.rows import message_from_row
+from evennia_ai.store.reports import Page, paged, rows_of
 
 MOST_WORDS = 12
+AT_ONCE = 200  # rows a step of `all_messages`
 
 
-def find_messages(
-    assistant_id: int, words: str, limit: int, with_private: bool = True
-) -> list[Message]:
-    """Return the newest messages that hold some words, oldest first.
+def message_page(
+    assistant_id: int, wanted: LogFilter, player: str, with_private: bool, size: int
+) -> Page:
+    """Return a page of messages as dicts; ``player`` is the dbref of whom they must concern."""
+    return paged(matching(assistant_id, wanted, player, with_private).values(), wanted.page, size)
+
+
+def all_messages(
+    assistant_id: int, wanted: LogFilter, player: str, with_private: bool
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the messages as dicts, oldest first, up to `AT_ONCE` at a time."""
+    rows = matching(assistant_id, wanted, player, with_private).order_by("id")
+    last = 0
+    while page := list(rows.filter(id__gt=last).values()[:AT_ONCE]):
+        last = page[-1]["id"]
+        yield page
+
+
+def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bool) -> Any:
+    """Return the rows that a filter wants, as a queryset.
 
     Every word counts, and parts of words match. Common words are ignored if there are others. A
-    search over 100,000 messages takes 17 ms (measured).
+    filter by words or by a player finds no private messages unless ``with_private``: that they
+    exist would tell something.
     """
-    if not WORD.search(words):
-        return []
-    rows = models.Message.objects.filter(assistant_id=assistant_id).exclude(role="tool")
-    if not with_private:
-        rows = rows.filter(private=False)
-    rows = holding_words(rows, words)
-    return [message_from_row(row) for row in rows.order_by("-id")[:limit]][::-1]
+    rows = rows_of(models.Message, assistant_id)
+    if wanted.since:
+        rows = rows.filter(at__gte=wanted.since)
+    if wanted.until:
+        rows = rows.filter(at__lt=wanted.until)
+    if player:
+        heard = ~Q(role="user") & Q(audience__icontains=f'"{player}"')
+        rows = rows.filter(Q(speaker=player) | heard)
+    if wanted.search:
+        rows = rows.exclude(role="tool") if words_of(wanted.search) else rows.none()
+        rows = holding_words(rows, wanted.search)
+    return rows if with_private or not (player or wanted.search) else rows.filter(private=False)
 
 
 def holding_words(rows: Any, words: str) -> Any:
     """Return those of a queryset's messages that hold all of some words, all without words."""
-    wanted = beginnings(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
-    for word in wanted:
+    for word in words_of(words):
         rows = rows.filter(Q(content__icontains=word) | Q(tool_calls__icontains=word))
     return rows
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words to search for; none if there is nothing but signs."""
+    return beginnings(text)[:MOST_WORDS] or WORD.findall(text.lower())[:MOST_WORDS]

@@ -20,6 +20,7 @@ from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
 from evennia_ai.scheduling import Put, pause
+from evennia_ai.store.amendments import amended_at
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.record_store import WatchedRecords
 from evennia_ai.store.rows import delete_rows
@@ -75,10 +76,11 @@ def delete_entries(ids: Sequence[int]) -> None:
 
 
 def open_among(assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
-    """Return those of some message numbers that were said in public."""
+    """Return those of some message numbers that were said in public and not amended since."""
     rows = models.Message.objects.filter(assistant_id=assistant_id, private=False)
     rows = rows.exclude(event__private=True)  # a whisper, although its hearer may repeat it
-    return frozenset(rows.filter(id__in=list(seqs)).values_list("id", flat=True))
+    said = frozenset(rows.filter(id__in=list(seqs)).values_list("id", flat=True))
+    return said - amended_at(assistant_id).keys()
 
 
 def still_told(ids: Iterable[str]) -> frozenset[str]:

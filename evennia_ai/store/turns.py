@@ -7,13 +7,21 @@ from dataclasses import asdict, fields
 from datetime import datetime
 
 from evennia_ai import models
-from evennia_ai.messages import Audience, InboxEvent, Message, ToolCallRequest, heard_message
+from evennia_ai.messages import (
+    EMOTE,
+    SPEECH,
+    Audience,
+    InboxEvent,
+    Message,
+    ToolCallRequest,
+    heard_message,
+)
 from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import CLAIMED, OVERHEARD, oldest_first
+from evennia_ai.store.inbox import CLAIMED, OVERHEARD, WAITING, oldest_first
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use, use_of_call
@@ -26,6 +34,9 @@ OF_CALL = tuple(
     if item.name not in ("usage", "speakers", "prices", "kept")
 )
 UNHEARD = "unheard"
+ANSWERS = ("answered", "excused")  # outcomes of turns and of their events
+RETRIED = "retried"  # a builder had the same words answered again
+SPOKEN = (*SPEECH, EMOTE)
 
 
 class TableTurns:
@@ -102,8 +113,8 @@ class TableTurns:
             turn_id__gte=turn_id,
             world=True,
             state__in=("done", "unknown"),
-            turn__outcome__in=(INTERRUPTED, UNHEARD),
-        )
+            turn__outcome__in=(INTERRUPTED, UNHEARD, RETRIED),
+        ).exclude(turn__outcome=RETRIED, name__in=SPOKEN)  # a builder wants other words
         return tuple(ToolCallRequest(r.call_id, r.name, r.arguments) for r in rows.order_by("id"))
 
     def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
@@ -125,6 +136,30 @@ class TableTurns:
         """Store messages for events that have none yet; a retried event has one already."""
         new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
         return self.conversation.insert([heard_message(event, turn_id) for event in new])
+
+    def last_answered(self) -> models.Turn | None:
+        """Return the newest turn that answered somebody, None if there is none."""
+        rows = models.Turn.objects.filter(assistant_id=self.assistant_id, outcome__in=ANSWERS)
+        found: models.Turn | None = rows.order_by("-id").first()
+        return found
+
+    def ask_again(self, turn: models.Turn) -> None:
+        """Let the words that a turn answered wait again, in the caller's transaction.
+
+        As after a crash, its acts are not done again, except for speech.
+        """
+        models.Turn.objects.filter(id=turn.id).update(outcome=RETRIED)
+        turn.events.filter(state__in=ANSWERS).update(state=WAITING, attempts=1)
+
+    def count_after(self, turn_id: int) -> int:
+        """Return how many turns ended after one."""
+        rows = models.Turn.objects.filter(assistant_id=self.assistant_id, id__gt=turn_id)
+        return int(rows.exclude(ended_at=None).count())
+
+    def newest(self) -> int:
+        """Return the id of the newest turn, 0 without one."""
+        rows = models.Turn.objects.filter(assistant_id=self.assistant_id)
+        return int(rows.order_by("-id").values_list("id", flat=True).first() or 0)
 
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
         """Close a turn and its events in one transaction."""

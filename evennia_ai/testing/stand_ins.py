@@ -171,6 +171,9 @@ class StandInScript:
     def goals(self, audience: Audience | None) -> Sequence[KnownLine]:
         return ()
 
+    def author_note(self) -> Sequence[KnownLine]:
+        return ()
+
     def occupation(self) -> Sequence[KnownLine]:
         return ()
 

@@ -16,9 +16,10 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, heard_message
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.context.projection import Sizes, View
+from evennia_ai.policy.context.projection import Sizes
 from evennia_ai.policy.conversation.react import LoopState
 from evennia_ai.ports import (
+    Conversation,
     LLMRequest,
     ModelCallRecord,
     Script,
@@ -75,8 +76,9 @@ class DryRun:
 class DryConversation:
     """The log as it is now, with lines that are stored nowhere."""
 
-    def __init__(self, view: View) -> None:
-        self.current = view
+    def __init__(self, conversation: Conversation) -> None:
+        self.current = conversation.current.copy()
+        self.hidden = conversation.hidden
 
     @property
     def sizes(self) -> Sizes:
@@ -158,7 +160,7 @@ def run_dry(
     ``is_alive`` returns whether the assistant still exists; it is called when a reply arrives.
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
-    conversation = DryConversation(script.conversation.current.copy())
+    conversation = DryConversation(script.conversation)
     turns = DryTurns(script.turns, conversation, is_alive)
     dry = dry_script(script, conversation, turns, heard.speaker)
     turn = dry_turn(dry, heard)
@@ -181,7 +183,7 @@ def run_dry(
 
 def next_request(script: Script, heard: Heard | None) -> LLMRequest:
     """Return what a model would be asked now if somebody said a line, or if nobody did."""
-    conversation = DryConversation(script.conversation.current.copy())
+    conversation = DryConversation(script.conversation)
     turns = DryTurns(script.turns, conversation, lambda: True)
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     if heard is None:

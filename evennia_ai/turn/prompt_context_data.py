@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evennia_ai.config import usable_window
 from evennia_ai.messages import Audience, Authors, InboxEvent, Message, Situation, unmarked
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.author_note import LABEL as NOTE
 from evennia_ai.policy.authors import known, of_messages, of_record, of_records, of_turn
 from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
@@ -94,6 +95,7 @@ def select_context_items(
     tail.add(PINNED, script.pins(audience))
     tail.add(GOALS, script.goals(audience))
     tail.add(OCCUPATION, script.occupation())
+    tail.add(NOTE, script.author_note())
     # Each of them within what the earlier ones leave.
     least = LEAST_RECALL * window
     most = int(min(MATERIALS_PART * window, tail.free_tokens - least))
@@ -163,9 +165,10 @@ def read_restored_materials(
 
 
 def read_entry(script: Script, id: str, audience: Audience) -> KnownLine | None:
-    """Return a journal entry as a line, None if it is deleted, secret, or pinned."""
-    entry = script.character.journal.get(id)
-    if entry is None or not is_known_to(entry, audience):
+    """Return a journal entry as a line, None if it is deleted, withheld, secret, or pinned."""
+    journal = script.character.journal
+    entry = journal.get(id)
+    if entry is None or not is_known_to(entry, audience) or journal.withholds(entry):
         return None
     if entry["pinned"]:  # in the prompt already
         return None

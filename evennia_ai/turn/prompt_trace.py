@@ -13,17 +13,22 @@ from evennia_ai.ports import Script
 def trace_talk(script: Script, said: Sequence[Message], own: Sequence[Message]) -> PromptTrace:
     """Return the trace of a prompt with this talk, without its other parts."""
     view = script.conversation.current
-    known = (one["metadata"]["seq"] for one in view.messages if is_logged(one))
+    known = [one["metadata"]["seq"] for one in view.messages if is_logged(one)]
     shown = [one["metadata"]["seq"] for one in said if is_logged(one)]
     new = [one for one in said if not (is_logged(one) or is_marker(one))]
     own_known = all(map(is_logged, own))
     return PromptTrace(
         summary_id=view.record.id if view.record and any(map(is_marker, said)) else 0,
         masked_upto=view.masked_upto,
-        talk=Span.of(shown, known),
+        talk=Span.of(shown, [*known, *script.conversation.hidden]),
         own=tuple(one["metadata"]["seq"] for one in own) if own_known else (),
         unlogged=tuple(to_wire(new)),
         unlogged_own=() if own_known else tuple(to_wire(own)),
+        amended={
+            str(one["metadata"]["seq"]): one["metadata"]["amendment"]
+            for one in (*said, *own)
+            if "amendment" in one["metadata"]
+        },
         shortened={
             str(one["metadata"]["seq"]): one["content"]
             for one in (*said, *own)

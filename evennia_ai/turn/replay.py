@@ -57,7 +57,7 @@ def replay_call(
         max_tokens=sent.max_tokens,
         temperature=sent.temperature,
         tokens=count_conversation_tokens(asked, None),
-        caller=caller_of(script, background=True),
+        caller=caller_of(script, frozenset(), background=True),
         form=sent.form,
         response_schema=sent.schema,
     )

@@ -153,6 +153,11 @@ class Game:
             self.clock.advance(0)
 
 
+def flat(text):
+    """Return text without its line breaks, which depend on the width of a screen."""
+    return " ".join(text.split())
+
+
 def keep_text(sent, kwargs):
     """Keep the text that a session is sent."""
     text = kwargs.get("text")

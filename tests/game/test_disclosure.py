@@ -5,6 +5,7 @@ import pytest
 from evennia_ai.commands.cmdset import COMMANDS
 from evennia_ai.models import Compaction, Event, ModelCall, SleepPass, Turn
 from evennia_ai.store.attributes import SCRIPT_KEY
+from tests.game.conftest import flat
 from tests.scripted import call
 
 CANARY = "zanzibar"
@@ -124,7 +125,7 @@ def test_a_placeholder_says_who_may_read_and_figures_stay(confided, builder, typ
     assert "Ann" not in text
     text = typed(builder, "aihistory/turns Mira")
     assert "for somebody in private: answered" in text
-    assert "the model refused the request: [text, Admins read it]" in text
+    assert "the model refused the request: [text, Admins read it]" in flat(text)
     assert "whisper\n    = done: [words, Admins read it]" in text
     text = typed(builder, "aihistory/compaction Mira = 1")
     assert "For everybody:\nThey met." in text

@@ -7,7 +7,6 @@ import pytest
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Message
 from evennia_ai.notifications import notify
-from evennia_ai.store.lines import TableLines
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.testing.tools import try_tool
 from tests.e2e.fresh_game import DOCS, read_blocks
@@ -159,7 +158,7 @@ def test_lines_of_older_logs_are_shown_in_today_s_form(game, mira, nature, speak
         assistant_id=mira.assistant.id, at=game.service.now(), role="user",
         content="(Ann gives you key.)", speaker_name=speaker, nature=nature,
     )  # fmt: skip
-    (line,) = TableLines(mira.assistant.id).read([row.id])
+    (line,) = mira.assistant.conversation.lines.read([row.id])
     assert (message_from_row(row)["content"], line["content"]) == (shown, shown)
 
 

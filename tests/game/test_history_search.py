@@ -4,6 +4,7 @@ import pytest
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.context.projection import CompactionRecord
+from tests.game.conftest import flat
 from tests.scripted import call
 
 
@@ -118,7 +119,7 @@ def test_admins_find_words_in_the_whole_log(admin, old_talk):
 def test_admins_read_the_compactions(admin, ann, old_talk):
     line = "while asleep: 2 messages summarised, 60 tokens into 20; "
     line += "of 4 facts 3 kept in the summary, 1 of the others recalled from the log"
-    assert line in admin.told("aihistory/compactions Mira")
+    assert line in flat(admin.told("aihistory/compactions Mira"))
     number = old_talk.assistant.conversation.current.record.id
     text = admin.told(f"aihistory/compaction Mira = {number}")
     assert "For everybody:\nThey spoke of a ferry." in text

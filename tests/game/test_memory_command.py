@@ -6,6 +6,7 @@ from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
 )
 from tests.game import memory_command_scene as scene
+from tests.game.conftest import flat
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
 from tests.game.profile_values import set_attribute
 from tests.game.screens import on_web, telnet
@@ -22,7 +23,7 @@ def test_the_journal_is_listed_newest_first_with_its_columns(game, mira, ann, as
     text = ask("aimemory Mira")
     assert text.index("j2 20") < text.index("j1 20")
     assert "weight 6 (given), from Ann, known to all\n    " + TOLL in text
-    assert "noticed by itself, known to all; pinned; in long-term memory\n    It rains." in text
+    assert "noticed by itself, known to all; pinned; in long-term memory It rains." in flat(text)
     assert "Page 1 of 1" in text
 
 

@@ -10,8 +10,9 @@ from evennia_ai.config.table_retention import (
     Limit,
 )
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
+from evennia_ai.policy.log_filter import LogFilter
 from evennia_ai.store import purge
-from evennia_ai.store.search import find_messages
+from evennia_ai.store.search import message_page
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ANN, BOB, counts, seqs
 
@@ -104,7 +105,8 @@ def test_no_purge_changes_anything_that_is_looked_at(log, purged, seed):
         assert planned[table].rows == rows[table]
     if limits:
         assert all(tally.gone == 0 for tally in purged(limits).values()), "twice changes nothing"
-    left = {m["metadata"]["seq"] for m in find_messages(log.script.id, "gold", 100)}
+    page = message_page(log.script.id, LogFilter(search="gold"), "", True, 100)
+    left = {row["id"] for row in page.rows}
     assert left == set(
         Message.objects.filter(content__contains="gold").values_list("id", flat=True)
     )

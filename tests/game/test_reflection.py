@@ -13,6 +13,7 @@ from evennia_ai.policy.records.goal import MOST_OPEN
 from evennia_ai.sleep.reflection import reflect
 from evennia_ai.store.journal import Journal
 from tests.forgetting import forget_chunk
+from tests.game.conftest import flat
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 
@@ -246,4 +247,4 @@ def test_a_pass_of_sleep_ends_with_it_and_admins_read_of_it(game, mira, ann, adm
     admin.told("aisleep Mira")
     game.run(1)
     assert SleepPass.objects.get().results["reflection"]["thought_over"] == 15
-    assert "What follows from it: " in admin.told("aihistory/sleep Mira")
+    assert "What follows from it: 2 insights" in flat(admin.told("aihistory/sleep Mira"))

@@ -9,6 +9,7 @@ from evennia_ai.sleep import STEPS
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
 from tests.forgetting import forget_chunk
+from tests.game.conftest import flat
 from tests.game.test_sleep_timer import fill
 from tests.scripted import call
 
@@ -55,7 +56,7 @@ def test_admins_read_pass_by_pass_what_it_did(slept, admin):
     told = admin.told("aihistory/sleep Mira")
     assert "it was told to: done after" in told
     assert "Old talk summed up:" in told
-    assert "2 model calls," in told
+    assert "2 model calls," in flat(told)
     assert "not done" not in told
 
 

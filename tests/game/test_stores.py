@@ -11,6 +11,7 @@ from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, ContextUse
 from evennia_ai.policy.limits.budgets import WHOLE_GAME
+from evennia_ai.policy.log_filter import LogFilter
 from evennia_ai.ports import ModelCallRecord, Usage
 from evennia_ai.sleep.compaction.fact_check import SummaryPart
 from evennia_ai.sleep.compaction.ladder import SUMMARY
@@ -22,7 +23,7 @@ from evennia_ai.store.forget import CHUNK
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import lost_turns, recover_lost_turn
 from evennia_ai.store.reports import find_row, is_log_unchanged
-from evennia_ai.store.search import find_messages
+from evennia_ai.store.search import message_page
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.usage import cached_on, spent_on, use_on
 from evennia_ai.testing.memory_conversation import MemoryConversation
@@ -131,8 +132,8 @@ def test_an_excuse_survives_the_process_and_is_found_by_admins_alone(tables, ser
     (excuse,) = TableConversation(tables.assistant_id, service.now).current.excuses
     assert (excuse["role"], excuse["content"]) == ("assistant", "A fog, a fog.")
     assert excuse == tables.conversation.current.excuses[0]
-    found = find_messages(tables.assistant_id, "fog", 5)
-    assert [m["content"] for m in found] == ["A fog?", "A fog, a fog."]
+    found = message_page(tables.assistant_id, LogFilter(search="fog"), "", True, 5)
+    assert [row["content"] for row in found.rows] == ["A fog?", "A fog, a fog."]
     lines = tables.conversation.lines.after(0, None, 10, "")
     assert [message["content"] for message, _vector in lines] == ["A fog?"]
 

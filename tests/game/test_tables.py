@@ -10,6 +10,7 @@ from twisted.internet.defer import succeed
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import DailyUse, Event, ModelCall, SpeakerUse
+from tests.game.conftest import flat
 from tests.game.screens import on_telnet
 from tests.scripted import call
 
@@ -125,7 +126,7 @@ def test_reasons_and_people_are_told_in_words(game, admin, ann, mira):
     ann.do("say Mira, hello")
     game.run(1)
     turns = admin.told("aihistory/turns Mira")
-    assert "a key, address or model name is wrong: Wrong." in turns
+    assert "a key, address or model name is wrong: Wrong." in flat(turns)
     mira.ai_goals.add("Hide the ring.", audience=[ann.dbref, "#99999"])
     goals = admin.told("aigoals Mira")
     assert "known to Ann, somebody deleted (#99999) alone" in goals

@@ -37,7 +37,7 @@ class Span:
         if not shown:
             return cls()
         first, last, chosen = min(shown), max(shown), set(shown)
-        left_out = (n for n in view if first < n < last and n not in chosen)
+        left_out = sorted(n for n in view if first < n < last and n not in chosen)
         return cls(first, last, len(chosen), tuple(left_out))
 
     def holds(self, seq: int) -> bool:
@@ -80,6 +80,7 @@ class PromptTrace:
     unlogged: tuple[WireMessage, ...] = ()
     unlogged_own: tuple[WireMessage, ...] = ()
     shortened: Mapping[str, str] = field(default_factory=dict)  # texts by sequence number
+    amended: Mapping[str, int] = field(default_factory=dict)  # amendments by sequence number
     scene: tuple[str, ...] = ()  # the situation, then the new lines
     ending: tuple[str, ...] = ()
     acts_last: bool = False  # True if the turn's own messages stand behind the ending

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.messages import Message, WireMessage, prompt_text
+from evennia_ai.policy import author_note
 from evennia_ai.policy.explanation.call_record import KeptCall, Origin, dumped
 from evennia_ai.policy.facts.sources import words_of_calls
 
 RULES, TOOLS, SCHEMA, PERSONA, SUMMARY = "rules", "tools", "answer form", "persona", "summary"
 TALK, SITUATION, NEW, ACTS, QUESTION = "talk", "situation", "new lines", "own acts", "question"
 RECALLED, LORE, PEOPLE, KEPT, GOALS = "recalled", "lore", "people", "pins", "goals"
-MATERIALS = "materials"
+MATERIALS, NOTE = "materials", "author's note"
 # The parts of the situation by the label of their lines; all other labels are the situation.
 BY_LABEL = {
     "You remember": RECALLED,
@@ -23,6 +24,7 @@ BY_LABEL = {
     "You are after": GOALS,
     "You are about": GOALS,
     "At hand": MATERIALS,
+    author_note.LABEL: NOTE,
 }
 # Nothing that a character says of itself or the world comes from these.
 INSTRUCTIONS = frozenset({RULES, TOOLS, SCHEMA, QUESTION})

@@ -1,0 +1,77 @@
+"""``ainote``: a builder's note in a character's prompts."""
+
+import pytest
+
+from tests.game.conftest import flat
+from tests.scripted import call
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    mira.locks.add("edit:perm(Builder)")
+    return game.player("Bea", tavern, permissions=["Builder"])
+
+
+def asked(game, ann):
+    """Let Ann speak; return the situation of the prompt and what follows it."""
+    game.model.add(call("noop"))
+    ann.do(f"say Mira, hello {len(game.model.requests)}")
+    game.run(1)
+    return game.tail()
+
+
+def test_a_note_stands_near_the_end_of_the_prompt_for_some_turns(game, builder, ann, mira):
+    assert "Bear in mind now" not in asked(game, ann)
+    text = flat(builder.told("ainote Mira = You are in a hurry. for 2 turns"))
+    assert text == "Mira bears in mind, for 2 turns: You are in a hurry."
+    assert "Bear in mind now: You are in a hurry." in asked(game, ann)
+    assert "for 1 turns" in builder.told("ainote Mira")
+    assert "You are in a hurry." in asked(game, ann)
+    assert "in a hurry" not in asked(game, ann)
+    assert builder.told("ainote Mira") == "Mira has no note."
+
+
+def test_a_note_ends_after_its_minutes_and_survives_a_restart(game, builder, ann, mira):
+    builder.do("ainote Mira = You are sad. for 2 minutes")
+    game.next_process(mira.assistant)
+    assert "You are sad." in asked(game, ann)
+    game.clock.advance(121)
+    assert "You are sad." not in asked(game, ann)
+
+
+def test_a_note_is_the_words_of_its_builder(game, builder, ann, mira):
+    builder.do("ainote Mira = Give ◆ Ann </situation> what she\nwants.")
+    (line,) = mira.assistant.author_note()
+    assert line.authors == {builder.dbref, "builder"} and not line.private
+    text = asked(game, ann)
+    assert "Give ◇ Ann < /situation> what she" in text
+
+
+def test_a_new_note_replaces_the_one_before_and_clear_removes_it(game, builder, ann, mira):
+    builder.do("ainote Mira = One.")
+    assert "for 20 turns: Two." in builder.told("ainote Mira = Two.")
+    assert "Two." in asked(game, ann) and "One." not in asked(game, ann)
+    assert builder.told("ainote/clear Mira") == "Mira has no note any more."
+    assert "Two." not in asked(game, ann)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("ainote", "Which character?"),
+        ("ainote Nobody = x", "There is no character called 'Nobody'."),
+        ("ainote Mira =", "Which text?"),
+        ("ainote Mira = for 3 turns", "for 20 turns: for 3 turns"),
+        ("ainote Mira = x for 0 turns", "A note stands for 1 to 1,000 turns, not for 0."),
+        ("ainote Mira = " + "x" * 501, "The note has 501 characters; at most 500"),
+        ("ainote/clear Mira", "Mira has no note."),
+        ("ainote/frob Mira", "There is no switch /frob. There are: /clear."),
+    ],
+)
+def test_each_use_is_told_in_a_sentence(builder, mira, line, answer):
+    assert answer in flat(builder.told(line))
+
+
+def test_only_who_may_edit_the_character_gives_it_a_note(builder, mira):
+    mira.locks.add("edit:false();control:false()")
+    assert "You may not change Mira" in builder.told("ainote Mira = x")

@@ -1,0 +1,280 @@
+"""Lines that builders hide, edit or have said anew, and memories that they delete."""
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.messages import make_message
+from evennia_ai.models import Amendment, Event, LineVector, Message, Turn
+from evennia_ai.policy.context.projection import CompactionRecord
+from evennia_ai.store.amendments import as_shown
+from evennia_ai.store.reports import find_row, is_log_unchanged
+from evennia_ai.store.rows import message_from_row
+from tests.game.conftest import flat
+from tests.scripted import call
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    mira.locks.add("edit:perm(Builder)")
+    return game.player("Bea", tavern, permissions=["Builder"])
+
+
+@pytest.fixture
+def talk(game, mira, ann):
+    """Mira and Ann, who spoke of a debt."""
+    hears(game, ann, "say Mira, I owe you forty crowns", call("say", text="Forty crowns it is."))
+    return mira
+
+
+def hears(game, who, line, *replies):
+    """Let somebody say something, and the model reply."""
+    game.model.add(*replies)
+    who.do(line)
+    game.run(1)
+
+
+def seq_of(words):
+    """Return the number of the message with these words."""
+    return Message.objects.filter(content__contains=words).order_by("-id").first().id
+
+
+def call_seq(words):
+    return Message.objects.get(tool_calls__icontains=words).id
+
+
+def prompt(game):
+    return "\n".join(
+        str(m["content"]) + str(m.get("tool_calls", "")) for m in game.model.requests[-1].messages
+    )
+
+
+def typed(game, who, line):
+    """Type a line and let its work end; return the output as one text."""
+    who.forget()
+    who.do(line)
+    game.run(1)
+    return flat("\n".join(who.heard()))
+
+
+def test_a_hidden_line_enters_no_prompt_and_undo_brings_it_back(game, builder, ann, talk):
+    number = seq_of("forty crowns")
+    text = typed(game, builder, f"aihistory/hide Mira = {number}")
+    assert f"Mira does not see line {number} any more." in text and "aihistory/undo Mira" in text
+    hears(game, ann, "say Mira, what now?", call("noop"))
+    assert "I owe you forty" not in prompt(game) and "Forty crowns it is" in prompt(game)
+    assert "I owe you forty" in Message.objects.get(id=number).content
+    assert "(hidden)" in flat(builder.told("aihistory Mira"))
+    assert f"Undone: Mira sees line {number}" in typed(game, builder, "aihistory/undo Mira")
+    hears(game, ann, "say Mira, and now?", call("noop"))
+    assert "I owe you forty" in prompt(game)
+
+
+def test_a_hidden_line_stays_hidden_after_a_restart(game, builder, ann, talk):
+    typed(game, builder, f"aihistory/hide Mira = {seq_of('forty crowns')}")
+    game.next_process(talk.assistant)
+    shown = [m["content"] for m in talk.assistant.conversation.view()]
+    assert "forty" not in "".join(shown)
+
+
+def test_a_call_is_hidden_with_its_result(game, builder, ann, talk):
+    number = call_seq("Forty crowns it is")
+    text = typed(game, builder, f"aihistory/hide Mira = {number}")
+    assert f"lines {number}, {number + 1}" in text and "a call and its results are one" in text
+    hears(game, ann, "say Mira, what now?", call("noop"))
+    assert "Forty crowns it is" not in prompt(game)
+    assert not [m for m in game.model.requests[-1].messages if m["role"] == "tool"]
+
+
+def test_an_edited_line_shows_new_words_of_the_same_speaker(game, builder, ann, talk):
+    number = seq_of("forty crowns")
+    typed(game, builder, f"aihistory/edit Mira = {number}: Mira, I owe you |rfour|n crowns")
+    hears(game, ann, "say Mira, what now?", call("noop"))
+    assert "Ann says: Mira, I owe you |rfour|n crowns" in prompt(game)
+    assert "I owe you forty" not in prompt(game)
+    (shown,) = [m for m in talk.assistant.conversation.view() if m["metadata"]["seq"] == number]
+    assert {ann.dbref, builder.dbref, "builder"} <= set(shown["metadata"]["authors"])
+    stored = message_from_row(Message.objects.get(id=number))
+    typed(game, builder, f"aihistory/edit Mira = {number}: nothing at all")
+    again = as_shown(stored, shown["metadata"]["amendment"])
+    assert again["content"] == shown["content"]
+    assert as_shown(stored, None) == stored
+    typed(game, builder, "aihistory/undo Mira")
+    text = flat(builder.told("aihistory Mira"))
+    assert "(edited)" in text and "now: Mira, I owe you |rfour|n crowns" in text
+    assert "I owe you forty" in text
+
+
+def test_own_words_are_edited_in_their_call(game, builder, ann, talk):
+    number = call_seq("Forty crowns it is")
+    typed(game, builder, f"aihistory/edit Mira = {number}: Four crowns.")
+    hears(game, ann, "say Mira, what now?", call("noop"))
+    assert "Four crowns." in prompt(game) and "Forty crowns it is" not in prompt(game)
+
+
+def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
+    game, builder, ann, bob, mira
+):
+    log = mira.assistant.conversation
+    rows = log.append(
+        [
+            make_message(
+                "user", text, speaker=ann.dbref, speaker_name="Ann", nature="claimed",
+                audience=[ann.dbref, bob.dbref],
+            )
+            for text in ("Ann says: The vault opens with a whistle.", "Ann says: I like the rain.")
+        ]
+    )  # fmt: skip
+    first = rows[0]["metadata"]["seq"]
+    log.compact(record(rows))
+    note = mira.journal.add("The vault opens with a whistle.", source_seqs=[first])
+    mira.journal.update(note, pinned=True)
+    hears(game, bob, "say Mira, how does the vault open?", call("noop"))
+    assert prompt(game).count("whistle") >= 2
+    text = typed(game, builder, f"aihistory/hide Mira = {first}")
+    assert f"Memories made of it are not recalled either: {note}." in text
+    assert "A summary was written with it before" in text and "aicompact/undo Mira" in text
+    hears(game, bob, "say Mira, how does the vault open, I ask?", call("noop"))
+    assert "whistle" not in prompt(game)
+    game.model.add(call("search_journal", words="vault"), call("noop"))
+    hears(game, bob, "say Mira, look it up: the vault")
+    assert "whistle" not in prompt(game)
+    typed(game, builder, "aihistory/undo Mira")
+    typed(game, builder, f"aihistory/edit Mira = {first}: The vault opens with a knock.")
+    hears(game, bob, "say Mira, so how does the vault open?", call("noop"))
+    assert "knock" in prompt(game) and "whistle" not in prompt(game)
+    found = LineVector.objects.filter(message_id=first)
+    assert found.count() <= 1
+
+
+def record(rows):
+    """Return the record of a compaction of some messages."""
+    return CompactionRecord(
+        id=0, reason="sleep", from_seq=rows[0]["metadata"]["seq"],
+        upto_seq=rows[-1]["metadata"]["seq"], summary={"public": "They spoke."},
+        compacted_count=len(rows), compacted_at="", original_token_count=60,
+        summary_token_count=20,
+    )  # fmt: skip
+
+
+def test_a_compaction_after_hiding_counts_as_one_of_an_unchanged_log(game, admin, ann, talk):
+    typed(game, admin, f"aihistory/hide Mira = {seq_of('forty crowns')}")
+    for number in range(12):
+        hears(game, ann, f"say Mira, the barrel {number} leaks", call("say", text=f"Oh, {number}."))
+    game.model.add("A summary: barrels leak in the cellar, and Mira takes care of them all.")
+    typed(game, admin, "aicompact/keep Mira/4")
+    record = talk.assistant.conversation.current.record
+    row = find_row("Compaction", talk.assistant.id, record.id)
+    assert is_log_unchanged(row)
+    asked = str(game.model.requests[-1].messages)
+    assert "barrel 1 leaks" in asked and "I owe you forty" not in asked
+
+
+def test_a_retry_asks_again_and_hides_the_answer(game, builder, ann, talk):
+    game.model.add(call("say", text="Four crowns, you mean?"))
+    ann.forget()
+    text = typed(game, builder, "aihistory/retry Mira")
+    assert "What it said aloud stays said" in text
+    assert "Four crowns, you mean?" in "\n".join(ann.heard())
+    asked = prompt(game)
+    assert asked.count("I owe you forty crowns") == 1 and "Forty crowns it is" not in asked
+    assert [turn.outcome for turn in Turn.objects.order_by("id")] == ["retried", "answered"]
+    assert Message.objects.filter(role="user").count() == 1
+    assert set(Event.objects.values_list("state", flat=True)) == {"answered"}
+    typed(game, builder, "aihistory/undo Mira")
+    hears(game, ann, "say Mira, what now?", call("noop"))
+    assert "Forty crowns it is" in prompt(game) and "Four crowns, you mean" in prompt(game)
+
+
+def test_a_retry_does_no_act_twice(game, builder, ann, tavern, mira):
+    game.thing("coin", mira)
+    give = call("give", item="coin", to="Ann")
+    hears(game, ann, "say Mira, a coin please", give, call("say", text="Here."))
+    assert [obj.key for obj in ann.character.contents] == ["coin"]
+    game.model.add(give, call("say", text="There you are."))
+    typed(game, builder, "aihistory/retry Mira")
+    told = [m["content"] for m in game.model.requests[-1].messages if m["role"] == "tool"]
+    assert any("already" in str(text).lower() for text in told), told
+
+
+def test_what_waits_for_an_answer_cannot_be_hidden(game, admin, ann, talk):
+    game.model.add(Deferred())
+    ann.do("say Mira, are you there?")
+    game.run(1)
+    text = typed(game, admin, f"aihistory/hide Mira = {seq_of('are you there')}")
+    assert "thinking just now" in text or "wait for an answer" in text
+    assert not Amendment.objects.exists()
+
+
+def test_a_builder_changes_no_whisper(game, admin, builder, ann, mira):
+    hears(game, ann, "whisper Mira = the key is red", call("noop"))
+    number = seq_of("key is red")
+    for line in (f"hide Mira = {number}", f"edit Mira = {number}: x"):
+        text = typed(game, builder, f"aihistory/{line}")
+        assert "This line is private: only Admins may change it." in text
+    typed(game, admin, f"aihistory/hide Mira = {number}")
+    assert "only Admins may change it" in typed(game, builder, "aihistory/undo Mira")
+    assert "(hidden)" in flat(admin.told("aihistory Mira"))
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("hide Mira", "Which line? aihistory Mira shows their numbers."),
+        ("hide Mira = x", "'x' is no number."),
+        ("hide Mira = 99999", "There is no line 99999."),
+        ("edit Mira = 5", "Which line, and which words?"),
+        ("edit Mira = 5:  ", "Which line, and which words?"),
+        ("edit Mira = 5: " + "x" * 1001, "The words are too long: 1,001 of 1,000 characters."),
+        ("undo Mira", "There is no change of Mira's lines to undo."),
+        ("retry Mira", "Mira has answered nobody yet"),
+        ("hide Nobody = 5", "There is no character called 'Nobody'."),
+    ],
+)
+def test_wrong_uses_are_told(game, admin, mira, line, answer):
+    assert answer in typed(game, admin, f"aihistory/{line}")
+
+
+def test_a_line_cannot_be_hidden_twice_nor_an_act_reworded(game, admin, ann, talk):
+    number = call_seq("Forty crowns it is")
+    text = typed(game, admin, f"aihistory/edit Mira = {number + 1}: You failed.")
+    assert "The game itself observed this." in text
+    typed(game, admin, f"aihistory/hide Mira = {number}")
+    assert "hidden already" in typed(game, admin, f"aihistory/hide Mira = {number + 1}")
+    assert "This line is hidden." in typed(game, admin, f"aihistory/edit Mira = {number}: x")
+
+
+def test_an_answer_to_old_words_is_not_retried(game, admin, ann, talk):
+    game.clock.advance(400)
+    text = typed(game, admin, "aihistory/retry Mira")
+    assert "event_max_age" in text and "Say them again." in text
+    assert not Amendment.objects.exists()
+
+
+def test_only_who_may_edit_the_character_changes_its_lines(game, builder, ann, talk):
+    talk.locks.add("edit:false();control:false()")
+    text = typed(game, builder, f"aihistory/hide Mira = {seq_of('forty crowns')}")
+    assert "You may not change Mira" in text
+
+
+def test_lines_of_a_deleted_memory_are_not_recalled_until_undo(game, builder, ann, bob, mira):
+    log = mira.assistant.conversation
+    rows = log.append(
+        [
+            make_message(
+                "user", "Ann says: The vault opens with a whistle.", speaker=ann.dbref,
+                speaker_name="Ann", nature="claimed", audience=[ann.dbref, bob.dbref],
+            )
+        ]
+    )  # fmt: skip
+    log.compact(record(rows))
+    note = mira.journal.add(
+        "The vault opens with a whistle.", source_seqs=[rows[0]["metadata"]["seq"]]
+    )
+    text = typed(game, builder, f"aimemory/delete Mira = {note}")
+    assert "1 lines of the log that it came from are not recalled either." in text
+    hears(game, bob, "say Mira, how does the vault open?", call("noop"))
+    assert "whistle" not in prompt(game)
+    assert "no change of Mira's lines" in typed(game, builder, "aihistory/undo Mira")
+    typed(game, builder, "aimemory/undo Mira")
+    hears(game, bob, "say Mira, so how does the vault open?", call("noop"))
+    assert "whistle" in prompt(game)

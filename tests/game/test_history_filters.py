@@ -1,0 +1,239 @@
+"""``aihistory`` by time, player and words; in the reader's zone; into a file; as it comes."""
+
+import json
+import stat
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from evennia_ai import models
+from evennia_ai.commands.history_copies import Follower
+from evennia_ai.messages import make_message
+from tests.game.conftest import flat
+from tests.game.test_tables import columns_of
+from tests.scripted import call
+
+LONG = "So long as the river runs, " * 20
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    return game.player("Bea", tavern, permissions=["Builder"])
+
+
+@pytest.fixture
+def talk(game, mira, ann, bob):
+    """Lines of some days: the day, who spoke, whether in private."""
+    log, now = mira.assistant.conversation, datetime(2026, 11, 20, 12, tzinfo=UTC)
+    game.clock.advance(now.timestamp() - game.clock.seconds())
+    both = [ann.dbref, bob.dbref]
+    lines = [
+        (3, ann, "The ferry leaves at noon.", both),
+        (1, bob, "I like beer.", both),
+        (1, ann, "The key is under the beer barrel.", [ann.dbref]),
+        (0, bob, "More beer!", both),
+    ]
+    for days, who, words, heard_by in lines:
+        private = len(heard_by) == 1
+        (stored,) = log.append(
+            [
+                make_message(
+                    "user",
+                    f"{who.character.key} {'whispers to you' if private else 'says'}: {words}",
+                    speaker=who.dbref,
+                    speaker_name=who.character.key,
+                    audience=heard_by,
+                    private=private,
+                    nature="claimed",
+                )
+            ]
+        )
+        rows = models.Message.objects.filter(id=stored["metadata"]["seq"])
+        rows.update(at=now - timedelta(days=days))
+    log.append([make_message("assistant", "Here you are, Bob.", audience=[bob.dbref])])
+    log.forget_view()
+    return mira
+
+
+def test_times_players_and_words_are_combined(admin, talk):
+    text = flat(admin.told("aihistory Mira = since 2 days ago, until 1 minute ago, search beer"))
+    assert "I like beer" in text and "under the beer barrel" in text
+    assert "More beer" not in text and "ferry" not in text
+    text = flat(admin.told("aihistory/since/player Mira = yesterday, Bob"))
+    assert "I like beer" in text and "More beer" in text and "Here you are, Bob" in text
+    assert "barrel" not in text
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("aihistory/since Mira = today", ["More beer", "Here you are"]),
+        ("aihistory/until Mira = 2 days ago", ["ferry"]),
+        ("aihistory/player Mira = ann", ["ferry", "barrel"]),
+        ("aihistory/search Mira = beer key", ["barrel"]),
+        ("aihistory/find Mira = beer key", ["barrel"]),
+    ],
+)
+def test_each_switch_works_alone(admin, talk, line, found):
+    text = flat(admin.told(line))
+    words = ["ferry", "I like beer", "barrel", "More beer", "Here you are"]
+    assert [one for one in words if one in text] == found
+
+
+def test_a_builder_does_not_learn_what_or_that_somebody_whispered(builder, ann, talk):
+    text = flat(builder.told("aihistory/search Mira = beer"))
+    assert "I like beer" in text and "barrel" not in text and "[whisper" not in text
+    assert "Whispers were not searched: Admins read them." in text
+    text = flat(builder.told(f"aihistory Mira = player {ann.dbref}"))
+    assert "ferry" in text and "[whisper" not in text and "barrel" not in text
+    text = flat(builder.told("aihistory Mira"))
+    assert "[whisper, Admins read it]" in text and "barrel" not in text
+
+
+def test_times_are_read_and_shown_in_the_zone_of_the_reader(admin, builder, talk, settings):
+    admin.do("style timezone = Asia/Tokyo")
+    text = flat(admin.told("aihistory Mira = since today 21:00"))
+    assert "11-20 21:00:00" in text and "More beer" in text and "times in Asia/Tokyo." in text
+    settings.TIME_ZONE = "Europe/Berlin"
+    text = flat(builder.told("aihistory Mira = since today 13:00"))
+    assert "11-20 13:00:00" in text and "times in Europe/Berlin." in text
+    settings.TIME_ZONE = "Atlantis"
+    assert "times in UTC." in builder.told("aihistory Mira")
+
+
+def test_pages_keep_their_filters_and_fit_a_screen(admin, ann, talk):
+    words = f"{LONG} 酒場の女主人とその優しい妹たちと、そして古い番犬のシロ" + "x" * 200
+    heard_by = [ann.dbref]
+    talk.assistant.conversation.append(
+        [make_message("user", words, speaker=ann.dbref, audience=heard_by) for _ in range(25)]
+    )
+    widths, sent = columns_of(admin, "aihistory Mira = search river")
+    assert max(widths) <= 78
+    assert "Older: aihistory Mira = search river, page 2" in flat(sent)
+    assert "Page 2 of 2" in admin.told("aihistory Mira = search river, page 2")
+    for line in ("turns", "journal", "compactions", "sleep"):
+        assert max(columns_of(admin, f"aihistory/{line} Mira")[0]) <= 78
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("aihistory Mira = since whenever", "'whenever' is no time. Use 'yesterday 18:00'"),
+        ("aihistory/since Mira", "Which time? since needs a value"),
+        ("aihistory/player Mira = Zeno", "No assistant ever heard anybody called 'Zeno'."),
+        ("aihistory/player Mira = |lcquit|ltx|le", "No assistant ever heard anybody"),
+        ("aihistory/since/turns Mira = today", "Use one switch at a time"),
+        ("aihistory/since/player Mira = today", "Give 2 values, with commas between them."),
+        ("aihistory Mira = search zebra", "No message holds these words."),
+        ("aihistory Mira = since 1 minute ago, until now", "No message is of that kind."),
+        ("aihistory/export Mira = xml", "'xml' is no number"),
+        ("aihistory/export", "Which character?"),
+    ],
+)
+def test_wrong_uses_are_told(admin, talk, line, answer):
+    assert answer in flat(admin.told(line))
+
+
+@pytest.fixture
+def folder(settings, tmp_path):
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path / "out")}
+    return tmp_path / "out"
+
+
+def exported(game, player, line, folder):
+    """Type an export; return the lines of its file."""
+    before = set(folder.glob("*")) if folder.exists() else set()
+    player.forget()
+    player.do(line)
+    game.run(1)
+    (path,) = set(folder.glob("*")) - before
+    assert str(path) in "".join(player.heard())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_an_export_is_a_file_of_its_owner_with_all_that_the_reader_may_read(
+    game, admin, builder, talk, folder, caplog
+):
+    rows = [json.loads(line) for line in exported(game, admin, "aihistory/export Mira", folder)]
+    assert [row["words"].partition(": ")[2] for row in rows[:4]] == [
+        "The ferry leaves at noon.", "I like beer.", "The key is under the beer barrel.",
+        "More beer!",
+    ]  # fmt: skip
+    assert rows[0]["at"] == "2026-11-17T12:00:00+00:00" and rows[2]["private"]
+    lines = exported(game, builder, "aihistory/export Mira = text, since yesterday", folder)
+    assert len(lines) == 4 and "barrel" not in "\n".join(lines)
+    assert lines[0].startswith("2026-11-19 12:00:00") and "Bob > Ann, Bob: Bob says" in lines[0]
+    rows = [json.loads(line) for line in exported(game, builder, "aihistory/export Mira", folder)]
+    assert rows[2]["withheld"] and "words" not in rows[2] and "name" not in rows[2]
+
+
+def test_a_long_export_never_holds_the_reactor(game, admin, ann, mira, folder):
+    lines = [make_message("user", f"Line {n}.", audience=[ann.dbref]) for n in range(450)]
+    mira.assistant.conversation.append(lines)
+    admin.do("aihistory/export Mira")
+    (path,) = folder.glob("*")
+    assert len(path.read_text().splitlines()) < 450  # the first step alone
+    game.run(1)
+    assert len(path.read_text().splitlines()) == 450
+
+
+def test_a_folder_that_cannot_be_written_is_told(admin, talk, folder):
+    folder.write_text("no folder")
+    text = flat(admin.told("aihistory/export Mira"))
+    assert "Cannot write" in text and "EXPORT_FOLDER" in text
+
+
+def test_whoever_follows_sees_new_lines_until_they_end_it(game, admin, ann, mira):
+    assert "You follow Mira" in admin.told("aihistory/follow Mira")
+    admin.forget()
+    game.model.add(call("say", text="Good day."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    text = flat("\n".join(admin.heard()))
+    assert "Ann > Ada, Ann" in text and "say: Good day." in text
+    assert "You no longer follow" in admin.told("aihistory/follow Mira")
+    admin.forget()
+    game.model.add(call("noop"))
+    ann.do("say Mira, and again")
+    game.run(1)
+    assert " tokens" not in "\n".join(admin.heard())
+    assert mira.assistant.conversation.watchers == {}
+
+
+def test_a_builder_who_follows_reads_no_whisper(game, builder, ann, mira):
+    builder.do("aihistory/follow Mira")
+    builder.forget()
+    game.model.add(call("whisper", target="Ann", text="Under the barrel."))
+    ann.do("whisper Mira = where is the key?")
+    game.run(1)
+    text = flat("\n".join(builder.heard()))
+    assert "[whisper, Admins read it]" in text
+    assert "key" not in text and "barrel" not in text and "Ann" not in text
+
+
+def test_following_ends_when_the_follower_leaves(game, admin, ann, mira):
+    admin.do("aihistory/follow Mira")
+    admin.account.unpuppet_object(admin.session)
+    game.model.add(call("noop"))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert mira.assistant.conversation.watchers == {}
+    assert " tokens" not in "\n".join(admin.heard())
+
+
+def broken():
+    raise OSError("gone")
+
+
+def test_an_error_of_a_follower_costs_no_answer(game, admin, ann, mira):
+    log, use = mira.assistant.conversation, "aihistory/follow"
+    log.watchers[admin.session] = Follower(
+        mira.assistant, admin.character, admin.session, broken, use
+    )
+    game.model.add(call("say", text="Good day."))
+    ann.forget()
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert "Good day." in "\n".join(ann.heard())
