@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from evennia_ai.policy.facts.sources import sentences_of
 from evennia_ai.policy.facts.terms import find_terms
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.scenes.checks import Act, Spoken
@@ -100,7 +101,8 @@ def proposed(turn: LoggedTurn, names: set[str]) -> Iterator[str]:
     """Yield checks that the recorded answer passes."""
     words = "\n".join(item.text for item in turn.spoken)
     known = {name.casefold() for name in names}
-    terms = [term for term in find_terms(words) if term.casefold() not in known]
+    found = (term for sentence in sentences_of(words) for term in find_terms(sentence))
+    terms = [term for term in dict.fromkeys(found) if term.casefold() not in known]
     kept = [one_line(term) for term in terms if mentions(one_line(term), words)][:MOST_PROPOSED]
     if kept:
         yield f"must_mention: [{', '.join(map(quoted, kept))}]"
@@ -114,5 +116,5 @@ def proposed(turn: LoggedTurn, names: set[str]) -> Iterator[str]:
 
 def call_text(name: str, arguments: Mapping[str, object]) -> str:
     """Return a tool call as YAML on one line, without empty arguments."""
-    given = {key: one_line(str(value)) for key, value in arguments.items()}
+    given = {key: one_line(str(value)) for key, value in arguments.items() if value is not None}
     return json.dumps({name: {k: v for k, v in given.items() if v}}, ensure_ascii=False)

@@ -99,4 +99,9 @@ def open_models(
     learning = LearningClient(ReplyClient(client, call_from_thread), endpoints, clock)
     gateway = ModelGateway(clock, {"openai": learning, "offline": OfflineBrain()})
     thread.start()
-    return CheckModels(gateway, profiles, endpoints.told), thread.stop
+
+    def close() -> None:
+        gateway.close()  # first, so that the turn in flight is dropped
+        thread.stop()
+
+    return CheckModels(gateway, profiles, endpoints.told), close

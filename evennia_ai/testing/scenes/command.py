@@ -12,7 +12,7 @@ import yaml
 from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.python.failure import Failure
 
-from evennia_ai.errors import AssistantError, ConfigError
+from evennia_ai.errors import AssistantError, ConfigError, TurnAborted
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.scenes.format import Scene
@@ -85,7 +85,10 @@ def load_scenes(file: str, character: str = "") -> list[Scene]:
 
 
 def in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
-    """Run the reactor until work is done; return None, its Failure, or `INTERRUPTED`."""
+    """Run the reactor until work is done or somebody stops it; return None or a Failure.
+
+    If it was stopped, the Failure is of TurnAborted, or the result is `INTERRUPTED`.
+    """
     from twisted.internet import reactor
 
     main: Any = reactor
@@ -137,13 +140,14 @@ def show(results: Sequence[SceneResult], tell: Tell) -> None:
 
 def ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: Tell) -> int:
     """Tell how the check ended; return the exit code."""
-    if outcome == INTERRUPTED:
+    failure = outcome if isinstance(outcome, Failure) else None
+    if outcome == INTERRUPTED or (failure and failure.check(TurnAborted)):
         tell(f"Stopped: {len(results)} of {scenes} scenes were played.")
         return INTERRUPTED
-    if isinstance(outcome, Failure):
-        if not outcome.check(AssistantError):
-            outcome.raiseException()
-        tell(outcome.getErrorMessage())
+    if failure:
+        if not failure.check(AssistantError):
+            failure.raiseException()
+        tell(failure.getErrorMessage())
         return BROKEN
     failed = sum(not result.holds for result in results)
     tell(f"{failed} of {scenes} scenes failed." if failed else f"All {scenes} scenes passed.")

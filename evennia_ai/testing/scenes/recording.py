@@ -7,8 +7,9 @@ import re
 from typing import Any
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.messages import SAY, WHISPER
+from evennia_ai.messages import WHISPER
 from evennia_ai.models import Event, ToolCall, Turn
+from evennia_ai.policy.request_forms.wire_order import WHISPERED
 from evennia_ai.policy.scenes.checks import Act, Spoken
 from evennia_ai.policy.scenes.recorded import LoggedLine, LoggedTurn, scene_text
 from evennia_ai.store.attributes import SCRIPT_KEY
@@ -58,7 +59,8 @@ def read_turn(row: Any, whispers: bool) -> LoggedTurn:
     """Return a turn with what was heard and done; private lines only with ``whispers``."""
     events = Event.objects.filter(turn=row).order_by("id")
     calls = ToolCall.objects.filter(turn=row, state="done", world=True).order_by("id")
-    made = [Act(call.name, json.loads(call.arguments or "{}"), call.state) for call in calls]
+    spoken = (as_spoken(call) for call in calls if call.name in SPOKEN)
+    others = (call for call in calls if call.name not in SPOKEN)
     return LoggedTurn(
         row.id,
         tuple(
@@ -66,12 +68,12 @@ def read_turn(row: Any, whispers: bool) -> LoggedTurn:
             for event in events
             if whispers or not event.private
         ),
-        tuple(as_spoken(act, row.private) for act in made if act.name in SPOKEN),
-        tuple(act for act in made if act.name not in SPOKEN),
+        tuple(item for item in spoken if whispers or not item.private),
+        tuple(Act(call.name, json.loads(call.arguments or "{}"), call.state) for call in others),
     )
 
 
-def as_spoken(act: Act, private: bool) -> Spoken:
-    """Return a logged speech; in a private turn, words said are whispered."""
-    whispered = act.name == WHISPER or (private and act.name == SAY)
-    return Spoken(act.name, str(act.arguments.get("text", "")), whispered)
+def as_spoken(call: Any) -> Spoken:
+    """Return a logged speech; words of a private turn are whispered, whatever the tool."""
+    private = call.name == WHISPER or call.result.startswith(WHISPERED)
+    return Spoken(call.name, str(json.loads(call.arguments or "{}").get("text", "")), private)
