@@ -1,6 +1,7 @@
 """`evennia ai_check` plays scenes of files and of the game's characters, and records turns."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -47,8 +48,9 @@ def stage(db, settings):
         data = {**MIRA, "steps": [HELLO], "scene": "One", **scene}
         (read,) = read_scenes({"scenes": [data]}, "x.yaml")
         models = CheckModels(gateway_to(model, clock), PROFILES, lambda told: told)
-        player = Player(load_registry(()).tools.values(), models, clock)
-        player.play_scene(read, cast_of(read), profile).addBoth(ended.append)
+        player, cast = Player(load_registry(()).tools.values(), models, clock), cast_of(read)
+        player.ensure_playable(read, cast, profile)
+        player.play_scene(read, cast, profile).addBoth(ended.append)
         while not ended:
             clock.advance(1)
         if isinstance(ended[0], Exception) or hasattr(ended[0], "raiseException"):
@@ -185,6 +187,26 @@ def test_a_model_that_is_down_ends_the_check(stage, error):
 def test_an_unknown_profile_is_told_with_the_known_ones(stage):
     with pytest.raises(ConfigError, match="Known profiles: judge, offline, scripted"):
         stage(profile="gpt9")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"must_not_do": "giv"}, "One: there is no tool 'giv'. There are: say, whisper,"),
+        (
+            {"must_not_do": {"give": {"thing": "mug"}}},
+            "One: the tool 'give' has no argument 'thing'. It has: item, to",
+        ),
+    ],
+)
+def test_a_call_that_no_model_could_make_is_told(stage, answer, told):
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        stage(steps=[{**HELLO, "answer": answer}])
+
+
+def test_a_setting_that_does_not_exist_is_told(stage):
+    with pytest.raises(ConfigError, match="temprature"):
+        stage(settings={"temprature": 1})
 
 
 # --- the game's characters ---
@@ -331,7 +353,7 @@ def test_the_example_passes_with_the_offline_brain(tmp_path):
         "world/scenes.yaml", "--profile", "offline", "--repeat", "2", "--junit", report
     )
     assert code == 0, told
-    assert "All 4 scenes passed." in told
+    assert "4 of 4 scenes passed." in told
     assert max(map(len, told.splitlines())) <= 78 or str(tmp_path) in told
     assert ET.parse(report).getroot().get("failures") == "0"
 
@@ -342,7 +364,7 @@ def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):
     assert code == 1
     assert "1/2 One" in told
     assert "FAILED must_mention xyzzy: not mentioned" in told
-    assert told.rstrip().endswith("1 of 2 scenes failed.")
+    assert told.rstrip().endswith("1 of 2 scenes passed.")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from evennia_ai.config import AssistantConfig, ModelProfile, choose_settings, fit_settings
+from evennia_ai.config.fields import known_setting
 from evennia_ai.config.profiles import (
     DEFAULT_PROFILE,
     OFFLINE,
@@ -62,6 +63,8 @@ class CheckModels:
 
         Raises ConfigError if any of them is wrong.
         """
+        for setting in scene.settings:
+            known_setting(setting)
         layers = {**own, **scene.settings}
         name = profile or scene.profile
         if name:

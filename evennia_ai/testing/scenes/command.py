@@ -117,11 +117,9 @@ def play_file(
     reactor.addSystemEventTrigger("during", "shutdown", close)
     tools = load_registry(game_setting("TOOLS", ())).tools.values()
     cast = [(scene, cast_of(scene)) for scene in scenes]
-    for scene, who in cast:  # so that a mistake is told before anything is paid for
-        models.choose(scene, who.settings, options.profile)
-        for judge in filter(None, (step.answer.in_persona.judge for step in scene.steps)):
-            models.judge(judge)
     player = Player(tools, models, clock)
+    for scene, who in cast:  # so that a mistake is told before anything is paid for
+        player.ensure_playable(scene, who, options.profile)
     return play_all(player, cast, tell, results, options.profile, options.repeat)
 
 
@@ -149,9 +147,9 @@ def ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: T
             failure.raiseException()
         tell(failure.getErrorMessage())
         return BROKEN
-    failed = sum(not result.holds for result in results)
-    tell(f"{failed} of {scenes} scenes failed." if failed else f"All {scenes} scenes passed.")
-    return FAILED if failed else PASSED
+    passed = sum(result.holds for result in results)
+    tell(f"{passed} of {scenes} scenes passed.")
+    return PASSED if passed == scenes else FAILED
 
 
 def write_file(file: str, text: str, tell: Tell) -> None:

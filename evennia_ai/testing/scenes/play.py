@@ -9,7 +9,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.errors import ProviderError, ProviderUnavailable
+from evennia_ai.errors import ConfigError, ProviderError, ProviderUnavailable
 from evennia_ai.messages import NOOP
 from evennia_ai.policy.conversation.persona import Persona, render_persona
 from evennia_ai.policy.replies.artefacts import Surroundings
@@ -42,6 +42,26 @@ class Player:
 
     def __init__(self, tools: Iterable[Tool], models: CheckModels, clock: Any) -> None:
         self.tools, self.models, self.clock = list(tools), models, clock
+
+    def ensure_playable(self, scene: Scene, cast: Cast, profile: str) -> None:
+        """Raise ConfigError for what would only show in the middle of a check, or never."""
+        self.models.choose(scene, cast.settings, profile)
+        known = {item.name: item.arguments.model_fields for item in self.tools}
+        answers = [step.answer for step in scene.steps]
+        calls = [call for answer in answers for call in (*answer.must_do, *answer.must_not_do)]
+        for name in (*scene.tools, *scene.results, *(call.tool for call in calls)):
+            if name not in known:
+                raise ConfigError(
+                    f"{scene.scene}: there is no tool '{name}'. There are: {', '.join(known)}."
+                )
+        for call in calls:
+            if strange := sorted(set(call.arguments) - set(known[call.tool])):
+                raise ConfigError(
+                    f"{scene.scene}: the tool '{call.tool}' has no argument '{strange[0]}'. "
+                    f"It has: {', '.join(known[call.tool]) or 'none'}."
+                )
+        for judge in filter(None, (answer.in_persona.judge for answer in answers)):
+            self.models.judge(judge)
 
     @inlineCallbacks
     def play_scene(
