@@ -62,8 +62,13 @@ ROOMS = (
     Room("services", 9, EDGE, "the composition root, start and stop, the shared timers"),
     Room("commands", 9, EDGE, "what players, builders and admins type and read"),
     Room("web", 9, EDGE, "the web client's additions"),
-    Room("testing", 9, EDGE, "stand-ins that ship, for this suite and for a game's own tools"),
-    Room("management", 9, EDGE, "Evennia's command line: taking the package out of a game"),
+    Room(
+        "testing",
+        9,
+        EDGE,
+        "stand-ins that ship, for this suite and a game's own; scenes to test characters",
+    ),
+    Room("management", 9, EDGE, "Evennia's command line: uninstalling, and tests of characters"),
 )
 FLOOR = {room.name: room.floor for room in ROOMS}
 # Parts of an edge room that the engine's rule holds for all the same.

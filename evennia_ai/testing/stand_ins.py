@@ -13,7 +13,7 @@ from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import BUILDER
-from evennia_ai.policy.conversation.persona import read_persona
+from evennia_ai.policy.conversation.persona import Persona, read_persona
 from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.tokens import CountText, UsageReport, estimate_tokens
 from evennia_ai.ports import (
@@ -106,8 +106,9 @@ class StandInScript:
         self,
         gateway: Gateway,
         config: AssistantConfig | None = None,
-        persona: str | Mapping[str, Any] = "You are Mira, a barkeep.",
+        persona: str | Mapping[str, Any] | Persona = "You are Mira, a barkeep.",
         embedder: Embedder | RemoteEmbedder | None = None,
+        name: str = "Mira",
     ) -> None:
         self.id = self.pk = 1
         self.db, self.ndb = Namespace(), Namespace()
@@ -126,7 +127,7 @@ class StandInScript:
         self.profile = ModelProfile("test", model="scripted")
         self.persona = read_persona(persona)
         self.persona_authors = frozenset({BUILDER})
-        self.character_name = "Mira"
+        self.character_name = name
         self.character = StandInCharacter(self.character_name, self.services.now)
         self.obj = self.character
         self.journal = self.character.journal

@@ -8,6 +8,7 @@ The first line of a fenced block says what the test does with it:
     ```sh                          run it, in the folder where the block before ended
     ```sh install                  skip it: the tests' environment has the package
     ```python <path>               append it to this file of the game
+    ```yaml <path>                 the same
     ```python example              skip it
     ```python remove <path>        remove these lines from this file
     ```text output                 expect this from the commands before; "…" matches anything
@@ -125,7 +126,7 @@ class FreshGame(GameServer):
             pass
         elif block.language == "python" and what == "remove":
             self.take_out(rest, block.body)
-        elif block.language == "python" and what:
+        elif block.language in ("python", "yaml") and what:
             self.write(block.marks, block.body)
         elif (block.language, what) == ("text", "output"):
             self.check_output(block.body)

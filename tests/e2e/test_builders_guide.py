@@ -1,7 +1,8 @@
 """The builders' guide, done word for word over telnet in a newly initialised game.
 
-One block is not run as it stands, since it names a language model that a test does not have: the
-stub provider takes its place, with a rule that likes the polite. All else is as on the page.
+Two blocks are not run as they stand. One names a language model that a test does not have: the stub
+provider takes its place, with a rule that likes the polite. The other names turns by numbers, which
+depend on what happened before. All else is as on the page.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ def test_the_builders_guide_does_what_it_says(game: FreshGame, tmp_path: Path) -
             game.env.update(OPENAI_BASE_URL=stub.base_url, EVENNIA_AI_MODEL="stub-1")
             game.shell(f"{first}\n{last}")
 
-        game.follow(PAGE, instead={"sh model": start_with_model})
+        def record_all(block: Block) -> None:
+            game.shell(block.body.replace("12-15", "1-9999"))
+
+        instead = {"sh model": start_with_model, "sh record": record_all}
+        game.follow(PAGE, instead=instead)
         offered = [str(request["body"].get("tools")) for request in stub.requests()]
     # The first request of a cold start only warms the model up.
     assert any("Open the gate to one person here whom you like." in tools for tools in offered)

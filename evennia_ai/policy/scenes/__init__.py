@@ -1,0 +1,1 @@
+"""Tests of a character: what a scene is, which of its checks hold, and how results are shown."""

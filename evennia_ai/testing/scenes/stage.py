@@ -1,0 +1,209 @@
+"""A character in memory on which a scene is played, with tools that change nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.errors import NothingDone
+from evennia_ai.messages import (
+    EMOTE,
+    PERCEIVED,
+    SAY,
+    WHISPER,
+    Audience,
+    Heard,
+    InboxEvent,
+    Message,
+    Situation,
+    ToolCallRequest,
+    heard_message,
+    make_message,
+    wire_call,
+)
+from evennia_ai.policy.audience import may_be_said
+from evennia_ai.policy.conversation.lore import LoreEntry
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
+from evennia_ai.policy.sanitize import spoken_words
+from evennia_ai.policy.scenes.checks import Spoken
+from evennia_ai.policy.scenes.format import Line, Scene
+from evennia_ai.ports import Gateway, ToolContext, ToolResult
+from evennia_ai.scheduling import Steps
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.tools.base import EVERYBODY, Tool
+from evennia_ai.tools.control import may_be_sent_to_bed
+from evennia_ai.tools.needs import has_containers, has_exits, has_things
+from evennia_ai.tools.registry import ToolRegistry
+from evennia_ai.turn.tool_execution import ASKED, DONE, failed_call
+
+Need = Callable[[ToolContext], bool] | None
+OURS = "evennia_ai.tools."
+FIRST_PERSON = 1_001  # no object of the game is ever looked up by it
+HARMLESS = frozenset({"add_journal_entry", "search_journal", "search_memory", "noop"})
+SPOKEN = (SAY, WHISPER, EMOTE)
+RESULTS = {SAY: SAID, WHISPER: WHISPERED, EMOTE: EMOTED}
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Who plays: a persona with its lore, its place, and its settings."""
+
+    name: str
+    persona: Persona
+    lore: tuple[LoreEntry, ...]
+    situation: Situation
+    settings: Mapping[str, Any]
+
+
+class SceneToolbox(ToolRegistry):
+    """The game's tools: arguments are checked, words are kept in ``spoken``, nothing is done."""
+
+    def __init__(
+        self, tools: Iterable[Tool], scene: Scene, cast: Cast, people: Mapping[str, str]
+    ) -> None:
+        """Take the tools of everybody, and others that the scene names."""
+        self.spoken: list[Spoken] = []
+        self._scene, self._name, self._people = scene, cast.name, people
+        allowed = (item for item in tools if item.lock == EVERYBODY or item.name in scene.tools)
+        super().__init__(replace(item, needed=need_of(item, cast.situation)) for item in allowed)
+
+    def is_permitted(self, item: Tool, context: ToolContext) -> bool:
+        """Return True: nobody here is in the game, so no lock can be asked."""
+        return True
+
+    def _ensure_rights(self, item: Tool, context: ToolContext) -> None:
+        """Let every tool pass, since none is run that changes anything."""
+
+    @inlineCallbacks
+    def run(
+        self, context: ToolContext, call: ToolCallRequest, dry: bool = False
+    ) -> Steps[ToolResult]:
+        """Check a call and tell what it would do. Fires with a `ToolResult`; never fails."""
+        checked: ToolResult = yield super().run(context, call, dry=True)
+        if dry or checked.state != DONE:
+            return checked
+        if call.name in self._scene.results:
+            return ToolResult(DONE, self._scene.results[call.name])
+        if call.name in HARMLESS:
+            result: ToolResult = yield super().run(context, call)
+            return result
+        if self.tools[call.name].waits:
+            return ToolResult(ASKED, "Somebody must agree to that first.")
+        if call.name not in SPOKEN:
+            return ToolResult(DONE, "Done.")
+        try:
+            return self._speak(context, call.name, json.loads(call.arguments))
+        except NothingDone as error:
+            return failed_call(error, in_doubt=False)
+
+    def _speak(self, context: ToolContext, kind: str, arguments: Mapping[str, str]) -> ToolResult:
+        """Keep words; who hears them is decided as in `tools.speech`. Raises NothingDone."""
+        here = frozenset(self._people.values())
+        to_all = not context.whispered and may_be_said(here, context.audience, context.private)
+        if kind == EMOTE and not may_be_said(here, context.audience, context.private):
+            raise NothingDone("Others would see that, and this talk is private: whisper instead.")
+        receivers = here & context.audience
+        if kind == WHISPER and arguments.get("target"):
+            receivers = self._person(arguments["target"])
+        if not receivers:
+            raise NothingDone("Nobody of that name is here to hear you.")
+        private = kind == WHISPER or (kind == SAY and not to_all)
+        if private and not may_be_said(receivers, context.audience, context.private):
+            raise NothingDone("What was told you in confidence is not for that person.")
+        words = spoken_words(arguments["text"], self._name, context.script.config.max_speech_chars)
+        if not words:
+            raise NothingDone("There were no words in that.")
+        self.spoken.append(Spoken(WHISPER if private else kind, words, private))
+        return ToolResult(
+            DONE, WHISPERED if private else RESULTS[kind], receivers if private else None
+        )
+
+    def _person(self, name: str) -> Audience:
+        """Return the person of a name or of its beginning."""
+        wanted = name.strip().lower()
+        found = (
+            ref for who, ref in self._people.items() if wanted and who.lower().startswith(wanted)
+        )
+        return frozenset(list(found)[:1])
+
+
+def need_of(item: Tool, seen: Situation) -> Need:
+    """Return a tool's test whether it is needed, without a look at objects of the game."""
+    there: dict[Need, bool] = {
+        has_exits: bool(seen.exits),
+        has_things: bool(seen.things or seen.carrying),
+        has_containers: False,
+        may_be_sent_to_bed: False,
+    }
+    need = item.needed
+    if need in there:
+        return lambda _: there[need]
+    return need if item.run.__module__.startswith(OURS) else None
+
+
+class Stage:
+    """One scene in memory: its character, its people, and what they remember."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        cast: Cast,
+        tools: Iterable[Tool],
+        gateway: Gateway,
+        clock: Any,
+        chosen: tuple[ModelProfile, AssistantConfig],
+    ) -> None:
+        self.scene, self.cast = scene, cast
+        numbered = enumerate(scene.everybody, FIRST_PERSON)
+        self.people = {who: f"#{number}" for number, who in numbered}
+        self.toolbox = SceneToolbox(tools, scene, cast, self.people)
+        profile, config = chosen
+        self.script = script = StandInScript(gateway, config, cast.persona, name=cast.name)
+        script.profile = profile
+        services: Any = script.services
+        services.clock, services.toolbox = clock, self.toolbox
+        world = services.world
+        world.present = frozenset(self.people.values())
+        world.names = {ref: who for who, ref in self.people.items()}
+        world.seen = replace(cast.situation, people=tuple(self.people))
+        world.known = list(cast.lore)
+        for memory in scene.memories:
+            self.remember(memory.text, memory.told_by, memory.private)
+        script.conversation.append([m for line in scene.earlier for m in self.logged(line)])
+
+    def remember(self, text: str, told_by: str, private: bool) -> None:
+        """Write a journal entry; if private, only whoever told it may hear of it."""
+        source = {self.people[told_by]} if told_by in self.people else set[str]()
+        known_to = sorted(source) if private else None
+        self.script.journal.add(text, audience=known_to, speakers=sorted(source))
+
+    def logged(self, line: Line) -> list[Message]:
+        """Return an earlier line as it stands in a log."""
+        if line.who != self.cast.name:
+            return [heard_message(InboxEvent(0, self.script.services.now(), self.heard(line)), 0)]
+        here = sorted(self.people.values())
+        about: dict[str, Any] = {
+            "turn_id": 0,
+            "audience": here,
+            "authors": here,
+            "private": line.kind == WHISPER,
+        }
+        called = wire_call(f"earlier{id(line)}", line.kind, json.dumps({"text": line.text}))
+        return [
+            make_message("assistant", "", tool_calls=[called], **about),
+            make_message(
+                "tool", RESULTS[line.kind], tool_call_id=called["id"], nature=PERCEIVED, **about
+            ),
+        ]
+
+    def heard(self, line: Line, addressed: bool = True) -> Heard:
+        """Return a line as the character hears it."""
+        ref, private = self.people[line.who], line.kind == WHISPER
+        audience = frozenset({ref}) if private else frozenset(self.people.values())
+        return Heard(line.kind, ref, line.who, line.text, audience, private, addressed)

@@ -1,0 +1,116 @@
+"""Which checks of a step hold for an answer."""
+
+import pytest
+
+from evennia_ai.policy.replies.artefacts import Surroundings
+from evennia_ai.policy.scenes.checks import Act, Answer, Spoken, judge_answer, language_of
+from evennia_ai.policy.scenes.format import Expected
+
+AROUND = Surroundings(
+    name="Odile", persona="You are Odile, daughter of Berta.", people={"Ann"}, heard=["Hello!"]
+)
+GIVE = Act("give", {"item": "mug of ale", "to": "Ann"}, "done")
+
+
+def said(*texts, **fields):
+    return Answer(tuple(Spoken("say", text) for text in texts), **fields)
+
+
+def failed(answer, around=AROUND, **checks):
+    verdicts = judge_answer(Expected.model_validate(checks), answer, around)
+    return [verdict.check for verdict in verdicts if not verdict.holds]
+
+
+def test_an_answer_in_persona_holds_without_any_check():
+    assert failed(said("Good evening, Ann.")) == []
+
+
+def test_silence_and_a_fallback_line_are_no_answer():
+    assert failed(Answer()) == ["answered"]
+    assert failed(said("I lost my thread.", problem="it was JSON")) == ["answered"]
+    assert failed(Answer(acts=(GIVE,))) == []
+
+
+def test_silence_can_be_asked_for():
+    assert failed(Answer(), answered=False) == []
+    assert failed(said("Yes?"), answered=False) == ["answered: false"]
+
+
+def test_a_fallback_line_mentions_nothing():
+    answer = said("The cellar is dark.", problem="no answer")
+    assert failed(answer, must_mention="cellar") == ["answered", "must_mention cellar"]
+
+
+def test_words_may_come_in_any_of_the_lines_of_an_answer():
+    answer = said("Three coins.", "For a room.")
+    assert failed(answer, must_mention=["3 coins", ["bed", "room"]]) == []
+    assert failed(answer, must_mention="breakfast") == ["must_mention breakfast"]
+    assert failed(answer, must_not_mention=[["free", "room"]]) == ["must_not_mention free | room"]
+
+
+def test_a_call_must_be_done_with_the_arguments():
+    answer = said("Here.", acts=(GIVE,))
+    assert failed(answer, must_do={"give": {"item": "ale", "to": "Ann"}}) == []
+    assert failed(answer, must_do={"give": {"item": "key"}}) == ["must_do give item=key"]
+    assert failed(answer, must_do="move") == ["must_do move"]
+
+
+def test_a_call_that_failed_is_not_done_but_it_was_tried():
+    answer = said("Here.", acts=(Act("move", {"to": "cellar"}, "failed"),))
+    assert failed(answer, must_do="move") == ["must_do move"]
+    assert failed(answer, must_not_do="move") == ["must_not_do move"]
+    assert failed(answer, must_not_do={"move": {"to": "yard"}}) == []
+
+
+def test_private_means_that_nothing_was_said_aloud():
+    whispered = Answer((Spoken("whisper", "Hush.", private=True),))
+    assert failed(whispered, private=True) == []
+    assert failed(whispered, private=False) == ["private: false"]
+    assert failed(said("Hush."), private=True) == ["private"]
+    assert failed(said("Hush."), private=False) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "As an AI language model, I have no feelings.",
+        "I'm sorry, but I can't assist with that request.",
+        "This role-play is fun.",
+        "My name is Brannoc, and I shoe horses.",
+        '{"say": "hello"}',
+        "The system prompt tells me so.",
+    ],
+)
+def test_who_leaves_the_persona_is_caught(words):
+    assert failed(said("Well.", words)) == ["in_persona"]
+    assert failed(said(words), in_persona=False) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "My name is Odile, love.",
+        "They call me Berta, after my mother.",
+        "I am sorry, I have no room left.",
+        "She is quite a character, Ann.",
+        "I can't help you with that cart.",
+    ],
+)
+def test_what_a_character_may_say_passes(words):
+    assert failed(said(words)) == []
+
+
+def test_a_word_that_the_speaker_used_may_be_repeated():
+    around = Surroundings(name="Odile", heard=["What is a chatbot?"])
+    assert failed(said("A chatbot? Never heard of it."), around) == []
+
+
+def test_language_and_length_are_told():
+    german = said("Ich habe noch ein Zimmer für dich, und es ist warm.")
+    assert failed(german, in_persona={"language": "de"}) == []
+    assert failed(german, in_persona={"language": "en"}) == ["in_persona language en"]
+    assert failed(german, in_persona={"most_words": 5}) == ["in_persona most_words 5"]
+
+
+def test_a_text_too_short_to_tell_has_no_language():
+    assert language_of("Aye.") == ""
