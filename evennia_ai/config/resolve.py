@@ -49,3 +49,10 @@ def valid_values(*layers: Mapping[str, object]) -> tuple[dict[str, Any], list[st
         except ConfigError as error:
             complaints.append(str(error))
     return merged, complaints
+
+
+def source_of(name: str, layers: Mapping[str, Mapping[str, object]]) -> str:
+    """Return the name of the last layer that sets a valid value, "" if none does."""
+    return next(
+        (key for key, layer in [*layers.items()][::-1] if name in valid_values(layer)[0]), ""
+    )
