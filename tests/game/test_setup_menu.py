@@ -119,8 +119,8 @@ def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, g
     assert "has an assistant: change it" in typed(builder, "aisetup")
     assert "Now: You are a guard." in typed(builder, "1")
     typed(builder, "7", "wants = a quiet night", "next", "next", "next", "tick_rate", "reset")
-    text = typed(builder, "next", "next")
-    assert "Guard is changed" in text and "tick_rate: 5 s" in text
+    text = typed(builder, "back", "next", "next")
+    assert "1. Guard is changed" in text and "tick_rate 5 s" in text
     assert script.config.tick_rate == 9 and script.persona.wants == ()
     assert "Guard is changed. Its memories stay." in typed(builder, "live")
     assert guard.assistant is script
@@ -174,7 +174,7 @@ def test_every_page_fits_a_telnet_client_and_names_the_ways_out(builder, guard, 
         assert max(map(len, shown.splitlines())) <= 78, shown
         assert "____" not in shown and "|" not in shown
     for shown in pages[:-1]:
-        assert " ".join(shown.split()).endswith("(back, next, look, help, quit)")
+        assert shown.endswith("\nAlways: back, next, look, help, quit.")
 
 
 def last_number(shown):
@@ -215,12 +215,14 @@ def test_every_archetype_is_filled_in_and_its_settings_are_valid(builder, guard,
 def test_the_model_step_says_what_is_known_of_each_profile(builder):
     text = walked_to(builder, "model")
     assert "default: the offline brain, built in" in text
-    assert "ollama: on this machine or network, names no model yet, asked by" in text
-    assert "openrouter: a service elsewhere" in text
+    words = "ollama: local; no model named yet; form tools, not tested; window unknown"
+    assert words in " ".join(text.split())
+    assert "openrouter: remote; " in text
     assert "Now: profile: default (the default)." in text
     (number,) = [line.split(".")[0] for line in text.splitlines() if ". ollama: " in line]
     text = typed(builder, number)
-    assert "Now: profile: ollama (chosen here)." in text
+    assert "Step 4 of 7, tools" in text
+    assert "Now: profile: ollama (chosen here)." in typed(builder, "back")
 
 
 def test_a_family_of_tools_is_turned_off_and_on(game, builder, tavern):
@@ -242,6 +244,15 @@ def test_a_family_of_tools_is_turned_off_and_on(game, builder, tavern):
     assert builder.last() == 'Otto says, "Evening."'
 
 
+def test_a_family_that_the_game_turns_off_can_be_turned_on(builder, settings, tavern):
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "tools_off": "goals"}
+    assert "6. off: goals" in walked_to(builder, "tools")
+    assert "6. on: goals" in typed(builder, "6")
+    typed(builder, "next", "next", "next", "live")
+    (otto,) = [obj for obj in tavern.contents if obj.key == "Otto"]
+    assert otto.assistant.config.tools_off == ""
+
+
 def test_speech_cannot_be_turned_off(builder, guard):
     builder.do("aisetup Guard = You are a guard.")
     text = typed(builder, "aisetup/set Guard/tools_off = goals, speech")
@@ -256,9 +267,9 @@ def test_every_setting_can_be_reached_changed_and_reset(builder):
         assert "Allowed: " in text and "Default: " in text and "Now: " in text
         assert item.metadata["unit"] in text
         typed(builder, "back")
-    assert "tick_rate: 9 s (chosen here)" in typed(builder, "tick_rate", "9", "tick_rate")
-    typed(builder, "reset")
-    assert "tick_rate: 5 s (the default)" in typed(builder, "tick_rate")
+    assert "Now: tick_rate: 9 s (chosen here)." in typed(builder, "tick_rate", "9")
+    assert "Now: tick_rate: 5 s (the default)." in typed(builder, "reset")
+    assert "Step 5 of 7, habits\n" in typed(builder, "back")
 
 
 def test_a_value_says_where_it_comes_from(builder, guard, settings, service):
@@ -278,9 +289,7 @@ def test_only_admins_change_the_discretion(builder, admin):
     assert "Only admins may change discretion" in typed(builder, "discretion", "trusting")
     assert read_draft(builder.character).settings == {}
     walked_to(admin, "habits")
-    assert "discretion: trusting (chosen here)" in typed(
-        admin, "discretion", "trusting", "discretion"
-    )
+    assert "discretion: trusting (chosen here)" in typed(admin, "discretion", "trusting")
 
 
 # --- wrong inputs ---
@@ -299,12 +308,13 @@ def test_only_admins_change_the_discretion(builder, admin):
         ("character", "Bea", "You may not change Bea"),
         ("persona", "@nobody", "There is no shared persona"),
         ("persona", "", "Type some text"),
+        ("persona", "hello", "'hello' is no choice. Type 1 to 6, back"),
         ("fields", "hello", "Type a field, = and its text."),
         ("fields", "text =", "Type a field, = and its text."),
         ("fields", "colour = red", "The fields are text, voice, "),
-        ("model", "gpt", "'gpt' is no choice here. Type a number from 1 to"),
-        ("model", "", "'' is no choice here."),
-        ("tools", "7", "'7' is no choice here. Type a number from 1 to 6"),
+        ("model", "gpt", "'gpt' is no choice. Type 1 to"),
+        ("model", "", "'' is no choice."),
+        ("tools", "7", "'7' is no choice. Type 1 to 6, back, next"),
         ("habits", "hops", "There is no setting 'hops'."),
         ("tick_rate", "fast", "tick_rate must be a number, not 'fast'."),
         ("tick_rate", "0", "tick_rate must be at least 0.5 s, not 0."),
@@ -360,9 +370,9 @@ def test_after_a_restart_the_step_and_the_choices_are_still_there(builder):
     restart(builder)
     text = typed(builder, "next")
     assert "The server was restarted. Your choices are kept." in text
-    assert "Step 5 of 7, habits" in text
-    assert "Otto is created" in typed(builder, "next", "next")
-    assert "tick_rate: 9 s" in typed(builder, "look")
+    assert "Now: tick_rate: 9 s (chosen here)." in text
+    assert "Otto is created" in typed(builder, "next", "next", "next")
+    assert "tick_rate 9 s" in typed(builder, "look")
     assert "Otto has an assistant now." in typed(builder, "live")
     assert "Tavern" in typed(builder, "look")
 
@@ -548,6 +558,17 @@ def test_without_a_room_there_is_no_trial_and_no_new_character(builder):
     assert "You are in no room." in typed(builder, "hello")
     assert "You are in no room." in typed(builder, "next", "live")
     assert is_open(builder)
+
+
+def test_a_draft_that_a_builder_wrote_deletes_nothing_and_sets_no_discretion(builder, guard):
+    builder.do("aisetup Guard = You are a guard.")
+    forged = {"trial": guard.dbref, "name": "Guard", "dbref": guard.dbref, "persona": "You."}
+    forged["settings"] = {"discretion": "trusting", "stopped": True, "max_hops": "many"}
+    builder.character.attributes.add(MENU_DRAFT, forged)
+    typed(builder, "aisetup", *["next"] * 6)
+    assert guard.pk and guard.assistant
+    assert "Only admins may change discretion" in typed(builder, "live")
+    assert guard.assistant.is_on and guard.assistant.own_settings() == {}
 
 
 def test_a_broken_draft_counts_as_not_chosen(builder):

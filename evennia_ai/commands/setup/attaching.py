@@ -21,7 +21,7 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.attributes import write_attribute, write_attributes
+from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
 
 DISCRETION = "discretion"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -70,9 +70,7 @@ class SetupCommand(AICommand):
         add_assistant_mixin(character)
         write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         script: GameScript = character.attach_assistant(persona)
-        if own:
-            write_attributes(script, **own)
-            script.resolve_settings()
+        self.write_settings(script, own)
         profile = script.profile
         model = f"'{profile.name}' ({profile.client}, {profile.model})"
         self.msg(
@@ -80,6 +78,28 @@ class SetupCommand(AICommand):
             f"{clean_output(model)}. Say something to it, or see |waistatus|n."
         )
         self.report_complaints(script)
+
+    def change(self, script: GameScript, persona: Any, changes: Mapping[str, Any]) -> None:
+        """Change an assistant's settings, None to inherit again, and its persona if it differs."""
+        self.write_settings(script, changes)
+        character = script.character
+        if read_attribute(character, "ai_persona") != persona:
+            authors = {*(read_attribute(character, PERSONA_AUTHORS) or ()), self.caller.dbref}
+            changed = {"ai_persona": persona, PERSONA_AUTHORS: sorted(authors)}
+            write_attributes(character, **changed)
+        self.msg(f"|g{shown_name(script)} is changed.|n Its memories stay.")
+        self.report_complaints(script)
+
+    def write_settings(self, script: GameScript, changes: Mapping[str, Any]) -> None:
+        """Store checked values of settings, None to inherit again; raises as `ensure_may_set`."""
+        for name, value in changes.items():
+            self.ensure_may_set(script, name, value)
+        for name, value in changes.items():
+            if value is None:
+                script.attributes.remove(name)
+            else:
+                write_attribute(script, name, value)
+        script.resolve_settings()
 
     def report_complaints(self, script: GameScript) -> None:
         """Name the settings that are invalid or contradict each other."""

@@ -124,12 +124,7 @@ class CmdAISetup(SetupCommand):
             return
         known_setting(name)
         checked = parse_value(name, value) if value else None
-        self.ensure_may_set(script, name, checked)
-        if value:
-            write_attribute(script, name, checked)
-        else:
-            script.attributes.remove(name)
-        script.resolve_settings()
+        self.write_settings(script, {name: checked})
         effective = getattr(script.config, name)
         origin = "" if value else " (inherited)"
         self.msg(f"{shown_name(script)}: {name} is now {clean_output(str(effective))}{origin}.")

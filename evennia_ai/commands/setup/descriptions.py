@@ -19,13 +19,12 @@ def profile_words(profile: ModelProfile) -> str:
         return f"{profile.name}: the offline brain, built in; needs no model and costs nothing"
     window = window_known(profile).tokens
     parts = (
-        "on this machine or network" if is_local(profile.base_url) else "a service elsewhere",
-        profile.model or "names no model yet",
-        f"asked by {request_form(profile).name}",
+        "local" if is_local(profile.base_url) else "remote",
+        profile.model or "no model named yet",
+        f"form {request_form(profile).name}, {'tested' if profile.told.form else 'not tested'}",
         f"window {window:,} tokens" if window else "window unknown",
-        "tested" if profile.told.form else "not tested (admins: aitest/provider)",
     )
-    return f"{profile.name}: {', '.join(parts)}"
+    return f"{profile.name}: {'; '.join(parts)}"
 
 
 def families(tools: Mapping[str, Tool]) -> dict[str, str]:
@@ -40,7 +39,7 @@ def value_words(name: str, value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "none", True: "yes", False: "no"}[value]
     shown = f"{value:,.15g}" if isinstance(value, int | float) else str(value)
-    return f"{shown} {FIELDS[name].metadata['unit']}".strip()
+    return f"{shown} {FIELDS[name].metadata['unit']}".strip() or "none"
 
 
 def allowed_words(name: str) -> str:

@@ -15,6 +15,7 @@ from evennia_ai.config import (
     choose_settings,
     fit_settings,
     source_of,
+    valid_values,
 )
 from evennia_ai.game.assistant_context import GUESSED_OVERHEAD
 from evennia_ai.game.client_text import as_shown
@@ -69,7 +70,9 @@ def read_draft(caller: Any) -> Draft:
         if name in empty
         and isinstance(value, (str, dict) if name == "persona" else type(empty.get(name)))
     }
-    return Draft(**fitting)
+    changes = fitting.pop("settings", {}).items()  # a builder may have written what is stored
+    valid = {name: v for name, v in changes if name in FIELDS and not valid_values({name: v})[1]}
+    return Draft(**fitting, settings=valid)
 
 
 def write_draft(caller: Any, draft: Draft) -> None:

@@ -139,7 +139,7 @@ def page(
     shown += [part for line in lines for part in wrapped(line)]
     for number, (label, _) in enumerate(choices, 1):
         shown += wrapped(f"{number}. {label}", 3)
-    shown += ["", *wrapped(f"{ask} (back, next, look, help, quit)".strip())]
+    shown += ["", *wrapped(ask), "Always: back, next, look, help, quit."]
     leads = {
         ("back", "b"): gotos.get("back", steps[max(place - 1, 0)]),
         ("next", "n"): gotos.get("next", steps[place + 1]),
@@ -151,6 +151,6 @@ def page(
 
 def refuse(caller: Any, raw_string: str, most: int = 0, **kwargs: Any) -> None:
     """Raise UsageError with what can be typed instead."""
-    typed = as_shown(clean_heard(raw_string, 40))
-    number = f"a number from 1 to {most}, " if most else ""
-    raise UsageError(f"'{typed}' is no choice here. Type {number}back, next, look or quit.")
+    typed = as_shown(clean_heard(raw_string, 20))
+    number = f"1 to {most}, " if most else ""
+    raise UsageError(f"'{typed}' is no choice. Type {number}back, next, look or quit.")

@@ -19,8 +19,7 @@ from evennia_ai.commands.setup.descriptions import (
     value_words,
 )
 from evennia_ai.commands.setup.draft import Draft, InForce, in_force, read_draft, write_draft
-from evennia_ai.commands.setup.live import go_live
-from evennia_ai.commands.setup.menu import page
+from evennia_ai.commands.setup.menu import page, refuse
 from evennia_ai.commands.setup.personas import PERSONA_CHARS, changed_persona, typed_persona
 from evennia_ai.commands.setup.trial import start_trial
 from evennia_ai.config import (
@@ -32,12 +31,12 @@ from evennia_ai.config import (
     resolve_profile,
 )
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.conversation.persona import read_persona, render_persona, stored_fields
+from evennia_ai.policy.conversation.persona import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard, cut_text
 from evennia_ai.store.attributes import read_attribute
 
 MOST_LISTED = 12
-ANSWER_CHARS = 200
+ANSWER_CHARS, SHOWN_CHARS = 200, 240
 FIELD_HELP: Mapping[str, str] = {
     "text": "who the character is",
     "voice": "how it sounds",
@@ -87,7 +86,7 @@ def character(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
             f"Chosen: {chosen}." if chosen else "",
         ],
         choices[:MOST_LISTED],
-        "Type a number, the name of any character, or new and a name, such as: new Mira",
+        "Type a number, the name of any character, or new and a name, such as new Mira.",
         typed=_choose,
         back=_no_step_before,
         next=_leave_character,
@@ -138,10 +137,11 @@ def persona(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
     choices: list[Any] = [(a["title"], (_take, {"key": key})) for key, a in archetypes().items()]
     if isinstance(draft.persona, dict) or draft.persona[:1] not in ("", "@"):
         choices.append(("Change the present persona, field by field", "fields"))
+    words = _persona_words(caller)
     ready = "Take a ready one and fill in its blanks, or type it in your own words: You are ..."
     return page(
         "persona",
-        [f"Who is {draft.name}? {ready}", _persona_words(caller, "Now: ")],
+        [f"Who is {draft.name}? {ready}", f"Now: {words}" if words else ""],
         choices,
         "Type a number, a persona, or @ and the name of a shared persona.",
         typed=_describe,
@@ -149,12 +149,10 @@ def persona(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
     )
 
 
-def _persona_words(caller: Any, before: str = "", limit: int = 300) -> str:
-    """Return the chosen persona on one line, "" if none is chosen."""
-    chosen = read_draft(caller).persona
-    resolved = _actor(caller).services.personas.resolve(chosen)
-    words = " ".join(render_persona(resolved).split())
-    return f"{before}{cut_text(words, limit)}" if chosen else ""
+def _persona_words(caller: Any) -> str:
+    """Return the beginning of the chosen persona, "" if none is chosen."""
+    found = _actor(caller).services.personas.resolve(read_draft(caller).persona)
+    return cut_text(found.text, SHOWN_CHARS)
 
 
 def _leave_persona(caller: Any, **kwargs: Any) -> str:
@@ -170,6 +168,8 @@ def _take(caller: Any, raw_string: str, key: str, **kwargs: Any) -> str:
 
 def _describe(caller: Any, raw_string: str, **kwargs: Any) -> str:
     typed = typed_persona(raw_string)
+    if " " not in typed and not typed.startswith("@"):
+        refuse(caller, typed, len(archetypes()))
     _actor(caller).services.personas.resolve(typed)
     _update(caller, persona=typed)
     return "model" if typed.startswith("@") else "fields"
@@ -205,7 +205,7 @@ def fields(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
         value = value if isinstance(value, str) else "; ".join(value)
         lines.append(f"{name} ({purpose}): {value or 'empty'}")
     ask = "To change a field, type for example: voice = low and dry. knows, wants, never and "
-    ask += "examples are lists with semicolons. next goes on."
+    ask += "examples are lists with semicolons."
     return page(
         "persona: field by field", lines, ask=ask, typed=_set_field, back="persona", next="model"
     )
@@ -230,9 +230,9 @@ def model(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
             words = profile_words(told)
         except ConfigError as error:
             words = f"{name}: cannot be used. {error}"
-        choices.append((words, (_set, {"name": "profile", "value": name, "to": "model"})))
+        choices.append((words, (_set, {"name": "profile", "value": name, "to": "tools"})))
     lines = ["Which model profile answers for it?", f"Now: {_found(caller).words('profile')}."]
-    return page("model", lines, choices, "Type a number.")
+    return page("model", lines, choices, "Type a number, or next to keep it.")
 
 
 def tools(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
@@ -249,9 +249,11 @@ def tools(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
     return page("tools", lines, choices, "Type a number to turn a family on or off.")
 
 
-def _toggle(caller: Any, raw_string: str, family: str, **kwargs: Any) -> Any:
+def _toggle(caller: Any, raw_string: str, family: str, **kwargs: Any) -> str:
     off = read_families(_found(caller).config.tools_off) ^ {family}
-    return _set(caller, "", "tools_off", ", ".join(sorted(off)) or "none", "tools")
+    changed = {"tools_off": ", ".join(sorted(off))}  # "" also turns on what the game turns off
+    _update(caller, settings={**read_draft(caller).settings, **changed})
+    return "tools"
 
 
 def habits(caller: Any, raw_string: str = "", start: int = 0, **kwargs: Any) -> Any:
@@ -288,13 +290,13 @@ def setting(caller: Any, raw_string: str = "", name: str = "profile", **kwargs: 
 
 
 def _set(
-    caller: Any, raw_string: str, name: str, value: str = "", to: str = "habits", **kwargs: Any
+    caller: Any, raw_string: str, name: str, value: str = "", to: str = "setting", **kwargs: Any
 ) -> Any:
     draft, typed = read_draft(caller), value or typed_persona(raw_string)
     checked = None if typed.lower() == "reset" else parse_value(name, typed)
     _actor(caller).sets_discretion(_found(caller).profile, name, checked)
     _update(caller, settings={**draft.settings, name: checked})
-    return to, {"start": kwargs.get("start", 0)}
+    return to, {**kwargs, "name": name}
 
 
 def trial(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
@@ -315,14 +317,15 @@ def _try(caller: Any, raw_string: str, **kwargs: Any) -> None:
 def finish(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
     """Show all that was chosen."""
     draft, found = read_draft(caller), _found(caller)
-    changed = ", ".join(found.words(name) for name in draft.settings if name != "profile")
+    names = sorted({*draft.settings} - {"profile", "tools_off"})
+    changed = "; ".join(f"{n} {value_words(n, getattr(found.config, n))}" for n in names)
     what = "gets an assistant" if draft.dbref else "is created in this room with an assistant"
     choices = [
         (f"{draft.name} {'is changed' if draft.script else what}", "character"),
-        (_persona_words(caller, "Persona: ", 200), "persona"),
+        (f"Persona: {_persona_words(caller)}", "persona"),
         (f"Model profile {profile_words(found.profile)}", "model"),
         (f"Tools off: {found.config.tools_off or 'none'}", "tools"),
-        (f"Settings: {changed or 'all inherited'}", "habits"),
+        (f"Settings: {changed or 'as they were'}", "habits"),
     ]
     fix = [f"Fix this: {complaint}" for complaint in found.complaints]
     ask = "Type live to put it into the game, or a number to change something."
@@ -332,7 +335,17 @@ def finish(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
 def _live(caller: Any, raw_string: str, **kwargs: Any) -> None:
     if raw_string.strip().lower() != "live":
         raise UsageError("This is the last step. Type live, a number from 1 to 5, back or quit.")
-    go_live(_actor(caller), read_draft(caller))
+    draft, actor = read_draft(caller), _actor(caller)
+    if draft.trial:
+        raise UsageError("A trial is in progress. Wait for its answer.")
+    present = in_force(replace(draft, settings={}), actor.services).profile
+    for name, value in draft.settings.items():
+        actor.sets_discretion(present, name, value)  # nothing is created if this may not be set
+    if draft.script:
+        actor.change(draft.script, draft.persona, draft.settings)
+    else:
+        found = draft.character or actor.create(draft.typed)
+        actor.attach(found, draft.persona, draft.own_settings())
     caller.ndb._evmenu.is_done = True
     caller.ndb._evmenu.close_menu()
     raise EvMenuGotoAbortMessage("")

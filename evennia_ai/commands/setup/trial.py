@@ -15,9 +15,11 @@ from evennia_ai.commands.setup.attaching import SetupCommand
 from evennia_ai.commands.setup.draft import Draft, in_force, read_draft, write_draft
 from evennia_ai.game.perception import find_object
 from evennia_ai.policy.disclosure import DRY_RUNS
-from evennia_ai.store.attributes import SCRIPT_KEY, write_attribute
+from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attributes
 from evennia_ai.store.lore_records import by_builder
 from evennia_ai.turn.dry_run import Overlay
+
+CHARACTER, ASSISTANT = "character", "assistant"  # what goes when the trial is over
 
 
 def start_trial(actor: SetupCommand, draft: Draft, words: str) -> Deferred[None]:
@@ -40,36 +42,41 @@ def start_trial(actor: SetupCommand, draft: Draft, words: str) -> Deferred[None]
     except Exception:
         strike(actor.caller)
         raise
-    return running.addErrback(actor.tell_failure).addBoth(lambda _: strike(actor.caller))
+    running.addCallbacks(
+        lambda _: actor.tell("Type another line, back or next."), actor.tell_failure
+    )
+    return running.addBoth(lambda _: strike(actor.caller))
 
 
 def stage(caller: Any, draft: Draft) -> Any:
     """Attach an assistant for a trial, to a character that nobody sees if a new one is wanted."""
-    here, character = caller.location, draft.character
+    here, character, mark = caller.location, draft.character, ASSISTANT
     if here is None:
         raise UsageError("You are in no room. Quit, and go to a room first.")
     if character is None:
-        locks = "view:false();search:false();get:false();puppet:false()"
+        locks, mark = "view:false();search:false();get:false();puppet:false()", CHARACTER
         character = create_object(DefaultCharacter, draft.name, home=here, locks=locks)
         character.location = here
     draft.trial = character.dbref
     write_draft(caller, draft)
     add_assistant_mixin(character)
     script = character.attach_assistant()
-    write_attribute(script, "stopped", True)
+    write_attributes(script, stopped=True, trial=mark)
     return script
 
 
 def strike(caller: Any) -> None:
-    """Remove what `stage` made, at the end of a trial or after a crash in it."""
+    """Delete what `stage` made and marked, at the end of a trial or after a crash in it."""
     draft = read_draft(caller)
-    character = find_object(draft.trial) if draft.trial else None
-    if character is not None and draft.trial != draft.dbref:
-        character.delete()
-    for script in character.scripts.get(SCRIPT_KEY) if character and character.pk else ():
-        if not script.is_on:  # else somebody started it meanwhile
+    if not draft.trial:
+        return
+    character: Any = find_object(draft.trial)
+    for script in character.scripts.get(SCRIPT_KEY) if character else ():
+        mark = read_attribute(script, "trial")
+        if mark == CHARACTER:
+            character.delete()
+        elif mark and not script.is_on:  # else somebody started it meanwhile
             script.delete()
             remove_assistant_mixin(character)
-    if draft.trial:
-        draft.trial = ""
-        write_draft(caller, draft)
+    draft.trial = ""
+    write_draft(caller, draft)
