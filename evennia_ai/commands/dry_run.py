@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -62,18 +63,9 @@ class CmdAITest(AICommand):
             raise UsageError(USAGE)
         self.ensure_may_read(DRY_RUNS)
         script = self.find_assistant(self.lhs)
-        heard = line_heard(script, self.caller, self.rhs or "", self.switch or "say")
-        if script.ndb.dry_running:
-            raise UsageError(
-                f"A dry run of {shown_name(script)} is in progress. Try again in a moment."
-            )
+        heard = addressed_line(script, self.caller, self.switch or "say", self.rhs or "")
         script.resolve_settings()
-        profile = script.profile
-        self.msg(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
-        script.ndb.dry_running = True
-        running = run_dry(script, heard, lambda: bool(script.pk))
-        running.addBoth(lambda outcome: allow_next(script, outcome))
-        return running.addCallback(lambda result: self.tell(dry_run_lines(script, heard, result)))
+        return start_dry_run(script, heard, self.tell)
 
     do_whisper = do_default
 
@@ -101,25 +93,49 @@ class CmdAITest(AICommand):
         )
 
 
-def line_heard(script: GameScript, caller: Any, typed: str, kind: str) -> Heard:
-    """Return a line as the assistant would hear it; raises UsageError if it would be ignored."""
-    name, character = shown_name(script), script.character
-    words = clean_heard(uncoloured(typed), HEARD_CHARS)
-    if not words:
-        raise UsageError(f"Which line? {USAGE}")
-    if character is caller:
-        raise UsageError(f"You are {name}. Somebody else must say the line.")
-    if character.location is None:
-        raise UsageError(f"{name} is in no room, so nobody can speak to it.")
-    line = RoomLine(Line(kind, words), caller, character)
-    heard = perceive(line, words, character, script.config)
+def addressed_line(script: GameScript, speaker: Any, kind: str, typed: str) -> Heard:
+    """Return a line as an assistant would hear it; raises UsageError if it would be ignored."""
+    heard = hear_line(script, speaker, kind, typed)
     if not heard.addressed:
         raise UsageError(
-            f"{name} would not answer: the line is not addressed to it "
+            f"{shown_name(script)} would not answer: the line is not addressed to it "
             f"({WHY_NOT.get(heard.reason, heard.reason)}). Put its name into the "
             "line, or use the switch |w/whisper|n."
         )
     return heard
+
+
+def hear_line(script: GameScript, speaker: Any, kind: str, typed: str) -> Heard:
+    """Return a line as an assistant would hear it now; raises UsageError if nobody can say it."""
+    name, character = shown_name(script), script.character
+    words = clean_heard(uncoloured(typed), HEARD_CHARS)
+    if not words:
+        raise UsageError(f"Which line? {USAGE}")
+    if character is speaker:
+        raise UsageError(f"You are {name}. Somebody else must say the line.")
+    if character.location is None:
+        raise UsageError(f"{name} is in no room, so nobody can speak to it.")
+    line = RoomLine(Line(kind, words), speaker, character)
+    return perceive(line, words, character, script.config)
+
+
+def start_dry_run(
+    script: GameScript, heard: Heard, tell: Callable[[str | list[str]], None], seen: Any = None
+) -> Deferred[None]:
+    """Ask the model, and tell a builder what the assistant would say and do.
+
+    ``seen`` reads like the script, with other settings. Raises UsageError during another dry run.
+    """
+    if script.ndb.dry_running:
+        raise UsageError(
+            f"A dry run of {shown_name(script)} is in progress. Try again in a moment."
+        )
+    profile = (seen or script).profile
+    tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
+    script.ndb.dry_running = True
+    running = run_dry(seen or script, heard, lambda: bool(script.pk))
+    running.addBoth(lambda outcome: allow_next(script, outcome))
+    return running.addCallback(lambda result: tell(dry_run_lines(script, heard, result)))
 
 
 def allow_next(script: GameScript, outcome: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evennia.utils.evmore import EvMore
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.commands.dry_run import line_heard
+from evennia_ai.commands.dry_run import addressed_line
 from evennia_ai.commands.why_rendering import part_table, whole_prompt, why_lines
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
@@ -100,7 +100,7 @@ class CmdAIPrompt(AICommand):
         script = self.find_assistant(self.lhs)
         heard = None
         if self.rhs or self.switch:
-            heard = line_heard(script, self.caller, self.rhs or "", self.switch or "say")
+            heard = addressed_line(script, self.caller, self.switch or "say", self.rhs or "")
         script.resolve_settings()
         request = next_request(script, heard)
         if request.trace is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
@@ -23,6 +23,7 @@ from evennia_ai.policy.schedule.sleep_schedule import (
     read_schedule,
 )
 
+ALWAYS_ON = ("speech", "control")  # families of tools
 LARGEST = 10**15  # larger integers may not be comparable with floats
 
 
@@ -52,6 +53,15 @@ def setting(
     low, high, unit = within or (None, None, "")
     meta = {"help": help, "unit": unit, "low": low, "high": high}
     return field(default=default, metadata={**meta, "choices": choices, "check": check})
+
+
+@lru_cache(maxsize=64)
+def read_families(text: str | None) -> frozenset[str]:
+    """Return the families in a value of ``tools_off``; raises ConfigError for one always on."""
+    families = frozenset(filter(None, (part.strip().lower() for part in (text or "").split(","))))
+    if kept := sorted(families & set(ALWAYS_ON)):
+        raise ConfigError(f"tools_off: a character always has the tools of {kept[0]}.")
+    return families
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,13 @@ class AssistantConfig:
         False,
         "True: a player who speaks of killing or hurting themselves reads the line help_line of "
         "TEXTS instead of an answer, and a request from outside of the game the line off_topic.",
+    )
+    tools_off: str | None = setting(
+        None,
+        "Families of tools that the character does not have, separated by commas: world, company, "
+        "journal, memory, entity, goals, or the last part of the name of a module in TOOLS. None "
+        "leaves it all tools.",
+        check=read_families,
     )
     tick_rate: float = setting(
         5.0, "Time between ticks while players are near.", seconds(0.5, 3_600.0)

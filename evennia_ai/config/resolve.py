@@ -56,3 +56,10 @@ def read_switch(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ConfigError(f"it must be True or False, not {value!r}.")
     return value
+
+
+def source_of(name: str, layers: Mapping[str, Mapping[str, object]]) -> str:
+    """Return the name of the last layer that sets a valid value, "" if none does."""
+    return next(
+        (key for key, layer in [*layers.items()][::-1] if name in valid_values(layer)[0]), ""
+    )

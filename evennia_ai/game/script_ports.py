@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from twisted.internet.defer import Deferred
 
+from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import Authors, Heard
 from evennia_ai.ports import Script, Services
 
@@ -102,6 +103,7 @@ class GameScript(Script, Protocol):
     @property
     def warnings(self) -> list[str]: ...  # the problems reported since the server start
     def own_settings(self) -> dict[str, Any]: ...
+    def prompt_tokens(self, config: AssistantConfig) -> int: ...  # of its next prompt, estimated
     def hear(
         self, kind: str, words: str, speaker: Any, item: str = "", authors: Authors = frozenset()
     ) -> None: ...

@@ -30,13 +30,14 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
 from evennia_ai.memory.semantic import read_settings
-from evennia_ai.store.attributes import TYPES
+from evennia_ai.store.attributes import MENU_DRAFT, TYPES
 from evennia_ai.store.forget import STORES
 from evennia_ai.store.rows import delete_rows
 
 PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.
 ATTRIBUTES = tuple(name for name in TYPES if name.startswith("ai_"))
+EVENNIA_MENU = "evennia.utils.evmenu."
 CHUNK = 500
 ROWS_A_PROGRESS_LINE = 10_000
 CONNECT_TIMEOUT_S = 1.0
@@ -89,6 +90,7 @@ def remove_traces(say: Say) -> None:
     attributes = Attribute.objects.filter(scriptdb__in=scripts)
     say(f"{delete_in_chunks(attributes)} settings of assistants deleted.")
     say(f"{delete_in_chunks(our_scripts())} assistants deleted.")
+    close_menus()
     say(f"{delete_in_chunks(our_attributes())} Attributes deleted.")
     if count := our_objects().update(db_typeclass_path=settings.BASE_CHARACTER_TYPECLASS):
         say(f"{count} characters are {settings.BASE_CHARACTER_TYPECLASS} now.")
@@ -187,6 +189,14 @@ def delete_in_chunks(rows: QuerySet[Any]) -> int:
         rows.model.objects.filter(id__in=ids).delete()
         count += len(ids)
     return count
+
+
+def close_menus() -> None:
+    """Take builders out of an open menu of the package, which could not be loaded any more."""
+    for obj in ObjectDB.objects.filter(db_attributes__db_key=MENU_DRAFT):
+        kept = [path for path in obj.cmdset_storage if not path.startswith(EVENNIA_MENU)]
+        ObjectDB.objects.filter(id=obj.id).update(db_cmdset_storage=",".join(kept))
+        obj.db_attributes.filter(db_key__startswith="_menutree_saved").delete()
 
 
 def remove_command_sets() -> None:

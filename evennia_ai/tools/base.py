@@ -63,6 +63,11 @@ class Tool:
         return self.answers_only or bool(self.approval)
 
     @property
+    def family(self) -> str:
+        """Return the last part of the name of its module, such as ``world``."""
+        return self.run.__module__.rpartition(".")[2]
+
+    @property
     def purpose(self) -> str:
         """Return what the tool does, on one line."""
         return " ".join((self.run.__doc__ or "").split())

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from twisted.internet.defer import CancelledError, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
+from evennia_ai.config import read_families
 from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDenied, ToolError
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest, turn_label
@@ -52,15 +53,16 @@ class ToolRegistry:
 
         Without a list of allowed tools, those are shown that the talk needed so far.
         """
+        had = {item.name: item for item in self.tools.values() if not is_off(item, context)}
         if context.allowed is not None:
-            allowed = [item for item in self.tools.values() if item.name in context.allowed]
+            allowed = [item for item in had.values() if item.name in context.allowed]
             return [item.spec for item in allowed if self.is_permitted(item, context)]
         script = context.script
         compaction = script.conversation.current.record  # with which the conversation begins
         before = script.tool_offer.after(compaction.id if compaction else None)
-        left_out = [item for item in self.tools.values() if item.name not in before.names]
+        left_out = [item for item in had.values() if item.name not in before.names]
         script.tool_offer = before.grown(needed_now(left_out, context))
-        shown = [self.tools[name] for name in script.tool_offer.names if name in self.tools]
+        shown = [had[name] for name in script.tool_offer.names if name in had]
         unneeded = [item for item in left_out if item.name not in script.tool_offer.names]
         return [
             *(item.spec for item in shown if self.is_permitted(item, context)),
@@ -126,10 +128,16 @@ class ToolRegistry:
 
     def _find(self, context: ToolContext, name: str) -> Tool:
         item = self.tools.get(name)
-        if item is None or (context.allowed is not None and name not in context.allowed):
+        foreign = context.allowed is not None and name not in context.allowed
+        if item is None or foreign or is_off(item, context):
             known = ", ".join(spec.name for spec in self.offered(context) if spec.shown)
             raise NothingDone(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
         return item
+
+
+def is_off(item: Tool, context: ToolContext) -> bool:
+    """Return True if the character does not have a tool; one tried without an assistant is had."""
+    return bool(context.script) and item.family in read_families(context.script.config.tools_off)
 
 
 def open_turn(script: Script | None) -> tuple[int, int] | None:

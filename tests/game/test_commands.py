@@ -54,7 +54,6 @@ def test_new_makes_a_character_here(game, admin, tavern):
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("aisetup", "Usage: aisetup <character> = <persona>"),
         ("aisetup Nobody = x", "There is no character called 'Nobody'."),
         ("aisetup/frob Guard = x", "There is no switch /frob. There are: /new, /set"),
         ("aisetup/new/set Guard = x", "Use one switch at a time"),

@@ -177,6 +177,14 @@ def test_a_command_set_that_was_given_for_good_is_taken_back(scene, capsys):
     assert stored == own
 
 
+def test_a_builder_is_taken_out_of_an_open_menu(scene, capsys):
+    scene.do("aisetup")
+    run(capsys, yes=True)
+    stored = ObjectDB.objects.values_list("db_cmdset_storage", flat=True).get(db_key="Ann")
+    assert "evmenu" not in stored
+    assert not Attribute.objects.filter(db_key__startswith="_menutree").exists()
+
+
 def test_large_tables_go_in_chunks_with_progress(scene, capsys, monkeypatch):
     monkeypatch.setattr(uninstall, "CHUNK", 2)
     monkeypatch.setattr(uninstall, "ROWS_A_PROGRESS_LINE", 2)

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from django.conf import settings
-from evennia.objects.objects import DefaultCharacter
-from evennia.utils import logger
-from evennia.utils.create import create_object
 from evennia.utils.dbserialize import deserialize
-from evennia.utils.utils import class_from_module
 
-from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
-from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants
+from evennia_ai.assistant_character import remove_assistant_mixin
+from evennia_ai.commands.common import Dialogue, UsageError, all_assistants
 from evennia_ai.commands.cost_rendering import switch_estimate
-from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
+from evennia_ai.commands.setup.attaching import SetupCommand
+from evennia_ai.commands.setup.menu import open_menu
+from evennia_ai.commands.setup.personas import changed_persona, persona_as_typed, persona_lines
+from evennia_ai.config import FIELDS, known_setting, parse_value
 from evennia_ai.game.assistant_context import PERSONA_AUTHORS
-from evennia_ai.game.authorship import is_played_by, owners_of
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.perception import excessive_rights
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.authors import people_among
-from evennia_ai.policy.conversation.persona import (
-    Persona,
-    read_persona,
-    render_persona,
-    stored_fields,
-)
-from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.conversation.persona import Persona, read_persona, render_persona
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 
-PERSONA, DISCRETION = "persona", "discretion"
+PERSONA = "persona"
 ERASE_PAUSE_S = 0.01
 
 
-class CmdAISetup(AICommand):
+class CmdAISetup(SetupCommand):
     """
     attach an assistant to a character, and change its settings
 
     Usage:
+      aisetup
       aisetup <character> = <persona>
       aisetup/new <name>[;<alias>][:<typeclass>] = <persona>
       aisetup <character>
@@ -54,6 +42,8 @@ class CmdAISetup(AICommand):
       aisetup/list
 
     An assistant plays the character: it hears, answers, acts and remembers.
+    |waisetup|n alone opens a menu that leads you through everything, with ready
+    characters to fill in and a trial talk. Nothing changes until you say so.
     |waisetup <character>|n shows the persona and the settings of one.
 
     Switches:
@@ -76,11 +66,12 @@ class CmdAISetup(AICommand):
     The character keeps its memories when you change its persona.
     """
 
-    key = "aisetup"
-    locks = "cmd:perm(Builder)"
     switch_options = ("new", "set", "persona", "delete", "list")
 
     def do_default(self) -> None:
+        if not self.args.strip():
+            open_menu(self.caller, self.session)
+            return
         if not self.rhs:
             self.show()
             return
@@ -96,61 +87,14 @@ class CmdAISetup(AICommand):
     def do_new(self) -> None:
         if not self.lhs or not self.rhs:
             raise UsageError("Usage: aisetup/new <name> = <persona>")
-        if self.caller.location is None:
-            raise UsageError("You are in no room. Go to the room for the new character first.")
         persona = self.read_persona()
-        named, typeclass = read_typeclass(self.lhs)
-        name, *aliases = (clean_heard(part, 80) for part in named.split(";") if part.strip())
-        here = self.caller.location
-        character = create_object(typeclass, name, location=here, home=here, aliases=aliases)
-        character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
-        self.attach(character, persona)
+        self.attach(self.create(self.lhs), persona)
 
     def read_persona(self) -> str:
         """Return the persona that was typed; raises AssistantError if it cannot be used."""
         persona: str = self.rhs.strip()
         self.services.personas.resolve(persona)
         return persona
-
-    def ensure_suitable(self, character: Any) -> None:
-        """Raise UsageError if an object cannot have an assistant, or must not have one."""
-        if not isinstance(character, DefaultCharacter):
-            raise UsageError(
-                f"{shown_name(character)} is no character. To create one: "
-                "|waisetup/new <name> = <persona>|n"
-            )
-        self.ensure_may_edit(character)
-        if character.has_account:
-            raise UsageError(
-                f"{shown_name(character)} is being played by somebody now. "
-                "Choose another character."
-            )
-        if is_somebodys(character, self.caller.account):
-            raise UsageError(
-                f"{shown_name(character)} belongs to a player. Choose another character."
-            )
-        if too_much := excessive_rights(character):
-            raise UsageError(
-                f"{shown_name(character)} cannot have an assistant: {clean_output(too_much)}"
-            )
-
-    def attach(self, character: Any, persona: str) -> None:
-        """Give a character an assistant, and name its model."""
-        add_assistant_mixin(character)
-        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
-        script: GameScript = character.attach_assistant(persona)
-        profile = script.profile
-        model = f"'{profile.name}' ({profile.client}, {profile.model})"
-        self.msg(
-            f"|g{shown_name(script)} has an assistant now.|n It uses the model profile "
-            f"{clean_output(model)}. Say something to it, or see |waistatus|n."
-        )
-        self.report_complaints(script)
-
-    def report_complaints(self, script: GameScript) -> None:
-        """Name the settings that are invalid or contradict each other."""
-        for complaint in script.complaints:
-            self.msg(f"|yFix this:|n {clean_output(complaint)}")
 
     def show(self) -> None:
         """Show an assistant's persona and its own settings."""
@@ -181,36 +125,14 @@ class CmdAISetup(AICommand):
             return
         known_setting(name)
         checked = parse_value(name, value) if value else None
-        self.ensure_may_set(script, name, checked)
-        if value:
-            write_attribute(script, name, checked)
-        else:
-            script.attributes.remove(name)
         before = script.profile
-        script.resolve_settings()
+        self.write_settings(script, {name: checked})
         effective = getattr(script.config, name)
         origin = "" if value else " (inherited)"
         self.msg(f"{shown_name(script)}: {name} is now {clean_output(str(effective))}{origin}.")
         if estimate := switch_estimate(script, before):
             self.msg(estimate)
         self.report_complaints(script)
-
-    def ensure_may_set(self, script: GameScript, name: str, value: Any) -> None:
-        """Raise AssistantError for an unknown profile, and unless admins change the discretion."""
-        changes = name == DISCRETION
-        if name == "profile":
-            profiles = [script.profile]
-            if value is not None:
-                profiles.append(resolve_profile(str(value), self.services.profiles))
-            changes = any(DISCRETION in profile.settings for profile in profiles)
-        if not changes:
-            return
-        if not self.caller.locks.check_lockstring(self.caller, "use:perm(Admin)"):
-            raise UsageError(
-                f"Only admins may change {DISCRETION}, by itself or with a profile that sets it: "
-                "it decides who is told what players whisper."
-            )
-        logger.log_sec(f"aisetup/set: {self.caller}, {name} = {value} of {script.character}")
 
     def set_persona(self, script: GameScript, field: str, value: str) -> None:
         """Change the persona or one of its fields; memories stay."""
@@ -292,56 +214,3 @@ def setting_line(name: str) -> str:
     default = f"{item.default:g}" if isinstance(item.default, float) else str(item.default)
     value = "none" if item.default is None else f"{default} {item.metadata['unit']}".strip()
     return f"|w{name}|n ({clean_output(value, 60)}): {item.metadata['help']}"
-
-
-def read_typeclass(typed: str) -> tuple[str, type]:
-    """Return the name and the class in ``name:typeclass``; raises UsageError for a wrong class."""
-    name, _, path = (part.strip() for part in typed.partition(":"))
-    try:
-        found = class_from_module(
-            path or settings.BASE_CHARACTER_TYPECLASS, defaultpaths=settings.TYPECLASS_PATHS
-        )
-    except ImportError as error:
-        raise UsageError(
-            f"There is no typeclass '{clean_output(path, 120)}'. Use a path such as "
-            f"{settings.BASE_CHARACTER_TYPECLASS}."
-        ) from error
-    if not issubclass(found, DefaultCharacter):
-        raise UsageError(
-            f"{clean_output(path, 120)} is no class of characters. Use one that inherits from "
-            "Evennia's DefaultCharacter."
-        )
-    return name, found
-
-
-def is_somebodys(character: Any, builder: Any) -> bool:
-    """Return True if an account plays the character; a builder's own account does not count.
-
-    Evennia lists what a builder makes with ``create`` among the characters of the builder.
-    """
-    return any(
-        owner != builder and is_played_by(owner, character) for owner in owners_of(character)[0]
-    )
-
-
-def changed_persona(stored: Any, field: str, value: str) -> Any:
-    """Return a persona to store, with all of it or one field changed; raises AssistantError."""
-    if not field:
-        if not value:
-            raise UsageError("A persona cannot be empty. Say who the character is.")
-        return value
-    return stored_fields(read_persona({**stored_fields(read_persona(stored)), field: value}))
-
-
-def persona_lines(persona: Persona) -> str:
-    """Return a persona as a builder reads it: a line for each entry."""
-    return "\n".join(clean_output(line) for line in render_persona(persona).splitlines())
-
-
-def persona_as_typed(value: Any) -> str:
-    """Return a persona, or one of its fields, as a builder would type it."""
-    if isinstance(value, (list, tuple)):
-        value = "; ".join(value)
-    elif isinstance(value, Mapping):
-        value = value.get("text", "")
-    return clean_output(str(value or ""))

@@ -1,0 +1,3 @@
+"""``aisetup``: the command, and the menu that it opens."""
+
+from evennia_ai.commands.setup.command import CmdAISetup as CmdAISetup
