@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Q
 
 from evennia_ai import models
@@ -20,12 +22,16 @@ def find_messages(
     Every word counts, and parts of words match. Common words are ignored if there are others. A
     search over 100,000 messages takes 17 ms (measured).
     """
-    wanted = beginnings(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
-    if not wanted:
-        return []
     rows = models.Message.objects.filter(assistant_id=assistant_id).exclude(role="tool")
     if not with_private:
         rows = rows.filter(private=False)
-    for word in wanted:
-        rows = rows.filter(Q(content__icontains=word) | Q(tool_calls__icontains=word))
+    rows = rows_with(rows, words, "content", "tool_calls")
     return [message_from_row(row) for row in rows.order_by("-id")[:limit]][::-1]
+
+
+def rows_with(rows: Any, words: str, *columns: str) -> Any:
+    """Return the rows of a queryset that hold each of some words in one of the columns."""
+    wanted = beginnings(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
+    for word in wanted:
+        rows = rows.filter(Q.create([(f"{one}__icontains", word) for one in columns], Q.OR))
+    return rows if wanted else rows.none()
