@@ -13,7 +13,7 @@ from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
 from evennia_ai.game.file_modes import check_file_modes
-from evennia_ai.game.settings import game_settings
+from evennia_ai.game.settings import game_setting, game_settings
 
 MODULES = {
     "SERVER_SERVICES_PLUGIN_MODULES": "evennia_ai.services.plugin",
@@ -35,6 +35,8 @@ MIDDLEWARE = {
     "TYPING_INDICATOR": "evennia_ai.web.middleware.ClientPlugin",
     "METRICS": "evennia_ai.web.api.metrics.metrics_page",
 }
+# The staff pages, behind the addresses of the game's own module, which `ready` keeps.
+SITE_URLS = "evennia_ai.web.site_urls"
 # Middleware that must run after ours on the way out: it compresses, caches or hashes pages.
 LATER = (
     "django.middleware.cache.UpdateCacheMiddleware",
@@ -51,7 +53,7 @@ class EvenniaAIConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Add this package's modules and middleware to Evennia's settings."""
+        """Add this package's modules, middleware and pages to Evennia's settings."""
         os.register_at_fork(before=close_connections)
         connection_created.connect(prepare_sqlite, dispatch_uid="evennia_ai.sqlite")
         post_migrate.connect(leave_write_ahead_log, sender=self, dispatch_uid="evennia_ai.leave")
@@ -62,6 +64,9 @@ class EvenniaAIConfig(AppConfig):
             if module not in modules:
                 setattr(settings, name, [*modules, module])
         settings.MIDDLEWARE = with_our_middleware(settings.MIDDLEWARE, game_settings())
+        if game_setting("STAFF_PAGES", True) and settings.ROOT_URLCONF != SITE_URLS:
+            settings.AI_ASSISTANT_SITE_URLS = settings.ROOT_URLCONF
+            settings.ROOT_URLCONF = SITE_URLS
 
 
 def with_our_middleware(installed: Iterable[str], game: Mapping[str, Any]) -> list[str]:

@@ -41,6 +41,7 @@ class Turn(OwnedByAssistant):
         indexes = [
             models.Index(fields=["assistant", "id"], name="ai_turn_of"),
             models.Index(fields=["ended_at", "epoch"], name="ai_turn_open"),
+            models.Index(fields=["at"], name="ai_turn_at"),
         ]
 
 

@@ -149,13 +149,15 @@ def pause(put: Put) -> Deferred[None]:
 
 
 @inlineCallbacks
-def spread(put: Put, items: Sequence[T], work: Callable[[T], R]) -> Steps[list[R]]:
-    """Call a function with each of many items, `PIECE` items at a time.
+def spread(
+    put: Put, items: Sequence[T], work: Callable[[T], R], piece: int = PIECE
+) -> Steps[list[R]]:
+    """Call a function with each of many items, ``piece`` items at a time.
 
     Fires with the results in the order of the items; fails with the first error of ``work``.
     """
     results: list[R] = []
-    for start in range(0, len(items), PIECE):
+    for start in range(0, len(items), piece):
         yield pause(put)
-        results += [work(item) for item in items[start : start + PIECE]]
+        results += [work(item) for item in items[start : start + piece]]
     return results

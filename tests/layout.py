@@ -61,7 +61,12 @@ ROOMS = (
     Room("apps", 8, EDGE, "the Django app"),
     Room("services", 9, EDGE, "the composition root, start and stop, the shared timers"),
     Room("commands", 9, EDGE, "what players, builders and admins type and read"),
-    Room("web", 9, EDGE, "the web client's additions"),
+    Room(
+        "web",
+        9,
+        EDGE,
+        "the staff pages, REST of the logs, metrics, and the web client's additions",
+    ),
     Room(
         "testing",
         9,

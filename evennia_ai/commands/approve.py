@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from evennia.locks.lockhandler import check_lockstring
 
-from evennia_ai.commands.common import AICommand, UsageError, list_names
+from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.game.act_answers import decide
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.pending_acts import APPROVE, PendingAct, arguments_line
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import script_of
+from evennia_ai.store.names import list_names
 
 LINE_CHARS = 100
 

@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from evennia.commands.default.muxcommand import MuxCommand
-from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
@@ -26,10 +25,9 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.texts import text
-from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.disclosure import ERRORS, Reader
-from evennia_ai.policy.records.memory_listing import named
-from evennia_ai.store.attributes import SCRIPT_KEY, numbers_of
+from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.names import names_of
 from evennia_ai.store.reports import Page
 
 log = Logger()
@@ -266,17 +264,6 @@ def page_number(text: str | None) -> int:
     if not digits.isdigit() or not 0 < int(digits) < 10**9:
         raise UsageError(f"'{clean_output(digits, 20)}' is no number. Use a whole number from 1.")
     return int(digits)
-
-
-def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
-    """Return the names of objects by dbref, without those that are deleted. One query."""
-    rows = ObjectDB.objects.filter(id__in=numbers_of(people_among(dbrefs)))
-    return {f"#{number}": key for number, key in rows.values_list("id", "db_key")}
-
-
-def list_names(dbrefs: Sequence[str]) -> str:
-    """Return the names of objects with commas; a deleted one keeps its number."""
-    return named(dbrefs, names_of(dbrefs))
 
 
 def in_words(line: str) -> str:

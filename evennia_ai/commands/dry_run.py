@@ -8,7 +8,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.commands.common import AICommand, Outcome, UsageError, list_names
+from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.commands.history_rendering import call_text
 from evennia_ai.config import ModelProfile, resolve_profile, valid_values
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
@@ -23,6 +23,7 @@ from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.store.names import list_names
 from evennia_ai.turn.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}

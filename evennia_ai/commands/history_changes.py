@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from evennia.utils import logger
@@ -11,6 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.line_changes import changing
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Message, is_private
 from evennia_ai.policy.amendments import EDITED, HIDDEN, unit_of, why_no_new_words
@@ -187,14 +187,6 @@ class HistoryChanges(AICommand):
 def is_answer(message: Message, turn_id: int) -> bool:
     """Return True for what the character said and did in a turn."""
     return message["role"] != "user" and message["metadata"].get("turn_id") == turn_id
-
-
-@contextmanager
-def changing(script: GameScript) -> Generator[None]:
-    """Let the next prompt and the next recall read lines anew that change meanwhile."""
-    script.services.memory_indices.drop(script)  # it stores vectors of the old words
-    yield
-    script.conversation.forget_view()
 
 
 @inlineCallbacks

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from evennia_ai.commands.common import list_names
-from evennia_ai.commands.wording import ACT_STATES, COMPACTED_FOR, ERROR_KINDS, SUMMARISED, worded
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.wording import (
+    ACT_STATES,
+    COMPACTED_FOR,
+    ERROR_KINDS,
+    SUMMARISED,
+    call_words,
+    worded,
+)
 from evennia_ai.messages import EXCUSE, Message, is_excuse
 from evennia_ai.policy.amendments import Amendment
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.store.compactions import MASK
+from evennia_ai.store.names import list_names
 from evennia_ai.store.reports import is_log_unchanged, seconds_between
 
 LINE_CHARS = 400
@@ -129,17 +135,10 @@ def message_line(
 
 def call_text(name: str, arguments: str) -> str:
     """Return a tool call on a line, such as ``whisper (target Ann): Hello``."""
-    try:
-        values = json.loads(arguments or "{}")
-    except ValueError:
-        values = arguments
+    words, others = call_words(arguments)
     title = f"|c{clean_output(name, 40)}|n"
-    if isinstance(values, dict):
-        words = values.pop("text", "")
-        others = ", ".join(f"{key} {value}" for key, value in values.items())
-        title += f" ({clean_output(others, 120)})" if words and others else ""
-        values = words or others
-    return f"{title}: {clean_output(str(values), LINE_CHARS)}".rstrip(": ")
+    title += f" ({clean_output(others, 120)})" if words and others else ""
+    return f"{title}: {clean_output(words or others, LINE_CHARS)}".rstrip(": ")
 
 
 def turn_lines(turn: Any, public_calls: Collection[tuple[int, str]], reader: Reader) -> list[str]:

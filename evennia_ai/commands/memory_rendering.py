@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.common import names_of
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.memory_reading import count_shown, may_read, readable_page
 from evennia_ai.game.script_ports import GameScript
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION, RELATIONSHIP
 from evennia_ai.policy.records.memory_listing import (
     DAY_CHARS,
@@ -24,10 +24,10 @@ from evennia_ai.policy.records.memory_listing import (
     origin_of,
     relationship_line,
 )
-from evennia_ai.policy.records.provenance import Record, is_known_to, people_in
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Records
-from evennia_ai.scheduling import spread
+from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import Page, turns_of_messages
 
 ENTRIES_A_PAGE = 20
@@ -36,16 +36,6 @@ WHOLE_LINE_CHARS = 1_000
 LINK_CHARS = 80
 SECONDS_CHARS = 19
 SHOWN_OBSERVATIONS = 20
-
-
-def may_read(reader: Reader, record: Record) -> bool:
-    """Return True if a reader may read a record."""
-    return reader.may(memory_kind(not is_known_to(record, None)))
-
-
-def count_shown(reader: Reader, *records: Record) -> None:
-    """Count the private ones among records that the reader is shown."""
-    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in records))
 
 
 @inlineCallbacks
@@ -58,24 +48,13 @@ def journal_lines(
     (the last one if the number is too high). Fails with StoreUnavailable.
     """
     put = script.services.slices.put
-    yield journal.load(put)
-    ids = journal.ids()
-
-    def time_of(id: str) -> str | None:
-        entry = journal.get(id)
-        return str(entry["timestamp"]) if entry and may_read(reader, entry) else None
-
-    found = yield spread(put, ids, time_of)
-    times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
-    pages = max(1, -(-len(times) // ENTRIES_A_PAGE))
-    number = min(number, pages)
-    wanted = times[(number - 1) * ENTRIES_A_PAGE : number * ENTRIES_A_PAGE]
-    rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
+    page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
+    rows = page.rows
     origins = origins_of(script, rows) if with_origins else None
     lines = entry_lines(rows, names_in(*rows), reader, origins)
-    if len(times) < len(ids):
-        lines.append(hidden_line(len(ids) - len(times), reader))
-    return lines, Page(number, pages, rows)
+    if hidden:
+        lines.append(hidden_line(hidden, reader))
+    return lines, page
 
 
 def entry_lines(
@@ -111,11 +90,6 @@ def origins_of(script: GameScript, entries: Sequence[Record]) -> dict[str, str]:
     ends = {end for known in seqs for end in (*known[:1], *known[-1:])}
     turns = turns_of_messages(script.id, ends)
     return {entry["id"]: origin_of(entry, turns) for entry in entries}
-
-
-def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:
-    """Return the names of everybody in some records, by dbref. One query."""
-    return names_of(frozenset(besides).union(*map(people_in, records)))
 
 
 def whole_entry(

@@ -12,7 +12,7 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 
 from evennia_ai.commands.choosing import choose, told_apart
-from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError, names_of
+from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.following import followers_of, shake_off
@@ -20,6 +20,7 @@ from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.forget import Forgetting, count_traces, is_known
+from evennia_ai.store.names import names_of
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
 
 PAUSE_S = 0.01

@@ -9,12 +9,12 @@ from evennia_ai.commands.choosing import told_apart
 from evennia_ai.commands.columns import table
 from evennia_ai.commands.common import AICommand, all_assistants
 from evennia_ai.commands.sleep_rendering import sleep_now
-from evennia_ai.commands.wording import ERROR_KINDS
 from evennia_ai.config import usable_window, window_known
 from evennia_ai.game.budget_alerts import budget_name
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.script_ports import GameScript, GameServices
-from evennia_ai.game.sleep_state import is_asleep
+from evennia_ai.game.sleep_state import is_asleep, mode_of
+from evennia_ai.game.wording import ERROR_KINDS
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES, Reader
 from evennia_ai.policy.limits.budgets import TIGHT
 from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens, queue_lengths
@@ -210,16 +210,3 @@ def status_row(
         f"{calls:,}",
         f"{tokens:,}",
     ]
-
-
-def mode_of(script: GameScript) -> str:
-    """Return what an assistant is doing, in a word."""
-    if getattr(script.character, "assistant", None) is None:
-        return "deaf"
-    if not script.is_on:
-        return "stopped"
-    if script.character.has_account:
-        return "puppeted"
-    if is_asleep(script):
-        return "asleep"
-    return "thinking" if script.ndb.ticking else "awake"

@@ -67,6 +67,19 @@ def is_asleep(script: Script) -> bool:
     return bool(read_attribute(script, "operating_mode") == ASLEEP)
 
 
+def mode_of(script: Any) -> str:
+    """Return what an assistant is doing, in a word."""
+    if getattr(script.character, "assistant", None) is None:
+        return "deaf"
+    if not script.is_on:
+        return "stopped"
+    if script.character.has_account:
+        return "puppeted"
+    if is_asleep(script):
+        return "asleep"
+    return "thinking" if script.ndb.ticking else "awake"
+
+
 def cause_of_sleep(script: Script) -> str:
     """Return the cause of its sleep (`policy.schedule.sleep_schedule`), a nap if none is stored."""
     cause = read_attribute(script, "sleep_cause")

@@ -17,7 +17,7 @@ from evennia_ai.policy.model_text import read_object
 from evennia_ai.store.call_records import StoredCall, load_call
 from evennia_ai.store.reports import rows_of
 from evennia_ai.store.rows import message_from_row
-from evennia_ai.store.search import holding_words
+from evennia_ai.store.search import WORDS_IN, rows_with
 
 PAGE = 50
 MOST_ROWS = 5_000
@@ -63,7 +63,9 @@ def find_line(assistant_id: int, number: int, words: str = "") -> Message | None
 def own_lines(assistant_id: int, words: str) -> Iterator[Message]:
     """Yield what an assistant said or did itself, the newest first, up to `MOST_ROWS` rows."""
     own = Q(role="assistant") | Q(role=EXCUSE)
-    rows = holding_words(rows_of(models.Message, assistant_id).filter(own), words).order_by("-id")
+    rows = rows_of(models.Message, assistant_id).filter(own).order_by("-id")
+    if words:
+        rows = rows_with(rows, words, *WORDS_IN)
     for start in range(0, MOST_ROWS, PAGE):
         page = rows[start : start + PAGE]
         if not page:

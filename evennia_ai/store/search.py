@@ -13,6 +13,7 @@ from evennia_ai.policy.retrieval.words import WORD, beginnings
 from evennia_ai.store.reports import Page, paged, rows_of
 
 MOST_WORDS = 12
+WORDS_IN = ("content", "tool_calls")  # columns of a message
 AT_ONCE = 200  # rows a step of `all_messages`
 
 
@@ -50,18 +51,13 @@ def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bo
         heard = ~Q(role="user") & Q(audience__icontains=f'"{player}"')
         rows = rows.filter(Q(speaker=player) | heard)
     if wanted.search:
-        rows = rows.exclude(role="tool") if words_of(wanted.search) else rows.none()
-        rows = holding_words(rows, wanted.search)
+        rows = rows_with(rows.exclude(role="tool"), wanted.search, *WORDS_IN)
     return rows if with_private or not (player or wanted.search) else rows.filter(private=False)
 
 
-def holding_words(rows: Any, words: str) -> Any:
-    """Return those of a queryset's messages that hold all of some words, all without words."""
-    for word in words_of(words):
-        rows = rows.filter(Q(content__icontains=word) | Q(tool_calls__icontains=word))
-    return rows
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words to search for; none if there is nothing but signs."""
-    return beginnings(text)[:MOST_WORDS] or WORD.findall(text.lower())[:MOST_WORDS]
+def rows_with(rows: Any, words: str, *columns: str) -> Any:
+    """Return the rows of a queryset that hold each of some words in one of the columns."""
+    wanted = beginnings(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
+    for word in wanted:
+        rows = rows.filter(Q.create([(f"{one}__icontains", word) for one in columns], Q.OR))
+    return rows if wanted else rows.none()

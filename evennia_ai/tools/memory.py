@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.messages import Audience
+from evennia_ai.game.memory_reading import find_memories
 from evennia_ai.policy.compaction.consulted import entity_ref, entry_ref
-from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
+from evennia_ai.policy.compaction.journal_summary import is_synthesis
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.words import asked_words, find_words
-from evennia_ai.ports import LINE, Found, Script, ToolContext, ToolResult
+from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.journal import SearchArguments
@@ -21,8 +21,6 @@ from evennia_ai.tools.memory_sources import heard, recall_result
 from evennia_ai.tools.needs import has_evicted_talk, has_memories
 from evennia_ai.turn.recall import memory_line
 
-FOUND, FOUND_LINES = 8, 6
-CANDIDATES = 24
 ALL_SHOWN = "You still have all of your talk before you."
 
 
@@ -60,41 +58,10 @@ def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[st
     return recall_result(context, found, [memory_line(script, line) for line in found])
 
 
-@inlineCallbacks
-def find_memories(
-    script: Script,
-    query: str,
-    audience: Audience,
-    upto: int | None = None,
-    *,
-    only_lines: bool = False,
-) -> Steps[list[Found]]:
-    """Search the log, the journal, the profiles and hearsay for what an audience may know (P9).
-
-    ``audience`` is the dbrefs of everybody who will hear the result; an empty one finds what is
-    public. ``upto`` is the last message whose line is searched, None for all. Fires with the best
-    results, best first; fails with StoreUnavailable and TurnAborted.
-    """
-    yield script.memories.prepare(script.services, [query], upto)
-    keep = is_line if only_lines else None
-    now = script.services.now()
-    hits = script.memories.search(query, CANDIDATES, audience, now, keep, upto)
-    by_id = {hit.record["id"]: hit for hit in hits}
-    most = FOUND_LINES if only_lines else FOUND
-    records = [hit.record for hit in hits]
-    shown = select_found(records, script.conversation.current.record, most)
-    return [by_id[record["id"]] for record in shown]
-
-
 def shares_word(query: str, text: str) -> bool:
     """Return True if a text holds one of a query's words that matter, or if none of them does."""
     wanted = set(asked_words(query))
     return not wanted or not wanted.isdisjoint(find_words(text))
-
-
-def is_line(record: Record) -> bool:
-    """Return True for a line of the log."""
-    return record.get("kind") == LINE
 
 
 def last_seq_before(context: ToolContext) -> int | None:

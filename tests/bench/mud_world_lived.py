@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from twisted.internet.defer import Deferred, gatherResults
 
+from evennia_ai.game.memory_reading import find_memories
 from evennia_ai.messages import Audience, Heard, InboxEvent
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.sleep import STEPS, run_sleep_tick
-from evennia_ai.tools.memory import find_memories
 from evennia_ai.turn.prompt_building import Asking, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.mud_world import (

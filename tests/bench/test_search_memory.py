@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from evennia_ai.config import AssistantConfig
+from evennia_ai.game.memory_reading import FOUND, find_memories
 from evennia_ai.memory import embedders
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.tools.memory import FOUND, find_memories
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet
 from tests.bench.remembering import EVERYBODY, at_once

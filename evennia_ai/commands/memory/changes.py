@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,22 +10,27 @@ from evennia.utils import logger
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import NUMBER, AICommand, UsageError
-from evennia_ai.commands.history_changes import changing
-from evennia_ai.commands.memory_rendering import count_shown, entry_lines, may_read, names_in
+from evennia_ai.commands.memory_rendering import entry_lines
 from evennia_ai.commands.players import name_of
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.memory_acts import (
+    add_memory,
+    delete_memory,
+    edit_memory,
+    pin_memory,
+    undo_memory,
+)
+from evennia_ai.game.memory_reading import count_shown, may_read
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
-from evennia_ai.policy.compaction.journal_summary import is_synthesis
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES
-from evennia_ai.policy.records.memory_listing import undo_line, who_may_know
+from evennia_ai.policy.records.memory_listing import who_may_know
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import Records
-from evennia_ai.store.memory_editor import GONE, HEARD_SINCE, MemoryEditor, source_lines
+from evennia_ai.store.names import names_in
 
 LINE_CHARS = 200
-ENTRY_CHARS = 1_000
 Work = Generator[Deferred[Any], Any, None]
 
 
@@ -42,11 +46,6 @@ class MemoryRequest:
     def name(self) -> str:
         """The character's name, safe to show."""
         return shown_name(self.script)
-
-    @property
-    def editor(self) -> MemoryEditor:
-        """The editor of the character's journal."""
-        return MemoryEditor(self.script.character)
 
 
 class MemoryChanges(AICommand):
@@ -91,57 +90,37 @@ class MemoryChanges(AICommand):
 
     def do_add(self, request: MemoryRequest) -> None:
         audience = self.find_audience(request.more) if request.more else None
-        words = self.read_words(request, "add <character> [for <player>]")
-        entry = request.editor.add(words, None if audience is None else sorted(audience))
-        if entry is None:
-            raise UsageError(f"{request.name} has this entry already.")
+        self.ensure_words(request, "add <character> [for <player>]")
+        entry = add_memory(request.script.character, request.value, audience)
         known = who_may_know(entry, names_in(entry))
         self.tell_change(request, f"Added, {clean_output(known, 200)}:", entry)
 
     def do_edit(self, request: MemoryRequest) -> None:
-        entry = self.find_own_words(request, request.more)
-        words = self.read_words(request, "edit <character>/<number>")
-        if words == entry["content"]:
-            raise UsageError("The entry has these words already.")
-        request.editor.edit(entry["id"], words)
-        self.tell_change(request, f"Now: {clean_output(words, LINE_CHARS)}\nBefore:", entry)
+        entry = self.find_entry(request, request.more)
+        self.ensure_words(request, "edit <character>/<number>")
+        before = edit_memory(request.script.character, entry, request.value)
+        words = clean_output(request.value, LINE_CHARS)
+        self.tell_change(request, f"Now: {words}\nBefore:", before)
 
     def do_pin(self, request: MemoryRequest) -> None:
         pinned = self.switch == "pin"
-        entry = self.find_own_words(request, request.value)
-        state = "pinned" if pinned else "not pinned"
-        if entry["pinned"] is pinned:
-            raise UsageError(f"{entry['id']} is {state} already.")
-        request.editor.pin(entry["id"], pinned)
-        self.tell_change(request, f"Now {state}:", entry)
+        entry = self.find_entry(request, request.value)
+        pin_memory(request.script.character, entry, pinned)
+        self.tell_change(request, f"Now {'pinned' if pinned else 'not pinned'}:", entry)
 
     do_unpin = do_pin
 
     def do_delete(self, request: MemoryRequest) -> None:
         entry = self.find_entry(request, request.value)
-        lines = source_lines(entry)
-        with changing(request.script) if lines else nullcontext():
-            request.editor.delete(entry["id"], self.caller.dbref)
+        lines = delete_memory(request.script, entry, self.caller.dbref)
         if lines:
-            self.msg(f"{len(lines)} lines of the log that it came from are not recalled either.")
+            self.msg(f"{lines} lines of the log that it came from are not recalled either.")
         self.tell_change(request, "Deleted:", entry)
 
     def do_undo(self, request: MemoryRequest) -> None:
-        editor = request.editor
-        step = editor.steps.last()
-        if step is None:
-            raise UsageError(f"There is no change of {request.name}'s journal to undo.")
-        if not may_read(self.reader, step):
-            raise UsageError("The last change was to a private entry. Only an admin can undo it.")
-        with changing(request.script) if source_lines(step) else nullcontext():
-            outcome = editor.undo(step)
-        messages = {
-            GONE: f"{step['entry']} is deleted meanwhile: there is nothing to undo.",
-            HEARD_SINCE: f"{step['entry']} stays: somebody told the character the same since then.",
-        }
-        self.log_change(request, step["entry"])
-        left = len(editor.steps.ids())
-        self.msg(f"{messages.get(outcome, f'Undone: {undo_line(step)}.')} ({left} more.)")
+        entry, said = undo_memory(request.script, self.reader)
+        self.log_change(request, entry)
+        self.msg(said)
 
     @inlineCallbacks
     def do_restore(self, request: MemoryRequest) -> Work:
@@ -165,24 +144,7 @@ class MemoryChanges(AICommand):
         """Write into the server's log who changed which entry, without its words."""
         logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {request.script.character}")
 
-    def find_own_words(self, request: MemoryRequest, number: str) -> Record:
-        """Return an entry that may be edited or pinned; raises UsageError."""
-        entry = self.find_entry(request, number)
-        if is_synthesis(entry):
-            raise UsageError(
-                "This entry is the summary of a compaction and can only be deleted. "
-                f"To undo the compaction: |waicompact/undo {request.name}|n"
-            )
-        return entry
-
-    def read_words(self, request: MemoryRequest, usage: str) -> str:
-        """Return the text that was typed for an entry; raises UsageError."""
-        words = one_line(request.value)
-        if not words:
+    def ensure_words(self, request: MemoryRequest, usage: str) -> None:
+        """Raise UsageError if no text was typed for an entry."""
+        if not one_line(request.value):
             raise UsageError(f"Which text? |waimemory/{usage} = <text>|n")
-        if len(words) > ENTRY_CHARS:
-            raise UsageError(
-                f"The text has {len(words):,} characters; at most {ENTRY_CHARS:,} are allowed. "
-                "Write one fact at a time."
-            )
-        return words

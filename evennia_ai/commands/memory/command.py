@@ -13,12 +13,12 @@ from evennia_ai.commands.memory.changes import MemoryChanges, MemoryRequest, Wor
 from evennia_ai.commands.memory.search import search_as
 from evennia_ai.commands.memory_rendering import (
     journal_lines,
-    may_read,
     whole_entry,
     whole_profile,
 )
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.memory_reading import may_read
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Records

@@ -60,14 +60,33 @@ def select_lore(
     entries: Iterable[LoreEntry], labels: frozenset[str], talk: str, budget_tokens: int
 ) -> list[LoreEntry]:
     """Return the known pieces with content words of the talk, best first, in a budget."""
-    known: Sequence[LoreEntry] = [entry for entry in entries if is_known(entry, labels)]
+    trials = try_lore(entries, labels, talk, budget_tokens)
+    return [trial.entry for trial in trials if trial.is_chosen]
+
+
+@dataclass(frozen=True)
+class LoreTrial:
+    """What becomes of one piece when a line is said; an unknown piece has no score."""
+
+    entry: LoreEntry
+    is_known: bool
+    score: float = 0.0
+    tokens: int = 0
+    is_chosen: bool = False
+
+
+def try_lore(
+    entries: Iterable[LoreEntry], labels: frozenset[str], talk: str, budget_tokens: int
+) -> list[LoreTrial]:
+    """Return what becomes of each piece, best first: those that nobody asked for, then unknown."""
+    listed = list(entries)
+    known: Sequence[LoreEntry] = [entry for entry in listed if is_known(entry, labels)]
     texts = [f"{entry.title} {entry.title} {entry.text}" for entry in known]
     scored = zip(score_texts(talk, texts), known, strict=True)
-    ranked = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
-    chosen = []
-    for _score, entry in ranked:
+    trials = []
+    for score, entry in sorted(scored, key=lambda pair: -pair[0]):
         cost = estimate_tokens(entry.title + entry.text)
-        if cost <= budget_tokens:
-            budget_tokens -= cost
-            chosen.append(entry)
-    return chosen
+        is_chosen = score > 0 and cost <= budget_tokens
+        budget_tokens -= cost * is_chosen
+        trials.append(LoreTrial(entry, True, score, cost, is_chosen))
+    return [*trials, *(LoreTrial(e, False) for e in listed if not is_known(e, labels))]

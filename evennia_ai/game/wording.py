@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 ERROR_KINDS: Mapping[str, str] = {
@@ -37,3 +38,15 @@ ACT_STATES: Mapping[str, str] = {"intended": "begun", "unknown": "outcome unknow
 def worded(words: Mapping[str, str], stored: str) -> str:
     """Return what a stored word means; an unknown one is shown as it is stored."""
     return words.get(stored, stored)
+
+
+def call_words(arguments: str) -> tuple[str, str]:
+    """Return the text of a tool call, and its other arguments in words, such as ``target Ann``."""
+    try:
+        values = json.loads(arguments or "{}")
+    except ValueError:
+        values = arguments
+    if not isinstance(values, dict):
+        return str(values), ""
+    words = str(values.pop("text", ""))
+    return words, ", ".join(f"{key} {value}" for key, value in values.items())

@@ -1,0 +1,130 @@
+"""Reading a character's memories for staff: pages, searches, and what a search withholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.game.script_ports import GameScript
+from evennia_ai.messages import Audience
+from evennia_ai.policy.compaction.journal_summary import select_found
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
+from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.ports import LINE, Found, Records, Script
+from evennia_ai.scheduling import Put, Steps, pause, spread
+from evennia_ai.store.reports import Page
+
+FOUND, FOUND_LINES = 8, 6
+CANDIDATES = 24
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """What a search finds for an audience, best first, as far as one reader may see it.
+
+    ``withheld`` are near records that the audience may not know, empty for a reader who may not see
+    private records; such a reader gets ``hidden``, the number of all of these.
+    """
+
+    found: list[Found]
+    withheld: list[Record]
+    hidden: int
+
+
+def may_read(reader: Reader, record: Record) -> bool:
+    """Return True if a reader may read a record."""
+    return reader.may(memory_kind(not is_known_to(record, None)))
+
+
+def count_shown(reader: Reader, *records: Record) -> None:
+    """Count the private ones among records that the reader is shown."""
+    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in records))
+
+
+@inlineCallbacks
+def readable_page(
+    put: Put, journal: Records, number: int, size: int, reader: Reader
+) -> Steps[tuple[Page, int]]:
+    """Read a page of a journal or its archive, newest first, in time slices.
+
+    Fires with the page (the last one if the number is too high), and how many entries are hidden
+    from the reader. Fails with StoreUnavailable.
+    """
+    yield journal.load(put)
+    ids = journal.ids()
+
+    def time_of(id: str) -> str | None:
+        entry = journal.get(id)
+        return str(entry["timestamp"]) if entry and may_read(reader, entry) else None
+
+    found = yield spread(put, ids, time_of)
+    times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
+    pages = max(1, -(-len(times) // size))
+    number = min(number, pages)
+    wanted = times[(number - 1) * size : number * size]
+    rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
+    return Page(number, pages, rows), len(ids) - len(times)
+
+
+@inlineCallbacks
+def find_memories(
+    script: Script,
+    query: str,
+    audience: Audience,
+    upto: int | None = None,
+    *,
+    only_lines: bool = False,
+) -> Steps[list[Found]]:
+    """Search the log, the journal, the profiles and hearsay for what an audience may know (P9).
+
+    ``audience`` is the dbrefs of everybody who will hear the result; an empty one finds what is
+    public. ``upto`` is the last message whose line is searched, None for all. Fires with the best
+    results, best first; fails with StoreUnavailable and TurnAborted.
+    """
+    yield script.memories.prepare(script.services, [query], upto)
+    keep = is_line if only_lines else None
+    now = script.services.now()
+    hits = script.memories.search(query, CANDIDATES, audience, now, keep, upto)
+    by_id = {hit.record["id"]: hit for hit in hits}
+    most = FOUND_LINES if only_lines else FOUND
+    records = [hit.record for hit in hits]
+    shown = select_found(records, script.conversation.current.record, most)
+    return [by_id[record["id"]] for record in shown]
+
+
+def is_line(record: Record) -> bool:
+    """Return True for a line of the log."""
+    return record.get("kind") == LINE
+
+
+@inlineCallbacks
+def search_for_staff(
+    script: GameScript, words: str, audience: Audience, reader: Reader
+) -> Steps[SearchReport]:
+    """Search as the tool `search_memory` would for an audience, without counting as a recall.
+
+    A reader who may not see private records is told how many there are, but not whether any match.
+    Fails with StoreUnavailable and TurnAborted.
+    """
+    found: list[Found] = yield find_memories(script, words, audience)
+    yield pause(script.services.slices.put)
+    reads_private = reader.may(PRIVATE_MEMORIES)
+    withheld = find_withheld(script, words, audience) if reads_private else []
+    found = [hit for hit in found if may_read(reader, hit.record)]
+    count_shown(reader, *withheld, *(hit.record for hit in found))
+    return SearchReport(found, withheld, 0 if reads_private else count_hidden(script, reader))
+
+
+def count_hidden(script: GameScript, reader: Reader) -> int:
+    """Return how many memories the reader may not see, whether or not they match any words."""
+    character = script.character
+    records = [*character.journal.held(), *character.ai_profiles.held()]
+    return sum(not may_read(reader, record) for record in records)
+
+
+def find_withheld(script: GameScript, words: str, audience: Audience) -> list[Record]:
+    """Return the nearest memories that may not be told to this audience."""
+    now = script.services.now()
+    nearest = script.memories.search(words, FOUND, audience, now, everything=True)
+    return [hit.record for hit in nearest if not is_known_to(hit.record, audience)]

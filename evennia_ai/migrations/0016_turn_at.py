@@ -1,0 +1,11 @@
+"""An index for the turns of each day."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("evennia_ai", "0011_own_typeclasses")]
+
+    operations = [
+        migrations.AddIndex("turn", models.Index(fields=["at"], name="ai_turn_at")),
+    ]

@@ -1,0 +1,34 @@
+"""The names of objects, from the table alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evennia.objects.models import ObjectDB
+
+from evennia_ai.policy.authors import people_among
+from evennia_ai.policy.records.memory_listing import Names, named
+from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.store.attributes import numbers_of
+
+
+def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
+    """Return the names of objects by dbref, without those that are deleted. One query."""
+    rows = ObjectDB.objects.filter(id__in=numbers_of(people_among(dbrefs)))
+    return {f"#{number}": key for number, key in rows.values_list("id", "db_key")}
+
+
+def list_names(dbrefs: Sequence[str]) -> str:
+    """Return the names of objects with commas; a deleted one keeps its number."""
+    return named(dbrefs, names_of(dbrefs))
+
+
+def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:
+    """Return the names of everybody in some records, by dbref. One query."""
+    return names_of(frozenset(besides).union(*map(people_in, records)))
+
+
+def dbrefs_named(name: str) -> list[str]:
+    """Return the objects with a name, in upper or lower case, oldest first."""
+    rows = ObjectDB.objects.filter(db_key__iexact=name).order_by("id")
+    return [f"#{number}" for number in rows.values_list("id", flat=True)]

@@ -1,0 +1,76 @@
+"""How a web thread asks the reactor's thread, which alone may use typeclasses and Attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import Empty, Queue
+from typing import Any
+
+from twisted.internet import reactor
+from twisted.internet.defer import maybeDeferred
+from twisted.python.failure import Failure
+
+from evennia_ai.assistant_character import add_assistant_mixin
+from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.errors import AssistantError
+from evennia_ai.game.script_ports import GameScript, GameServices
+from evennia_ai.store.attributes import SCRIPT_KEY
+
+WAIT_S = 10.0
+
+
+class GameBusy(AssistantError):
+    """The game did not reply in time, or its assistants were not started."""
+
+
+class Missing(AssistantError):
+    """There is no such assistant, entry or object."""
+
+
+class GameThread:
+    """The reactor's thread."""
+
+    def ask(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Return what a function returns, or its Deferred fires with; raise what it raises.
+
+        The function must return plain data, and hold the reactor for a moment only. Raises GameBusy
+        after `WAIT_S` seconds, so that no thread waits for ever while the server stops.
+        """
+        answer: Queue[Any] = Queue()
+        self.tell(lambda: maybeDeferred(work, *args).addBoth(answer.put) and None)
+        try:
+            result = answer.get(timeout=WAIT_S)
+        except Empty as error:
+            raise GameBusy(f"The game did not reply in {WAIT_S:.0f} s. Try again.") from error
+        if isinstance(result, Failure):
+            result.raiseException()
+        return result
+
+    def tell(self, work: Callable[..., Any], *args: Any) -> None:
+        """Call a function soon, and do not wait for it."""
+        main: Any = reactor
+        main.callFromThread(work, *args)
+
+
+# Tests put `testing.web.SameThread` here.
+game: Any = GameThread()
+
+
+def services() -> GameServices:
+    """Return what all assistants share; raises GameBusy if they were not started."""
+    found: GameServices | None = AssistantScript.shared_services
+    if found is None or found.schema_trouble:
+        raise GameBusy(
+            "The assistants of this game were not started. The server log says what to do."
+        )
+    return found
+
+
+def find_script(assistant: int) -> GameScript:
+    """Return an assistant, on the reactor's thread; raises Missing."""
+    script = AssistantScript.objects.filter(id=assistant, db_key=SCRIPT_KEY).first()
+    if script is None or script.obj is None:
+        raise Missing("There is no such assistant.")
+    add_assistant_mixin(script.obj)  # perhaps a game's code attached it by hand
+    found: GameScript = script
+    return found

@@ -1,0 +1,264 @@
+"""The memories of one character: list, search as a player would be answered, and change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponseRedirect
+from evennia.accounts.models import AccountDB
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.errors import AssistantError
+from evennia_ai.game.memory_acts import (
+    add_memory,
+    delete_memory,
+    edit_memory,
+    pin_memory,
+    undo_memory,
+)
+from evennia_ai.game.memory_reading import (
+    SearchReport,
+    count_shown,
+    may_read,
+    readable_page,
+    search_for_staff,
+)
+from evennia_ai.game.script_ports import GameScript
+from evennia_ai.messages import Audience
+from evennia_ai.policy.compaction.journal_summary import is_synthesis
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
+from evennia_ai.policy.records.memory_listing import (
+    Names,
+    entry_facts,
+    named,
+    undo_line,
+    why_found,
+    why_withheld,
+)
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.scheduling import Steps
+from evennia_ai.store.memory_editor import MemoryEditor
+from evennia_ai.store.names import dbrefs_named, names_in
+from evennia_ai.store.page_rows import Row
+from evennia_ai.store.reports import Page
+from evennia_ai.turn.recall import memory_line, text_of
+from evennia_ai.web.staff.access import Refused, log_sec, may_act, staff_page
+from evennia_ai.web.staff.game_thread import Missing, find_script, game
+from evennia_ai.web.staff.rendering import number_or_none, page_text
+
+ENTRIES_A_PAGE = 25
+QUERY_CHARS = 300
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a request asks of the memories: a page, or a search as some players."""
+
+    reader: Reader
+    account: int
+    archived: bool
+    number: int
+    words: str
+    audience: Audience
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a form asks to change: an act, an entry's id and its new text."""
+
+    reader: Reader
+    account: int
+    act: str
+    id: str
+    text: str
+
+
+@staff_page("memory.html")
+def memory(request: Any, reader: Reader, who: Row) -> Any:
+    """Show a page of the journal or its archive, or a search; a form changes one entry."""
+    if request.method == "POST":
+        return change(request, reader, who)
+    as_whom, words = (request.GET.get(name, "").strip()[:QUERY_CHARS] for name in ("as", "words"))
+    audience, trouble = find_audience(as_whom, reader)
+    page = number_or_none(request.GET.get("page")) or 1
+    archived = request.GET.get("archive") == "1"
+    searched = "" if trouble else words
+    asked = Asked(reader, request.user.pk, archived, page, searched, audience)
+    found, report, hits, step = game.ask(read_memories, who["id"], asked)
+    withheld = report.withheld if report else []
+    names = names_in(*found.rows, *withheld, besides=audience)
+    return {
+        "asked": {"words": words, "as": as_whom, "archive": archived},
+        "trouble": trouble,
+        "entries": [shown_entry(entry, names) for entry in found.rows],
+        "page": found,
+        "hidden": report.hidden if report else found.hidden,
+        "readers": reader.whose(PRIVATE_MEMORIES),
+        "is_search": report is not None,
+        "as_whom": page_text(named(sorted(audience), names)) if audience else "",
+        "hits": hits,
+        "withheld": [page_text(why_withheld(one, audience, names)) for one in withheld],
+        "undo": undo_line(step) if step and may_read(reader, step) else "",
+    }
+
+
+@dataclass(frozen=True)
+class Entries(Page):
+    """A page of entries, newest first, and how many the reader may not see."""
+
+    hidden: int
+
+
+@inlineCallbacks
+def read_memories(
+    assistant: int, asked: Asked
+) -> Steps[tuple[Entries, SearchReport | None, list[Row], Record | None]]:
+    """Read a page or a search, in time slices, on the reactor's thread.
+
+    Fires with a page, a search with its hits as a template takes them, and the next undo step.
+    """
+    script = find_script(assistant)
+    ensure_may_read(script, asked.reader, asked.account)
+    character, put = script.character, script.services.slices.put
+    yield character.journal.load(put)
+    step = MemoryEditor(character).steps.last()
+    if asked.words:
+        yield character.ai_profiles.load(put)
+        report = yield search_for_staff(script, asked.words, asked.audience, asked.reader)
+        hits = [shown_hit(script, asked.words, hit) for hit in report.found]
+        return Entries(1, 1, [], 0), report, hits, step
+    journal = character.journal.archive if asked.archived else character.journal
+    page, hidden = yield readable_page(put, journal, asked.number, ENTRIES_A_PAGE, asked.reader)
+    count_shown(asked.reader, *page.rows)
+    return Entries(page.number, page.pages, page.rows, hidden), None, [], step
+
+
+def ensure_may_read(script: GameScript, reader: Reader, account: int) -> None:
+    """Raise Refused unless the reader reads all, or one of their characters may edit this one."""
+    if reader.may(PRIVATE_MEMORIES):
+        return
+    character: Any = script.character
+    user: Any = AccountDB.objects.get(id=account)
+    own = {*user.characters, *user.get_all_puppets()}
+    if not any(character.access(one, right) for one in own for right in ("edit", "control")):
+        raise Refused(
+            f"None of your characters may edit {page_text(script.character_name, 60)}. "
+            "Its edit and control locks decide that. Ask an admin."
+        )
+
+
+def find_audience(names: str, reader: Reader) -> tuple[Audience, str]:
+    """Return the players of a comma-separated list by dbref, and what is wrong with it."""
+    if not names:
+        return frozenset(), ""
+    if not reader.may(PRIVATE_MEMORIES):
+        readers = reader.whose(PRIVATE_MEMORIES)
+        return frozenset(), f"Only {readers} may see what a player would be told."
+    found: set[str] = set()
+    for name in names.split(","):
+        listed = name.strip()
+        number = number_or_none(listed.removeprefix("#")) if listed.startswith("#") else None
+        dbrefs = [f"#{number}"] if number is not None else dbrefs_named(listed)
+        if len(dbrefs) != 1:
+            several = f"Several have the name '{listed}': use a number, such as {dbrefs[:1]}."
+            return frozenset(), several if dbrefs else f"Nobody is called '{listed}'."
+        found.update(dbrefs)
+    return frozenset(found), ""
+
+
+def shown_entry(entry: Record, names: Names) -> Row:
+    """Return an entry as the template takes it."""
+    return {
+        "id": entry["id"],
+        "at": page_text(entry["timestamp"][:19].replace("T", " ")),
+        "facts": page_text(entry_facts(entry, names), 300),
+        "text": page_text(entry["content"]),
+        "private": entry["audience"] is not None,
+        "pinned": entry["pinned"],
+        "fixed": is_synthesis(entry),
+    }
+
+
+def shown_hit(script: GameScript, words: str, hit: Any) -> Row:
+    """Return a memory that a search found, with its score and the reasons."""
+    return {
+        "id": page_text(hit.record["id"], 60),
+        "text": page_text(memory_line(script, hit.record, words)),
+        "why": page_text(why_found(words, text_of(hit.record), hit.score), 200),
+        "private": hit.record["audience"] is not None,
+    }
+
+
+def change(request: Any, reader: Reader, who: Row) -> HttpResponseRedirect:
+    """Do what a form asks, tell how it went, and go back to the page."""
+    if not may_act():
+        raise Refused("These pages change nothing, since WEB_ACTS is off. Use aimemory.")
+    act, id_, text = (request.POST.get(name, "") for name in ("act", "entry", "text"))
+    wanted = Change(reader, request.user.pk, act, id_, text)
+    try:
+        entry, said = game.ask(change_memory, who["id"], wanted)
+    except (Refused, Missing):
+        raise
+    except AssistantError as error:
+        messages.error(request, page_text(error))
+    else:
+        log_sec(request, f"{act}, {entry} of {who['name']} ({who['dbref']})")
+        messages.success(request, page_text(said))
+    return HttpResponseRedirect(request.get_full_path())
+
+
+@inlineCallbacks
+def change_memory(assistant: int, wanted: Change) -> Steps[tuple[str, str]]:
+    """Change an entry on the reactor's thread; fires with its id and a sentence.
+
+    Fails with Refused, Missing, CannotChange and StoreUnavailable.
+    """
+    script = find_script(assistant)
+    ensure_may_read(script, wanted.reader, wanted.account)
+    character, put = script.character, script.services.slices.put
+    journal = character.journal
+    yield journal.load(put)
+    yield character.ai_profiles.load(put)
+    if wanted.act == "undo":
+        return undo_memory(script, wanted.reader)
+    if wanted.act == "add":
+        return str(add_memory(character, wanted.text)["id"]), "Added."
+    if wanted.act == "restore":
+        yield journal.archive.load(put)
+        entry = find_entry(journal.archive, wanted)
+        back = journal.archive.bring_back(journal, entry["id"])
+        return str(back["id"]), "Back in the journal; pruning will not remove it again."
+    act, said = find_act(wanted)
+    entry = find_entry(journal, wanted)
+    act(script, entry)
+    return str(entry["id"]), said
+
+
+def find_act(wanted: Change) -> tuple[Callable[[Any, Record], object], str]:
+    """Return the function of an act on one entry, and what to say of it; raises Missing."""
+    acts: Mapping[str, tuple[Callable[[Any, Record], object], str]] = {
+        "pin": (lambda script, entry: pin_memory(script.character, entry, True), "Pinned."),
+        "unpin": (lambda script, entry: pin_memory(script.character, entry, False), "Not pinned."),
+        "edit": (
+            lambda script, entry: edit_memory(script.character, entry, wanted.text),
+            "Changed.",
+        ),
+        "delete": (
+            lambda script, entry: delete_memory(script, entry, ""),
+            "Deleted, and the lines that it came from are not recalled. An undo brings both back.",
+        ),
+    }
+    if wanted.act not in acts:
+        raise Missing("There is no such act.")
+    return acts[wanted.act]
+
+
+def find_entry(records: Any, wanted: Change) -> Record:
+    """Return the entry that is to be changed; raises Missing."""
+    entry: Record | None = records.get(wanted.id)
+    if entry is None or not may_read(wanted.reader, entry):
+        raise Missing("There is no such entry.")
+    return entry

@@ -1,0 +1,55 @@
+"""The turns of one assistant, newest first, by day, player and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from evennia_ai.policy.disclosure import PRIVATE_WORDS, Reader
+from evennia_ai.store.names import dbrefs_named
+from evennia_ai.store.page_rows import Row, TurnFilter, parts_of, turns_before
+from evennia_ai.store.reports import waiting_events
+from evennia_ai.web.staff.access import staff_page
+from evennia_ai.web.staff.overview import use_chart
+from evennia_ai.web.staff.rendering import Shown, number_or_none
+
+TURNS_A_PAGE = 25
+ASKED = ("day", "player", "words")
+
+
+@staff_page("timeline.html")
+def timeline(request: Any, reader: Reader, who: Row) -> dict[str, Any]:
+    """Show a page of turns; the first page also shows what waits, and the use by day."""
+    asked = {name: request.GET.get(name, "").strip()[:200] for name in ASKED}
+    before = number_or_none(request.GET.get("before"))
+    wanted, trouble = read_filter(asked, reader.may(PRIVATE_WORDS))
+    found = [] if trouble else turns_before(who["id"], wanted, TURNS_A_PAGE + 1, before)
+    rows = found[:TURNS_A_PAGE]
+    shown, parts = Shown.of(reader, who, rows), parts_of(rows)
+    is_first = before is None and not any(asked.values())
+    older = {**asked, "before": rows[-1]["id"]} if len(found) > TURNS_A_PAGE else {}
+    return {
+        "asked": asked,
+        "trouble": trouble,
+        "turns": [shown.turn(row, parts) for row in rows],
+        "older": urlencode({name: value for name, value in older.items() if value}),
+        "waiting": [shown.event(row) for row in waiting_events(who["id"])] if is_first else [],
+        "chart": use_chart(datetime.now(UTC).date(), assistant_id=who["id"]) if is_first else [],
+        "searches_private": wanted.with_private,
+    }
+
+
+def read_filter(asked: Mapping[str, str], with_private: bool) -> tuple[TurnFilter, str]:
+    """Return the filter that was typed, and what is wrong with it."""
+    player, day, trouble = asked["player"], None, ""
+    number = number_or_none(player.removeprefix("#")) if player.startswith("#") else None
+    speakers = [f"#{number}"] if number is not None else dbrefs_named(player) if player else []
+    if player and not speakers:
+        trouble = "Nobody has this name. Use a whole name, or a number such as #12."
+    try:
+        day = date.fromisoformat(asked["day"]) if asked["day"] else None
+    except ValueError:
+        trouble = "Write the day as 2026-01-31."
+    return TurnFilter(with_private, day, speakers, asked["words"]), trouble

@@ -1,0 +1,64 @@
+"""One turn: what was heard, each model call, each tool call, and why each sentence was said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from django.http import Http404
+
+from evennia_ai.policy.disclosure import Reader
+from evennia_ai.store.page_rows import Row, parts_of
+from evennia_ai.store.reports import find_row
+from evennia_ai.web.staff.access import staff_page
+from evennia_ai.web.staff.rendering import Shown, page_lines, page_text
+
+
+@staff_page("turn.html")
+def turn(request: Any, reader: Reader, who: Row, number: int) -> dict[str, Any]:
+    """Show one turn."""
+    row = find_row("Turn", who["id"], number)
+    if row is None:
+        raise Http404("There is no such turn.")
+    shown = Shown.of(reader, who, [row])
+    return {"turn": shown.turn(row, parts_of([row])), "why": None}
+
+
+def why_values(
+    parts: Sequence[Mapping[str, Any]], sentences: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the values of the template ``why.html``, which the reader must be allowed to read.
+
+    ``parts`` are those of the prompt in their order, each with ``name``, ``tokens`` and ``text``;
+    ``sentences`` have a ``text`` and a ``source``: None, or a mapping of ``part``, ``text`` and
+    ``score``.
+    """
+    total = sum(part["tokens"] for part in parts) or 1
+    ends = list(accumulate(round(1_000 * part["tokens"] / total) for part in parts))
+    return {
+        "total": total,
+        "parts": [
+            {
+                "name": page_text(part["name"], 40),
+                "tokens": part["tokens"],
+                "at": start,
+                "permille": end - start,
+                "percent": round(100 * part["tokens"] / total),
+                "lines": page_lines(part["text"]),
+            }
+            for part, start, end in zip(parts, [0, *ends], ends, strict=False)
+        ],
+        "sentences": [
+            {"text": page_text(one["text"]), "source": shown_source(one["source"])}
+            for one in sentences
+        ],
+    }
+
+
+def shown_source(source: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return where a sentence comes from, None if nothing in the prompt is near it."""
+    if source is None:
+        return None
+    texts = {"part": page_text(source["part"], 40), "text": page_text(source["text"])}
+    return {**texts, "score": source["score"]}

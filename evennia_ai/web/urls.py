@@ -1,0 +1,29 @@
+"""The addresses of the staff pages."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from evennia_ai.web.staff.compactions import compaction, compactions, passes
+from evennia_ai.web.staff.live import live, newest
+from evennia_ai.web.staff.lore_trial import lore
+from evennia_ai.web.staff.memory_browser import memory
+from evennia_ai.web.staff.overview import overview
+from evennia_ai.web.staff.relations import relations
+from evennia_ai.web.staff.timeline import timeline
+from evennia_ai.web.staff.turn import turn
+
+app_name = "evennia_ai"
+urlpatterns = [
+    path("", overview, name="overview"),
+    path("<int:assistant>/", timeline, name="timeline"),
+    path("<int:assistant>/turn/<int:number>/", turn, name="turn"),
+    path("<int:assistant>/live/", live, name="live"),
+    path("<int:assistant>/live/newest/", newest, name="newest"),
+    path("<int:assistant>/memory/", memory, name="memory"),
+    path("<int:assistant>/relations/", relations, name="relations"),
+    path("<int:assistant>/lore/", lore, name="lore"),
+    path("<int:assistant>/compactions/", compactions, name="compactions"),
+    path("<int:assistant>/compaction/<int:number>/", compaction, name="compaction"),
+    path("<int:assistant>/sleep/", passes, name="sleep"),
+]

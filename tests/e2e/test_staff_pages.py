@@ -1,0 +1,240 @@
+"""The staff pages in a real browser: every page opened and clicked, wide and narrow.
+
+Needs playwright (the ``test`` extra brings it) and a Chromium; without one the tests are skipped.
+The screenshots are in the test's folder, or in that of ``EVENNIA_AI_SHOTS``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bench.staff_world import fill
+from tests.e2e.harness import ADMIN, PASSWORD, GameServer
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine")
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+WIDTHS = {"wide": (1280, 900), "narrow": (390, 844)}
+# The icon of Evennia's base page.
+ICON = "/media/images/favicon.ico"
+WAIT_MS = 15_000
+TABS = ("Turns", "Live", "Memory", "Relations", "Lore", "Compactions", "Sleep")
+NO_OVERFLOW = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def game(game_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GameServer]:
+    """Return a game with 50 assistants and 10,000 turns, whose staff may act."""
+    folder = tmp_path_factory.mktemp("pages") / "game"
+    server = GameServer.copy_of(game_template, folder, assistant={"WEB_ACTS": True})
+    try:
+        assert "MADE" in server.python(fill(entries=300))
+        server.start()
+        yield server
+    finally:
+        server.discard()
+
+
+@pytest.fixture(scope="module")
+def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the screenshots."""
+    chosen = os.environ.get("EVENNIA_AI_SHOTS")
+    folder = Path(chosen) if chosen else tmp_path_factory.mktemp("shots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class Staff:
+    """One browser window of a staff member, and what went wrong in it."""
+
+    def __init__(self, page: Any, server: GameServer, shots: Path, name: str) -> None:
+        self.page, self.name, self.shots = page, name, shots
+        self.site = f"http://127.0.0.1:{server.web_port}"
+        self.errors: list[str] = []
+        self.seen: list[str] = []
+        page.set_default_timeout(WAIT_MS)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("response", self.note_response)
+        page.on("dialog", lambda dialog: self.errors.append(f"a dialog: {dialog.message}"))
+
+    def note_response(self, response: Any) -> None:
+        if response.status >= 400 and ICON not in response.url:
+            self.errors.append(f"{response.status} {response.url}")
+
+    def log_in(self, name: str) -> None:
+        """Log in by the form to which the pages lead a stranger."""
+        self.page.goto(f"{self.site}/ai/")
+        self.page.fill("input[name=username]", name)
+        self.page.fill("input[name=password]", PASSWORD)
+        self.page.locator("form:has(input[name=password]) [type=submit]").first.click()
+        self.page.wait_for_url(f"{self.site}/ai/")
+
+    def look(self, what: str) -> None:
+        """Check the page that is open, and keep a picture of it."""
+        self.page.wait_for_load_state("load")
+        self.page.screenshot(path=self.shots / f"{self.name}-{what}.png", full_page=True)
+        assert self.page.evaluate(NO_OVERFLOW), f"{self.name} {what} overflows"
+        assert "taken over" not in self.page.title()
+        assert self.page.locator(".ai script:not([type='application/json'])").count() == 0
+        self.seen.append(what)
+
+    def tab(self, name: str) -> None:
+        self.page.locator(".tabs").get_by_role("link", name=name, exact=True).click()
+        self.page.wait_for_load_state("load")
+
+    def expect(self, text: str) -> None:
+        playwright.expect(self.page.locator(".ai")).to_contain_text(text, timeout=WAIT_MS)
+
+    def check(self) -> None:
+        assert self.errors == []
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def window(browser: Any, game: GameServer, shots: Path) -> Iterator[Callable[..., Staff]]:
+    """Return a function that opens a window; each is checked in the end."""
+    opened: list[Staff] = []
+
+    def open_window(width: str = "wide", colours: str = "light", scripts: bool = True) -> Staff:
+        size = dict(zip(("width", "height"), WIDTHS[width], strict=True))
+        context = browser.new_context(
+            viewport=size, color_scheme=colours, java_script_enabled=scripts
+        )
+        name = f"{width}-{colours}{'' if scripts else '-plain'}"
+        opened.append(Staff(context.new_page(), game, shots, name))
+        return opened[-1]
+
+    yield open_window
+    for staff in opened:
+        staff.check()
+        staff.page.context.close()
+
+
+def visit_every_page(staff: Staff) -> None:
+    """Open every page by its link, and use what can be used on it."""
+    page = staff.page
+    staff.expect("Characters")
+    if page.evaluate("typeof uPlot") == "function":
+        assert page.locator(".chart canvas").count() == 1
+    staff.look("overview")
+    page.locator("table.cards a", has_text="Mira").first.click()
+    staff.expect("Waiting for an answer")
+    staff.look("turns")
+    page.get_by_role("link", name="Older turns").click()
+    page.fill("input[name=player]", "Ben")
+    page.fill("input[name=words]", "watchtower")
+    page.get_by_role("button", name="Show").click()
+    staff.expect("Ben: What do you know of the old watchtower")
+    staff.look("turns-filtered")
+    page.locator(".rows .head a").first.click()
+    staff.expect("Model calls")
+    staff.look("turn")
+    staff.tab("Live")
+    staff.look("live")
+    staff.tab("Memory")
+    staff.expect("That was day")
+    staff.look("memory")
+    page.get_by_role("link", name="Older", exact=True).click()
+    staff.expect("Page 2 of")
+    page.fill("input[name=words]", "who has the key to the watchtower")
+    page.fill("input[name=as]", "Ben")
+    page.get_by_role("button", name="Search").click()
+    staff.expect("If Ben asked")
+    staff.look("memory-search")
+    staff.tab("Relations")
+    staff.expect("Familiarity")
+    staff.look("relations")
+    staff.tab("Lore")
+    page.fill("input[name=line]", "Who built the watchtower?")
+    page.get_by_role("button", name="Try").click()
+    staff.expect("yes: score")
+    staff.look("lore")
+    staff.tab("Compactions")
+    staff.look("compactions")
+    page.locator(".rows .head a").first.click()
+    staff.expect("For everybody")
+    staff.look("compaction")
+    staff.tab("Sleep")
+    staff.look("sleep")
+
+
+@pytest.mark.parametrize(("width", "colours"), [("wide", "light"), ("narrow", "dark")])
+def test_staff_open_and_click_every_page(
+    window: Callable[..., Staff], width: str, colours: str
+) -> None:
+    staff = window(width, colours)
+    staff.log_in(ADMIN)
+    visit_every_page(staff)
+    assert len(staff.seen) == 12
+
+
+def test_without_javascript_the_tables_stand(window: Callable[..., Staff]) -> None:
+    staff = window("narrow", "light", scripts=False)
+    staff.log_in(ADMIN)
+    assert staff.page.locator(".scroll tbody tr").count() == 30
+    assert not staff.page.locator(".chart").is_visible()
+    staff.page.screenshot(path=staff.shots / f"{staff.name}-overview.png", full_page=True)
+    staff.page.locator("table.cards a", has_text="Mira").first.click()
+    staff.tab("Relations")
+    staff.expect("Familiarity")
+    staff.page.screenshot(path=staff.shots / f"{staff.name}-relations.png", full_page=True)
+
+
+def test_a_form_changes_a_memory_and_undoes_it(window: Callable[..., Staff]) -> None:
+    staff = window()
+    staff.log_in(ADMIN)
+    page = staff.page
+    page.locator("table.cards a", has_text="Mira").first.click()
+    staff.tab("Memory")
+    page.locator("details.act summary").click()
+    page.fill("details.act input[name=text]", "The well <b>is</b> dry.")
+    page.get_by_role("button", name="Add").click()
+    playwright.expect(page.locator(".alert")).to_contain_text("Added.")
+    staff.expect("The well <b>is</b> dry.")
+    page.locator(".acts summary").first.click()
+    staff.look("memory-acts")
+    page.get_by_role("button", name="Undo the last change").click()
+    playwright.expect(page.locator(".alert")).to_contain_text("Undone")
+
+
+def test_the_live_view_shows_what_is_said_meanwhile(
+    window: Callable[..., Staff], game: GameServer
+) -> None:
+    staff = window()
+    staff.log_in(ADMIN)
+    staff.page.locator("table.cards a", has_text="Mira").first.click()
+    staff.tab("Live")
+    with game.player("Ann") as ann:
+        ann.send("say Mira, have you seen my lantern?")
+        ann.expect("You say")
+        staff.expect("have you seen my lantern?")
+
+
+def test_a_player_gets_nothing(window: Callable[..., Staff]) -> None:
+    player = window()
+    player.page.goto(f"{player.site}/auth/login/")
+    player.page.fill("input[name=username]", "Ben")
+    player.page.fill("input[name=password]", PASSWORD)
+    player.page.locator("form:has(input[name=password]) [type=submit]").first.click()
+    player.page.wait_for_load_state("load")
+    assert player.errors == []
+    reply = player.page.goto(f"{player.site}/ai/")
+    assert reply.status == 403
+    player.expect("These pages are for staff")
+    player.errors.clear()

@@ -1,0 +1,99 @@
+"""Who may open the staff pages, and what they show of private words."""
+
+import pytest
+
+from tests.game.web.conftest import CANARY, SCRIPT, Browser
+
+
+def test_a_stranger_is_sent_to_the_login_from_every_page(pages):
+    for page in pages:
+        reply = Browser().get(page)
+        assert reply.status_code == 302 and reply.url.startswith("/auth/login"), page
+
+
+def test_a_player_gets_403_everywhere_and_reads_nothing(pages, ann):
+    browser = Browser(ann)
+    for page in pages:
+        reply = browser.get(page)
+        assert reply.status_code == 403, page
+        assert "Mira" not in reply.content.decode()
+
+
+def test_staff_open_every_page(pages, builder, admin):
+    for browser in (Browser(builder), Browser(admin)):
+        for page in pages:
+            assert browser.get(page).status_code == 200, page
+
+
+def test_no_page_shows_a_builder_a_private_word(pages, builder):
+    browser = Browser(builder)
+    assert [page for page in pages if CANARY in browser.text(page)] == []
+
+
+def test_an_admin_reads_it_and_the_security_log_says_so(pages, lived, admin, monkeypatch):
+    logged = []
+    monkeypatch.setattr("evennia.utils.logger.log_sec", logged.append)
+    browser, id_ = Browser(admin), lived.assistant.id
+    whispered = [page for page in pages if CANARY in browser.text(page)]
+    assert {f"{id_}/", f"{id_}/live/", f"{id_}/memory/"} < set(whispered)
+    (line,) = [line for line in logged if f"/ai/{id_}/memory/: read 1 private" in line]
+    assert "account Ada" in line and "Mira" in line and CANARY not in line
+
+
+def test_what_players_and_models_write_stays_text(pages, admin):
+    browser = Browser(admin)
+    texts = {page: browser.text(page) for page in pages}
+    assert [page for page, text in texts.items() if SCRIPT in text] == []
+    assert sum("&lt;script&gt;alert(1)" in text for text in texts.values()) >= 5
+
+
+@pytest.mark.parametrize(
+    "path", ["{x}/", "{x}/memory/", "{id}/turn/{x}/", "{id}/compaction/{x}/", "{x}/lore/"]
+)
+def test_a_wrong_number_is_not_found(lived, admin, path):
+    path = path.format(x=987654, id=lived.assistant.id)
+    assert Browser(admin).get(path).status_code == 404
+
+
+def test_a_turn_of_another_assistant_is_not_found(game, lived, tavern, pages, admin):
+    other = game.assistant("Odo", tavern)
+    turn = pages[2].split("/")[-2]
+    assert Browser(admin).get(f"{other.assistant.id}/turn/{turn}/").status_code == 404
+
+
+def test_a_builder_who_may_not_edit_a_character_does_not_read_its_memories(game, lived, tavern):
+    other = game.player("Cy", tavern, permissions=["Builder"])
+    for page in ("memory", "relations"):
+        reply = Browser(other).get(f"{lived.assistant.id}/{page}/")
+        assert reply.status_code == 403
+        assert "may edit Mira" in reply.content.decode()
+
+
+def test_the_permission_of_a_setting_counts(lived, service, builder, admin):
+    service.who_may_read = {**service.who_may_read, "figures": "Developer"}
+    assert Browser(builder).get().status_code == Browser(admin).get().status_code == 403
+
+
+def test_a_permission_in_the_plural_and_a_higher_one_count(game, lived, tavern):
+    for name, permission in (("Di", "builders"), ("Ed", "Developer")):
+        assert Browser(game.player(name, tavern, permissions=[permission])).get().status_code == 200
+
+
+def test_a_superuser_reads_all(game, pages, tavern):
+    browser = Browser(game.player("Su", tavern, superuser=True))
+    assert CANARY in browser.text(pages[1])
+
+
+def test_pages_are_neither_kept_nor_framed(lived, admin):
+    reply = Browser(admin).get()
+    assert "no-store" in reply["Cache-Control"]
+    assert reply["X-Frame-Options"] == "DENY"
+
+
+def test_a_game_without_running_assistants_says_so(lived, admin, monkeypatch):
+    from evennia_ai.assistant_script import AssistantScript
+
+    monkeypatch.setattr(AssistantScript, "shared_services", None)
+    reply = Browser(admin).get()
+    assert reply.status_code == 503
+    assert "were not started" in reply.content.decode()

@@ -1,0 +1,253 @@
+"""What the staff pages show, and what their forms change."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.template.loader import render_to_string
+from django.test.utils import CaptureQueriesContext
+
+from evennia_ai.models import Event, Message, Turn
+from evennia_ai.web.staff.turn import why_values
+from tests.game.web.conftest import CANARY, SCRIPT, Browser
+from tests.scripted import call
+
+
+@pytest.fixture
+def acting(settings):
+    """Let staff change things on the pages."""
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WEB_ACTS": True}
+
+
+def turns_on(text):
+    """Return the numbers of the turns that a timeline lists."""
+    return [int(number) for number in re.findall(r"/turn/(\d+)/", text)]
+
+
+def days_of(assistant_id, count):
+    """Store turns, one each day back from today, each with a heard line."""
+    newest = Turn.objects.order_by("-id").first()
+    for ago in range(count, 0, -1):
+        at = newest.at - timedelta(days=ago)
+        turn = Turn.objects.create(
+            assistant_id=assistant_id, at=at, ended_at=at, epoch=1, context="tick", outcome="done"
+        )
+        Event.objects.create(
+            assistant_id=assistant_id, at=at, kind="say", speaker="#77", speaker_name="Zoe",
+            text=f"line {ago}", state="answered", turn=turn,
+        )  # fmt: skip
+
+
+def test_the_overview_shows_state_context_tokens_and_what_waits(lived, admin):
+    text = Browser(admin).text()
+    assert "Mira" in text and "awake" in text and "scripted" not in text
+    assert "Events waiting" in text and "<meter" in text
+    assert text.count("<tr><td>20") == 30  # a row for each day of the chart
+
+
+def test_the_overview_says_if_all_are_stopped(lived, service, admin):
+    service.switch_off("for the <b>night</b>")
+    assert "All are stopped: for the &lt;b&gt;night&lt;/b&gt;" in Browser(admin).text()
+
+
+def test_the_timeline_is_paged_without_gaps(lived, admin):
+    days_of(lived.assistant.id, 60)
+    browser, path, seen = Browser(admin), f"{lived.assistant.id}/", []
+    text = browser.text(path)
+    while True:
+        seen += turns_on(text)
+        older = re.search(r'href="\?(before=\d+)"', text)
+        if not older:
+            break
+        text = browser.text(f"{path}?{older[1]}")
+    assert seen == list(Turn.objects.order_by("-id").values_list("id", flat=True))
+
+
+def test_the_timeline_is_filtered_by_day_player_and_words(lived, ann, admin):
+    days_of(lived.assistant.id, 3)
+    browser, path = Browser(admin), f"{lived.assistant.id}/"
+    day = Event.objects.get(text="line 2").at.date().isoformat()
+    turn = Event.objects.get(text="line 2").turn_id
+    assert turns_on(browser.text(path, day=day)) == [turn]
+    assert turns_on(browser.text(path, player="#77", words="line 2")) == [turn]
+    assert len(turns_on(browser.text(path, player="ann"))) == 3
+    assert len(turns_on(browser.text(path, words=CANARY))) == 1
+    assert "Nobody has this name" in browser.text(path, player="Nobody")
+    assert "Write the day as" in browser.text(path, day="yesterday")
+
+
+def test_a_filter_does_not_tell_a_builder_who_whispered_what(lived, builder, admin):
+    browser, path = Browser(builder), f"{lived.assistant.id}/"
+    whispered = Turn.objects.get(private=True).id
+    assert whispered in turns_on(browser.text(path))
+    assert turns_on(browser.text(path, words=CANARY)) == []
+    assert whispered not in turns_on(browser.text(path, player="Ann"))
+    assert "Whispers were not searched" in browser.text(path, player="Ann")
+
+
+def test_a_turn_shows_events_model_calls_and_tool_calls(lived, admin):
+    turn = Turn.objects.filter(private=False).order_by("-id").first()
+    text = Browser(admin).text(f"{lived.assistant.id}/turn/{turn.id}/")
+    for part in ("What was heard", "Model calls", "Tool calls", "Ann", ">say<", "alert(1)"):
+        assert part in text
+
+
+def test_a_turn_explains_its_sentences_if_the_prompt_is_known():
+    parts = [
+        {"name": "persona", "tokens": 300, "text": f"You are Mira.\n{SCRIPT}"},
+        {"name": "talk", "tokens": 700, "text": "Ann says: hello"},
+    ]
+    sentences = [
+        {"text": "Hello Ann.", "source": {"part": "talk", "text": "Ann says: hello", "score": 0.8}},
+        {"text": f"I flew {SCRIPT}.", "source": None},
+    ]
+    text = render_to_string("evennia_ai/why.html", {"why": why_values(parts, sentences)})
+    assert 'x="0" width="300"' in text and 'x="300" width="700"' in text
+    assert "700 tokens, 70 %" in text and "Ann says: hello (0.80)" in text
+    assert "none of it" in text and SCRIPT not in text and text.count("&lt;script&gt;") == 2
+
+
+def test_the_live_view_answers_only_if_there_is_something_new(lived, ann, game, admin):
+    browser, path = Browser(admin), f"{lived.assistant.id}/live/newest/"
+    last = Message.objects.order_by("-id").first().id
+    assert f'{path}?after={last}"' in browser.text(f"{lived.assistant.id}/live/")
+    assert browser.get(path, after=last).status_code == 204
+    game.model.add(call("say", text="Still here."))
+    ann.do("say Mira, are you there?")
+    game.run(2)
+    assert "are you there?" in browser.text(path, after=last)
+
+
+def test_a_question_for_new_lines_is_one_query_of_the_log(lived, admin):
+    browser, path = Browser(admin), f"{lived.assistant.id}/live/newest/"
+    last = Message.objects.order_by("-id").first().id
+    with CaptureQueriesContext(connection) as asked:
+        assert browser.get(path, after=last).status_code == 204
+    ours = [query["sql"] for query in asked if '"evennia_ai_' in query["sql"]]
+    assert len(ours) == 1 and "evennia_ai_message" in ours[0] and "LIMIT 1" in ours[0]
+
+
+def test_a_search_answers_as_a_player_would_be_answered(lived, ann, bob, admin):
+    browser, path = Browser(admin), f"{lived.assistant.id}/memory/"
+    told = browser.text(path, words="Ann's word", **{"as": "Ann"})
+    assert "If Ann asked" in told and CANARY in told and "Withheld" not in told
+    kept = browser.text(path, words="Ann's word", **{"as": "Bob"})
+    assert CANARY not in kept and "Withheld" in kept and "private to Ann" in kept
+    assert "Nobody is called" in browser.text(path, words="word", **{"as": "Nobody"})
+
+
+def test_a_builder_searches_what_is_public_and_is_told_how_much_is_hidden(lived, builder, ann):
+    browser, path = Browser(builder), f"{lived.assistant.id}/memory/"
+    text = browser.text(path, words="word")
+    assert "alert(1)" in text and re.search(r"\d+ more: private, only Admins", text)
+    assert "Only Admins may see" in browser.text(path, words="word", **{"as": "Ann"})
+
+
+def test_the_forms_do_what_the_commands_do(lived, acting, admin, monkeypatch):
+    logged = []
+    monkeypatch.setattr("evennia.utils.logger.log_sec", logged.append)
+    browser, path, journal = Browser(admin), f"{lived.assistant.id}/memory/", lived.journal
+    browser.post(path, act="add", text="The well is <b>dry</b>.")
+    added = journal.all()[-1]
+    assert added["content"] == "The well is <b>dry</b>." and added["source_type"] == "builder"
+    entry = added["id"]
+    browser.post(path, act="pin", entry=entry)
+    assert journal.get(entry)["pinned"]
+    browser.post(path, act="edit", entry=entry, text="The well is full.")
+    assert "The well is full." in browser.text(path)
+    browser.post(path, act="delete", entry=entry)
+    assert journal.get(entry) is None
+    reply = browser.post(path, act="undo")
+    assert journal.get(entry)["content"] == "The well is full."
+    assert f"Undone: {entry} is in its journal again." in reply.content.decode()
+    changes = [line for line in logged if " of Mira" in line and "private items" not in line]
+    assert len(changes) == 5 and all("account Ada" in line for line in changes)
+
+
+def test_a_pruned_entry_is_restored(lived, acting, admin):
+    browser, path = Browser(admin), f"{lived.assistant.id}/memory/?archive=1"
+    (old,) = re.findall(r'name="entry" value="(\w+)"', browser.text(path))
+    browser.post(path, act="restore", entry=old)
+    assert lived.journal.get(old)["content"] == "An old word."
+
+
+def test_a_wrong_form_changes_nothing_and_says_why(lived, acting, admin):
+    browser, path = Browser(admin), f"{lived.assistant.id}/memory/"
+    before = lived.journal.all()
+    assert "needs a text" in browser.post(path, act="add", text=" ").content.decode()
+    assert "1,000 are allowed" in browser.post(path, act="add", text="x" * 1_001).content.decode()
+    same = browser.post(path, act="edit", entry=before[0]["id"], text=before[0]["content"])
+    assert "these words already" in same.content.decode()
+    assert browser.post(path, act="pin", entry="j99").status_code == 404
+    assert browser.post(path, act="explode", entry=before[0]["id"]).status_code == 404
+    assert lived.journal.all() == before
+
+
+def test_nothing_changes_without_the_setting_or_the_token(lived, admin, settings):
+    browser, path = Browser(admin), f"{lived.assistant.id}/memory/"
+    before = lived.journal.all()
+    assert '<button name="act"' not in browser.text(path)
+    browser.client.cookies["csrftoken"] = "x" * 32
+    token = {"csrfmiddlewaretoken": "x" * 32}
+    reply = browser.client.post(f"/ai/{path}", {**token, "act": "add", "text": "no"})
+    assert reply.status_code == 403 and "WEB_ACTS" in reply.content.decode()
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WEB_ACTS": True}
+    reply = browser.client.post(f"/ai/{path}", {"act": "add", "text": "no"})
+    assert reply.status_code == 403
+    assert lived.journal.all() == before
+
+
+def test_a_builder_changes_no_private_entry(lived, acting, builder):
+    private = next(one for one in lived.journal.all() if CANARY in one["content"])
+    reply = Browser(builder).post(
+        f"{lived.assistant.id}/memory/", act="delete", entry=private["id"]
+    )
+    assert reply.status_code == 404
+    assert lived.journal.get(private["id"])
+
+
+def test_lore_says_what_a_line_triggers_and_why(lived, service, admin):
+    from evennia_ai.policy.conversation.lore import LoreEntry
+
+    service.lore.write(LoreEntry("The north gate", f"Hanno built it {SCRIPT}."))
+    service.lore.write(LoreEntry("The old mill", "It burnt."))
+    service.lore.write(LoreEntry("The password", "Swordfish.", ("faction:guard",)))
+    text = Browser(admin).text(f"{lived.assistant.id}/lore/", line="Who built the gate?")
+    rows = re.findall(
+        r"<strong>(.*?)</strong>.*?<span class=\"tag *(\w*)\">(.*?)</span>", text, re.S
+    )
+    told = {title: (kind, why) for title, kind, why in rows}
+    assert (
+        told["The north gate"][0] == "good" and "words: built gate" not in told["The old mill"][1]
+    )
+    assert "shares no word" in told["The old mill"][1]
+    assert told["The password"][0] == "bad" and SCRIPT not in text
+
+
+def test_relations_are_drawn_and_listed(lived, ann, admin, builder):
+    text = Browser(admin).text(f"{lived.assistant.id}/relations/")
+    assert '<line class="fond"' in text and f'Ann <span class="soft">{ann.dbref}' in text
+
+
+def test_a_compaction_shows_what_was_before_and_after(lived, builder, admin):
+    from evennia_ai.models import Compaction
+
+    path = f"{lived.assistant.id}/compaction/{Compaction.objects.get().id}/"
+    text = Browser(admin).text(path)
+    assert "For everybody" in text and "For Ann" in text and "900 tokens into 300" in text
+    assert "hello Mira" in text
+    hidden = Browser(builder).text(path)
+    assert "For somebody in private" in hidden and "[summary, Admins read it]" in hidden
+
+
+def test_the_pages_can_be_turned_off_and_come_after_the_games_own():
+    from django.conf import settings
+    from django.urls import resolve
+
+    from evennia_ai.web import site_urls
+
+    assert settings.ROOT_URLCONF == "evennia_ai.web.site_urls"
+    assert settings.AI_ASSISTANT_SITE_URLS == "server.conf.urls"
+    assert str(site_urls.urlpatterns[-1].pattern) == "ai/"
+    assert resolve("/ai/").view_name == "evennia_ai:overview"
