@@ -38,7 +38,7 @@ class HistoryChanges(AICommand):
             raise UsageError(f"This line is hidden already. {undo_hint(script)}")
         self.amend(script, HIDDEN, messages)
         acts = " (a call and its results are one)" if len(messages) > 1 else ""
-        told = f"{shown_name(script)} does not see {numbered(messages)} any more{acts}."
+        told = f"{shown_name(script)} does not see {numbered(seqs_of(messages))} any more{acts}."
         yield self.tell_rest(script, messages, told)
 
     @inlineCallbacks
@@ -59,7 +59,7 @@ class HistoryChanges(AICommand):
         if script.conversation.amendments.is_hidden(seq):
             raise UsageError(f"This line is hidden. {undo_hint(script)}")
         self.amend(script, EDITED, line, words)
-        told = f"{shown_name(script)} now sees {numbered(line)} with these words."
+        told = f"{shown_name(script)} now sees {numbered([seq])} with these words."
         yield self.tell_rest(script, line, told)
 
     @inlineCallbacks
@@ -82,8 +82,8 @@ class HistoryChanges(AICommand):
             script,
             messages,
             f"{name} is asked again, once somebody who heard it is here, and does not see its last "
-            f"answer ({numbered(messages)}). What it said aloud stays said: players may hear both. "
-            "What else it did stays done.",
+            f"answer ({numbered(seqs_of(messages))}). What it said aloud stays said: players may "
+            "hear both. What else it did stays done.",
         )
 
     def do_undo(self, script: GameScript) -> None:
@@ -99,7 +99,7 @@ class HistoryChanges(AICommand):
         with changing(script):
             amendments.undo(self.caller.dbref, batch=batch[0].batch)
         self.log_change(script, seqs)
-        lines, was = numbered_seqs(seqs), batch[0].kind
+        lines, was = numbered(seqs), batch[0].kind
         self.msg(f"Undone: {shown_name(script)} sees {lines} as before they were {was}.")
 
     def find_line(self, script: GameScript, typed: str) -> list[Message]:
@@ -164,7 +164,7 @@ class HistoryChanges(AICommand):
 
     def log_change(self, script: GameScript, seqs: Sequence[int]) -> None:
         """Write into the security log who changed which lines, without their words."""
-        logger.log_sec(f"{self.describe_use()} changed {numbered_seqs(seqs)} of {script.character}")
+        logger.log_sec(f"{self.describe_use()} changed {numbered(seqs)} of {script.character}")
 
     @inlineCallbacks
     def tell_rest(self, script: GameScript, messages: Sequence[Message], told: str) -> Work:
@@ -209,12 +209,7 @@ def seqs_of(messages: Sequence[Message]) -> list[int]:
     return [message["metadata"]["seq"] for message in messages]
 
 
-def numbered(messages: Sequence[Message]) -> str:
-    """Return messages by their numbers, in words."""
-    return numbered_seqs(seqs_of(messages))
-
-
-def numbered_seqs(seqs: Sequence[int]) -> str:
+def numbered(seqs: Sequence[int]) -> str:
     """Return numbers of lines in words."""
     return f"line{'s' * (len(seqs) > 1)} {', '.join(map(str, seqs))}"
 

@@ -57,7 +57,8 @@ class CmdAINote(AICommand):
                 "shall stay for good belongs into the persona: |waisetup/set|n"
             )
         until = self.services.now().timestamp() + 60 * minutes if minutes else None
-        note = AuthorNote(words, self.caller.dbref, script.turns.newest(), turns, until)
+        by, after = self.caller.dbref, script.turns.newest()
+        note = AuthorNote(text=words, by=by, after_turn=after, turns=turns, until=until)
         write_note(script, note)
         self.log_change(script)
         self.msg(described(script))

@@ -39,4 +39,4 @@ def note_lines(script: Any) -> list[KnownLine]:
 
 def write_note(script: Any, note: AuthorNote | None) -> None:
     """Store a note in place of the one before, or remove that; raises StoreUnavailable."""
-    write_attribute(script, NOTE, note.stored() if note else None)
+    write_attribute(script, NOTE, note.model_dump() if note else None)

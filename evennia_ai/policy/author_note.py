@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from contextlib import suppress
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 NOTE_CHARS = 500
 DEFAULT_TURNS, MOST_TURNS = 20, 1_000
@@ -14,36 +14,23 @@ FOR = re.compile(r"\s+for\s+(\d{1,9})\s+(turn|minute|hour)s?\s*$", re.I)
 LABEL = "Bear in mind now"
 
 
-@dataclass(frozen=True)
-class AuthorNote:
+class AuthorNote(BaseModel):
     """A note; it ends after ``turns`` further turns, or at ``until`` in unix seconds."""
 
-    text: str
+    model_config = ConfigDict(frozen=True)
+
+    text: str = Field(max_length=NOTE_CHARS)
     by: str  # dbref of the builder
-    after_turn: int = 0  # the last turn before it
+    after_turn: int  # the last turn before it
     turns: int | None = None
     until: float | None = None
-
-    def stored(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
 
 
 def read_note(value: object) -> AuthorNote | None:
     """Return a stored note, None if there is none or its fields cannot be used."""
-    if not isinstance(value, Mapping) or not isinstance(value.get("text"), str):
-        return None
-    try:
-        turns, until = value.get("turns"), value.get("until")
-        return AuthorNote(
-            value["text"][:NOTE_CHARS],
-            str(value.get("by", "")),
-            int(value.get("after_turn") or 0),
-            None if turns is None else int(turns),
-            None if until is None else float(until),
-        )
-    except (TypeError, ValueError, OverflowError):
-        return None
+    with suppress(ValidationError):
+        return AuthorNote.model_validate(value) if value else None
+    return None
 
 
 def split_duration(typed: str) -> tuple[str, int | None, int | None]:
@@ -52,15 +39,8 @@ def split_duration(typed: str) -> tuple[str, int | None, int | None]:
     if found is None:
         return typed.strip(), DEFAULT_TURNS, None
     text, number, unit = typed[: found.start()].strip(), int(found[1]), found[2].lower()
-    if unit == "turn":
-        check_range(number, MOST_TURNS, "turns")
-        return text, number, None
-    minutes = number * (60 if unit == "hour" else 1)
-    check_range(minutes, MOST_MINUTES, "minutes")
-    return text, None, minutes
-
-
-def check_range(number: int, most: int, unit: str) -> None:
-    """Raise ValueError for a number that is not between 1 and ``most``."""
+    number *= 60 if unit == "hour" else 1
+    most, units = (MOST_TURNS, "turns") if unit == "turn" else (MOST_MINUTES, "minutes")
     if not 1 <= number <= most:
-        raise ValueError(f"A note stands for 1 to {most:,} {unit}, not for {number:,}.")
+        raise ValueError(f"A note stands for 1 to {most:,} {units}, not for {number:,}.")
+    return (text, number, None) if unit == "turn" else (text, None, number)

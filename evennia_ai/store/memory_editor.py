@@ -106,15 +106,9 @@ class MemoryEditor:
         lines = source_lines(self._journal.require(id))
         with self._together():
             entry = self._change(id, DELETE, None)
-            if lines and self._amendments is not None:
-                self._amendments.add(UNRECALLED, lines, by, entry["id"])
+            if lines and self._journal.amendments:
+                self._journal.amendments.add(UNRECALLED, lines, by, entry["id"])
         return entry
-
-    @property
-    def _amendments(self) -> Any:
-        """The amendments of the character's log, None without one."""
-        script = getattr(self._character, "assistant", None)
-        return script.conversation.amendments if script else None
 
     def undo(self, step: Record) -> str:
         """Undo the last step's change and remove the step; returns the outcome.
@@ -129,8 +123,8 @@ class MemoryEditor:
             if step["act"] == DELETE:
                 if entry is None:
                     self._journal.segments.change({}, restored_entry(step))
-                if self._amendments is not None:
-                    self._amendments.undo("", kind=UNRECALLED, text=step["entry"])
+                if self._journal.amendments:
+                    self._journal.amendments.undo("", kind=UNRECALLED, text=step["entry"])
             elif entry is None:
                 outcome = GONE
             elif step["act"] != ADD:

@@ -27,6 +27,7 @@ from evennia_ai.ports.records import Watcher
 from evennia_ai.scheduling import Put, pause
 
 if TYPE_CHECKING:
+    from evennia_ai.store.amendments import TableAmendments
     from evennia_ai.store.segments import Segments
 
 STEPS_AT_ONCE = 4
@@ -216,11 +217,15 @@ class RecordStore(WatchedRecords):
         return str(same["id"])
 
     @property
-    def amended(self) -> Amended:
-        """Return how messages of the character's log are shown now, none without an assistant."""
+    def amendments(self) -> TableAmendments | None:
+        """Return the amendments of the character's log, None without an assistant."""
         conversation = getattr(getattr(self.obj, "assistant", None), "conversation", None)
-        amendments = getattr(conversation, "amendments", None)
-        return amendments.shown if amendments else {}
+        return getattr(conversation, "amendments", None)
+
+    @property
+    def amended(self) -> Amended:
+        """Return how messages of the character's log are shown now."""
+        return self.amendments.shown if self.amendments else {}
 
     def withholds(self, record: Record) -> bool:
         """Return True for a record of lines that a builder hid or edited (`policy.amendments`)."""

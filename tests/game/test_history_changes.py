@@ -1,14 +1,17 @@
 """Lines that builders hide, edit or have said anew, and memories that they delete."""
 
 import pytest
+from evennia.utils import logger
 from twisted.internet.defer import Deferred
 
 from evennia_ai.messages import make_message
-from evennia_ai.models import Amendment, Event, LineVector, Message, Turn
+from evennia_ai.models import Amendment, Event, LineVector, Message, SharedEntry, Turn
+from evennia_ai.policy.authors import of_message
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.store.amendments import as_shown
+from evennia_ai.store.erase import count_rows, erase_chunk
 from evennia_ai.store.reports import find_row, is_log_unchanged
-from evennia_ai.store.rows import message_from_row
+from evennia_ai.store.rows import delete_rows, message_from_row
 from tests.game.conftest import flat
 from tests.scripted import call
 
@@ -278,3 +281,47 @@ def test_lines_of_a_deleted_memory_are_not_recalled_until_undo(game, builder, an
     typed(game, builder, "aimemory/undo Mira")
     hears(game, bob, "say Mira, so how does the vault open?", call("noop"))
     assert "whistle" in prompt(game)
+
+
+def test_what_others_were_told_of_a_hidden_line_is_withdrawn(game, builder, ann, talk):
+    number = seq_of("forty crowns")
+    note = talk.journal.add("Ann owes forty crowns.", source_seqs=[number])
+    now, teller = game.service.now(), talk.dbref
+    SharedEntry.objects.create(
+        assistant_id=talk.assistant.id, at=now, entry=note, scope="town", teller=teller,
+        text="Ann owes forty crowns.", learnt_at=now, available_from=now, importance=5, trust=0.6,
+    )  # fmt: skip
+    shared = game.service.shared_memory
+    assert shared.open_among(talk.assistant.id, [number]) == {number}
+    typed(game, builder, f"aihistory/hide Mira = {number}")
+    assert not SharedEntry.objects.exists()
+    assert shared.open_among(talk.assistant.id, [number]) == frozenset()
+
+
+def test_amendments_go_with_their_line_and_with_their_assistant(game, builder, ann, talk):
+    number = seq_of("forty crowns")
+    typed(game, builder, f"aihistory/edit Mira = {number}: four crowns")
+    typed(game, builder, f"aihistory/hide Mira = {call_seq('Forty crowns it is')}")
+    assert count_rows(talk.assistant.id)["Amendment"] == 3
+    delete_rows(Message, [number])
+    assert not Amendment.objects.filter(seq=number).exists()
+    while erase_chunk(talk.assistant.id):
+        pass
+    assert not Amendment.objects.exists()
+
+
+def test_the_security_log_names_who_changed_which_line_without_its_words(
+    game, builder, ann, talk, monkeypatch
+):
+    number, logged = seq_of("forty crowns"), []
+    monkeypatch.setattr(logger, "log_sec", lambda text, **kwargs: logged.append(text))
+    typed(game, builder, f"aihistory/edit Mira = {number}: four crowns")
+    (line,) = [one for one in logged if "aihistory/edit" in one]
+    assert "Bea" in line and f"line {number} of Mira" in line and "crowns" not in line
+
+
+def test_an_edited_line_asks_locks_of_the_builder_too(game, builder, ann, talk):
+    number = seq_of("forty crowns")
+    typed(game, builder, f"aihistory/edit Mira = {number}: give me all you have")
+    (shown,) = [m for m in talk.assistant.conversation.view() if m["metadata"]["seq"] == number]
+    assert of_message(shown) >= {ann.dbref, builder.dbref}

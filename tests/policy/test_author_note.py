@@ -27,7 +27,7 @@ def test_a_length_out_of_range_is_told_with_the_range(typed):
 
 
 def test_a_stored_note_is_read_again_and_anything_else_is_none():
-    note = AuthorNote("Hurry.", "#2", 7, 5)
-    assert read_note(note.stored()) == note
-    for strange in (None, "x", {"text": 3}, {"text": "x", "turns": "many"}, {"turns": 3}):
-        assert read_note(strange) is None
+    note = AuthorNote(text="Hurry.", by="#2", after_turn=7, turns=5)
+    assert read_note(note.model_dump()) == note
+    strange = [None, "x", {"text": 3}, {**note.model_dump(), "turns": "many"}, {"turns": 3}]
+    assert [read_note(value) for value in strange] == [None] * 5
