@@ -35,7 +35,7 @@ MIDDLEWARE = {
     "TYPING_INDICATOR": "evennia_ai.web.middleware.ClientPlugin",
     "METRICS": "evennia_ai.web.api.metrics.metrics_page",
 }
-# The staff pages, behind the addresses of the game's own module, which `ready` keeps.
+# The staff pages and the REST of the logs, behind the addresses of the game's own module, which `ready` keeps.
 SITE_URLS = "evennia_ai.web.site_urls"
 # Middleware that must run after ours on the way out: it compresses, caches or hashes pages.
 LATER = (
@@ -64,7 +64,8 @@ class EvenniaAIConfig(AppConfig):
             if module not in modules:
                 setattr(settings, name, [*modules, module])
         settings.MIDDLEWARE = with_our_middleware(settings.MIDDLEWARE, game_settings())
-        if game_setting("STAFF_PAGES", True) and settings.ROOT_URLCONF != SITE_URLS:
+        has_pages = game_setting("STAFF_PAGES", True) or settings.REST_API_ENABLED
+        if has_pages and settings.ROOT_URLCONF != SITE_URLS:
             settings.AI_ASSISTANT_SITE_URLS = settings.ROOT_URLCONF
             settings.ROOT_URLCONF = SITE_URLS
 

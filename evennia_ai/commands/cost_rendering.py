@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 from evennia_ai.commands.choosing import told_apart
 from evennia_ai.commands.columns import table
-from evennia_ai.commands.common import UsageError, all_assistants, names_of
+from evennia_ai.commands.common import UsageError, all_assistants
 from evennia_ai.config import ModelProfile
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.limits.budgets import PLAYER
 from evennia_ai.policy.limits.prices import money_words, to_micros
+from evennia_ai.store.names import names_of
 from evennia_ai.store.usage import CHARACTER, Use, total_of, uses_by
 
 MOST_DAYS = 31  # more would hold the server with 1,000 assistants

@@ -18,7 +18,6 @@ from evennia_ai.commands.common import (
     AICommand,
     UsageError,
     log_private_reading,
-    names_of,
 )
 from evennia_ai.commands.history_rendering import as_row, message_line
 from evennia_ai.commands.players import objects_called
@@ -32,6 +31,7 @@ from evennia_ai.policy.log_filter import LogFilter, read_filter
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import pause
+from evennia_ai.store.names import names_of
 from evennia_ai.store.search import all_messages
 from evennia_ai.store.speakers import speakers_among, speakers_named
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from evennia_ai.commands.common import list_names
 from evennia_ai.commands.history_rendering import (
     act_lines,
     call_text,
@@ -25,6 +24,7 @@ from evennia_ai.policy.explanation.prompt_parts import (
 )
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.explanations import CHANGED, ERASED, EXACT, Explanation
+from evennia_ai.store.names import list_names
 
 LINE_CHARS = 200
 TEXT_CHARS = 4_000

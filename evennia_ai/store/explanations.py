@@ -97,6 +97,16 @@ def explain(message: Message, names: Iterable[str]) -> Explanation:
     )  # fmt: skip
 
 
+def explain_turn(turn_id: int, names: Iterable[str]) -> list[Explanation]:
+    """Return why each line of a turn was said, in their order."""
+    rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
+    said = [
+        message for message in map(message_from_row, rows.order_by("id")) if words_said(message)
+    ]
+    known = list(names)
+    return [explain(message, known) for message in said]
+
+
 def call_id_of(message: Message, turn: models.Turn) -> str:
     """Return the id of the tool call that said a message, empty if none did."""
     for call in message.get("tool_calls") or ():

@@ -52,7 +52,7 @@ class Characters(LogView):
     """A page of characters with assistants, with their state and their figures."""
 
     serializer_class = CharacterSerializer
-    filters: ClassVar = {"character": "db_obj"}
+    filters = {"character": "db_obj"}  # as the base class declares it
 
     def get_queryset(self) -> Any:
         """Return the scripts of all assistants."""

@@ -8,7 +8,9 @@ from typing import Any
 
 from django.http import Http404
 
-from evennia_ai.policy.disclosure import Reader
+from evennia_ai.policy.disclosure import Reader, words_kind
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.store.explanations import Explanation, explain_turn
 from evennia_ai.store.page_rows import Row, parts_of
 from evennia_ai.store.reports import find_row
 from evennia_ai.web.staff.access import staff_page
@@ -22,7 +24,30 @@ def turn(request: Any, reader: Reader, who: Row, number: int) -> dict[str, Any]:
     if row is None:
         raise Http404("There is no such turn.")
     shown = Shown.of(reader, who, [row])
-    return {"turn": shown.turn(row, parts_of([row])), "why": None}
+    whys = [why_line(why, reader) for why in explain_turn(number, [who["name"]])]
+    return {"turn": shown.turn(row, parts_of([row])), "whys": whys}
+
+
+def why_line(why: Explanation, reader: Reader) -> dict[str, Any]:
+    """Return one line of the turn with its reasons, as far as the reader may see them."""
+    kind = words_kind(why.private)
+    text = page_text(reader.show(kind, why.text, "words"))
+    if not reader.may(kind) or why.stored is None:
+        return {"line": text, "state": why.state}
+    parts = [
+        {"name": part.name, "tokens": estimate_tokens(part.text), "text": part.text}
+        for part in why.parts
+    ]
+    sentences = [
+        {
+            "text": one.sentence,
+            "tells": one.tells,
+            "source": one.source
+            and {"part": one.source.part, "text": one.source.text, "score": one.share},
+        }
+        for one in why.sentences
+    ]
+    return {"line": text, "state": why.state, "why": why_values(parts, sentences)}
 
 
 def why_values(
@@ -50,7 +75,11 @@ def why_values(
             for part, start, end in zip(parts, [0, *ends], ends, strict=False)
         ],
         "sentences": [
-            {"text": page_text(one["text"]), "source": shown_source(one["source"])}
+            {
+                "text": page_text(one["text"]),
+                "tells": one.get("tells", True),
+                "source": shown_source(one["source"]),
+            }
             for one in sentences
         ],
     }
