@@ -35,7 +35,8 @@ MIDDLEWARE = {
     "TYPING_INDICATOR": "evennia_ai.web.middleware.ClientPlugin",
     "METRICS": "evennia_ai.web.api.metrics.metrics_page",
 }
-# The staff pages and the REST of the logs, behind the addresses of the game's own module, which `ready` keeps.
+# The staff pages and the REST of the logs, behind the addresses of the game's own module, which
+# `ready` keeps.
 SITE_URLS = "evennia_ai.web.site_urls"
 # Middleware that must run after ours on the way out: it compresses, caches or hashes pages.
 LATER = (
