@@ -14,10 +14,11 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
-from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.explanation.call_record import KeptCall, RawReply, Sent
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.tokens import count_conversation_tokens
-from evennia_ai.ports import LLMRequest, Scene, Script
+from evennia_ai.ports import Caller, LLMRequest, Scene, Script
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import caller_of
 from evennia_ai.turn.model_call import ask_apart
@@ -36,6 +37,23 @@ class Replayed:
     problem: str = ""
 
 
+def replay_request(
+    name: str, sent: Sent, messages: Sequence[WireMessage], caller: Caller
+) -> LLMRequest:
+    """Return the request of an earlier call of a character, with these messages."""
+    return LLMRequest(
+        messages=messages,
+        scene=Scene(name, Persona(), ()),
+        tools=sent.tools,
+        max_tokens=sent.max_tokens,
+        temperature=sent.temperature,
+        tokens=count_conversation_tokens(messages, None),
+        caller=caller,
+        form=sent.form,
+        response_schema=sent.schema,
+    )
+
+
 @inlineCallbacks
 def replay_call(
     script: Script,
@@ -48,19 +66,9 @@ def replay_call(
 
     Fires with the `Replayed`; fails with TurnAborted if the server stops.
     """
-    sent = kept.sent
     asked = with_persona(script, kept, messages) if own_persona else messages
-    request = LLMRequest(
-        messages=asked,
-        scene=Scene(script.character_name, script.persona, ()),
-        tools=sent.tools,
-        max_tokens=sent.max_tokens,
-        temperature=sent.temperature,
-        tokens=count_conversation_tokens(asked, None),
-        caller=caller_of(script, frozenset(), background=True),
-        form=sent.form,
-        response_schema=sent.schema,
-    )
+    payer = caller_of(script, frozenset(), background=True)
+    request = replay_request(script.character_name, kept.sent, asked, payer)
     try:
         reply: LLMReply = yield ask_apart(script, request, PURPOSE, profile)
     except ProviderError as error:
