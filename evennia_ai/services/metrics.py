@@ -21,7 +21,7 @@ from evennia_ai.memory.extras import Extra
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.ports.observing import OpenTurn, ToolRun
 from evennia_ai.signals import compaction_finished
-from evennia_ai.store.reports import assistants_by_mode, count_waiting_events
+from evennia_ai.store.reports import count_by_mode, count_waiting_events
 
 EXTRA = Extra(
     "metrics", "prometheus-client", "prometheus_client", "AI_ASSISTANT['METRICS'] has no effect"
@@ -117,7 +117,7 @@ class Metrics:
         )
         yield self._gauge("stopped", "1 while an admin has stopped all assistants.", {(): off})
         yield self._gauge("info", "The version of the package.", {(__version__,): 1}, "version")
-        modes = {(mode,): number for mode, number in assistants_by_mode().items()}
+        modes = {(mode,): number for mode, number in count_by_mode().items()}
         yield self._gauge("assistants", "Assistants by what they do.", modes, "mode")
         in_flight: dict[tuple[str, ...], float] = {}
         paused: dict[tuple[str, ...], float] = {}

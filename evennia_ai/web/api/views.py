@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db.models import Exists, F, OuterRef
-from evennia.scripts.models import ScriptDB
 from rest_framework.generics import ListAPIView
 from rest_framework.renderers import JSONRenderer
 
 from evennia_ai import models
-from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.store.reports import figures_of
+from evennia_ai.store.reports import figures_of, having
 from evennia_ai.web.api.access import LogFilter, MayRead, NewestFirst, log_private_reading
 from evennia_ai.web.api.rows import CharacterSerializer
 
@@ -56,9 +54,8 @@ class Characters(LogView):
 
     def get_queryset(self) -> Any:
         """Return the scripts of all assistants."""
-        scripts = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
         account = F("db_obj__db_account_id")
-        return scripts.values("id", "db_obj_id", name=F("db_obj__db_key"), account=account)
+        return having().values("id", "db_obj_id", name=F("db_obj__db_key"), account=account)
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Return a page's scripts with their figures."""
