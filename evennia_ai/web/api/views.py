@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db.models import Exists, F, OuterRef
 from rest_framework.generics import ListAPIView
@@ -26,9 +26,9 @@ OF_LOG = {"character": "assistant__db_obj", "since": "at__gte", "until": "at__lt
 class LogView(ListAPIView):
     """A page of rows, newest first. The parameters narrow them down."""
 
-    permission_classes: ClassVar = [MayRead]
-    renderer_classes: ClassVar = [JSONRenderer]
-    filter_backends: ClassVar = [LogFilter]
+    permission_classes = [MayRead]
+    renderer_classes = [JSONRenderer]
+    filter_backends = [LogFilter]
     pagination_class = NewestFirst
     filters: Mapping[str, str] = OF_LOG  # the column of each parameter
     outcomes: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Characters(LogView):
     """A page of characters with assistants, with their state and their figures."""
 
     serializer_class = CharacterSerializer
-    filters: ClassVar = {"character": "db_obj"}
+    filters = {"character": "db_obj"}
 
     def get_queryset(self) -> Any:
         """Return the scripts of all assistants."""
