@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
+
+from evennia_ai.errors import ConfigError
 
 DISTRIBUTION = "evennia-ai"
 
@@ -30,6 +34,12 @@ class Extra:
             f"{self.package} is not installed: {self.consequence}. "
             f"To get it: pip install '{DISTRIBUTION}[{self.name}]'"
         )
+
+    def load(self) -> Any:
+        """Return the module; raises ConfigError if the package is not installed."""
+        if self.advice:
+            raise ConfigError(self.advice)
+        return import_module(self.module)
 
 
 LONG_TERM_MEMORY = Extra("memory", "mem0ai", "mem0", "the journal is the only memory")

@@ -21,7 +21,7 @@ from evennia_ai.memory.extras import Extra
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.ports.observing import OpenTurn, ToolRun
 from evennia_ai.signals import compaction_finished
-from evennia_ai.store.reports import assistants_by_mode, count_waiting_events
+from evennia_ai.store.reports import count_by_mode, count_waiting_events
 
 EXTRA = Extra(
     "metrics", "prometheus-client", "prometheus_client", "AI_ASSISTANT['METRICS'] has no effect"
@@ -36,12 +36,15 @@ UNKNOWN_TOOL = "unknown"
 class Metrics:
     """The registry of all metrics, and an `Observer` that fills it.
 
-    ``token`` is what a scraper must show; ``service`` is the `AssistantService`, which builds this
-    object before it has all its parts; ``call_from_thread(f)`` runs ``f`` in the reactor's thread.
+    ``library`` is the module ``prometheus_client``; ``token`` is what a scraper must show;
+    ``service`` is the `AssistantService`, which builds this object before it has all its parts;
+    ``call_from_thread(f)`` runs ``f`` in the reactor's thread.
     """
 
-    def __init__(self, token: str, service: Any, call_from_thread: Callable[..., object]) -> None:
-        self._library: Any = importlib.import_module("prometheus_client")
+    def __init__(
+        self, library: Any, token: str, service: Any, call_from_thread: Callable[..., object]
+    ) -> None:
+        self._library = library
         self._token, self._service, self._call_from_thread = token, service, call_from_thread
         self._registry = self._library.CollectorRegistry()
         self._library.ProcessCollector(registry=self._registry)
@@ -117,7 +120,7 @@ class Metrics:
         )
         yield self._gauge("stopped", "1 while an admin has stopped all assistants.", {(): off})
         yield self._gauge("info", "The version of the package.", {(__version__,): 1}, "version")
-        modes = {(mode,): number for mode, number in assistants_by_mode().items()}
+        modes = {(mode,): number for mode, number in count_by_mode().items()}
         yield self._gauge("assistants", "Assistants by what they do.", modes, "mode")
         in_flight: dict[tuple[str, ...], float] = {}
         paused: dict[tuple[str, ...], float] = {}
@@ -179,6 +182,4 @@ def make_metrics(
     """Return the metrics that a game's setting asks for, None for none; raises ConfigError."""
     if not read_switch(value):
         return None
-    if EXTRA.advice:
-        raise ConfigError(EXTRA.advice)
-    return Metrics(read_token(environ), service, call_from_thread)
+    return Metrics(EXTRA.load(), read_token(environ), service, call_from_thread)

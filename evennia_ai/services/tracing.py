@@ -8,13 +8,11 @@ word that was said: its turn's number leads to them, for whoever may read them.
 
 from __future__ import annotations
 
-import importlib
 from datetime import datetime
 from typing import Any
 
 from evennia_ai import __version__
 from evennia_ai.config.resolve import read_switch
-from evennia_ai.errors import ConfigError
 from evennia_ai.memory.extras import Extra
 from evennia_ai.messages import OFFLINE
 from evennia_ai.ports import ModelCallRecord
@@ -116,8 +114,4 @@ def nanoseconds(at: datetime | float) -> int:
 
 def make_tracing(value: Any) -> Tracing | None:
     """Return the tracing that a game's setting asks for, None for none; raises ConfigError."""
-    if not read_switch(value):
-        return None
-    if EXTRA.advice:
-        raise ConfigError(EXTRA.advice)
-    return Tracing(importlib.import_module("opentelemetry.trace"))
+    return Tracing(EXTRA.load()) if read_switch(value) else None

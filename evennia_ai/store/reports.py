@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max
 from evennia.scripts.models import ScriptDB
-from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message
@@ -121,13 +120,25 @@ def count_waiting_events() -> int:
     return int(models.Event.objects.filter(state__in=(WAITING, CLAIMED, DOUBTFUL)).count())
 
 
-def assistants_by_mode() -> dict[str, int]:
-    """Return how many assistants are awake, asleep and stopped, by their stored Attributes."""
-    everyone = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
-    stopped = everyone.filter(having("stopped", True)).count()
-    asleep = everyone.filter(having("operating_mode", ASLEEP)).exclude(having("stopped", True))
-    counts = {"stopped": stopped, "asleep": asleep.count()}
-    return {"awake": everyone.count() - sum(counts.values()), **counts}
+def having(**attributes: Any) -> Any:
+    """Return the scripts of assistants with such an Attribute, as a queryset."""
+    scripts = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__isnull=False)
+    for name, value in attributes.items():
+        scripts = scripts.filter(db_attributes__db_key=name, db_attributes__db_value=value)
+    return scripts
+
+
+def ids_by_mode() -> dict[str, frozenset[int]]:
+    """Return the assistants that are stopped, and those that sleep, by their Attributes."""
+    stopped = frozenset(having(stopped=True).values_list("id", flat=True))
+    asleep = frozenset(having(operating_mode=ASLEEP).values_list("id", flat=True))
+    return {"stopped": stopped, "asleep": asleep - stopped}
+
+
+def count_by_mode() -> dict[str, int]:
+    """Return how many assistants are awake, asleep and stopped."""
+    counts = {mode: len(ids) for mode, ids in ids_by_mode().items()}
+    return {"awake": having().count() - sum(counts.values()), **counts}
 
 
 def figures_of(scripts: list[dict[str, Any]], epoch: int, day: date) -> list[dict[str, Any]]:
@@ -135,38 +146,30 @@ def figures_of(scripts: list[dict[str, Any]], epoch: int, day: date) -> list[dic
 
     ``epoch`` is the number of this server process.
     """
-    ids = [script["id"] for script in scripts]
     queues, used, prompts = queue_lengths(), use_on(day), last_prompt_tokens()
     open_turns = models.Turn.objects.filter(ended_at=None, epoch=epoch)
+    puppeted = frozenset(script["id"] for script in scripts if script["account"])
     thinking = frozenset(open_turns.values_list("assistant_id", flat=True))
-    among = ScriptDB.objects.filter(id__in=ids)
-    stopped = frozenset(among.filter(having("stopped", True)).values_list("id", flat=True))
-    asleep = among.filter(having("operating_mode", ASLEEP)).values_list("id", flat=True)
-    modes = [("stopped", stopped), ("asleep", frozenset(asleep)), ("thinking", thinking)]
-    found = []
-    for script in scripts:
-        id_ = script["id"]
-        mode = next((mode for mode, those in modes if id_ in those), "awake")
-        calls, tokens = used.get(id_, (0, 0))
-        found.append(
-            {
-                "id": id_,
-                "character": f"#{script['db_obj_id']}",
-                "name": script["name"],
-                "mode": "puppeted" if script["account"] and mode != "stopped" else mode,
-                "events_waiting": queues.get(id_, 0),
-                "calls_today": calls,
-                "tokens_today": tokens,
-                "last_prompt_tokens": prompts.get(id_, 0),
-            }
-        )
-    return found
-
-
-def having(name: str, value: Any) -> Q:
-    """Return the condition that a script has an Attribute of ours with this value."""
-    attributes = Attribute.objects.filter(db_key=name, db_value=value, db_model="scriptdb")
-    return Q(db_attributes__in=attributes)
+    found = ids_by_mode()
+    modes = {
+        "stopped": found["stopped"],
+        "puppeted": puppeted,
+        "asleep": found["asleep"],
+        "thinking": thinking,
+    }
+    return [
+        {
+            "id": script["id"],
+            "character": f"#{script['db_obj_id']}",
+            "name": script["name"],
+            "mode": next((mode for mode, ids in modes.items() if script["id"] in ids), "awake"),
+            "events_waiting": queues.get(script["id"], 0),
+            "calls_today": used.get(script["id"], (0, 0))[0],
+            "tokens_today": used.get(script["id"], (0, 0))[1],
+            "last_prompt_tokens": prompts.get(script["id"], 0),
+        }
+        for script in scripts
+    ]
 
 
 def last_passes() -> dict[int, dict[str, Any]]:

@@ -200,6 +200,7 @@ def test_rows_are_found_by_character_turn_time_and_outcome(game, talked, tavern,
         "rejected"
     ]
     assert len(found(admin, "model-calls", outcome="ok")) == 2
+    assert found(admin, "model-calls", outcome="deadline") == []
     assert found(admin, "turns", outcome="open") == []
 
 

@@ -7,15 +7,15 @@ from django.urls import include, path
 from rest_framework.renderers import JSONOpenAPIRenderer
 from rest_framework.schemas import get_schema_view
 
-from evennia_ai import __version__
-from evennia_ai.errors import ProviderError
+from evennia_ai import __version__, errors
 from evennia_ai.policy.schedule.sleep_report import OUTCOMES
 from evennia_ai.web.api import rows
 from evennia_ai.web.api.access import OK, OPEN, MayRead
 from evennia_ai.web.api.views import OF_LOG, OWNER, SEEN, Characters, LogView
 
 ENDS = ("answered", "excused", "noted", "expired", "interrupted", "unheard", OPEN)
-ERRORS = (OK, *sorted(error.kind for error in ProviderError.__subclasses__()))
+CLASSES = [one for one in vars(errors).values() if isinstance(one, type)]
+KINDS = {one.kind for one in CLASSES if issubclass(one, errors.ProviderError)}
 STATES = ("intended", "asked", "done", "failed", "refused", "unknown")
 
 
@@ -39,7 +39,7 @@ resources = [
     path("characters/", Characters.as_view(), name="ai-api-characters"),
     log("turns", rows.TURNS, {"turn": "id", "outcome": "outcome"}, ENDS),
     log("messages", rows.MESSAGES, TURN),
-    log("model-calls", rows.MODEL_CALLS, {**TURN, "outcome": "error_kind"}, ERRORS),
+    log("model-calls", rows.MODEL_CALLS, {**TURN, "outcome": "error_kind"}, (OK, *sorted(KINDS))),
     log("tool-calls", rows.TOOL_CALLS, {**TURN, "outcome": "state"}, STATES, {**OWNER, **SEEN}),
     log("compactions", rows.COMPACTIONS, {}),
     log("sleep-passes", rows.SLEEP_PASSES, {"outcome": "outcome"}, (*OUTCOMES, OPEN)),

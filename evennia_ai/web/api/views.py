@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db.models import Exists, F, OuterRef
-from evennia.scripts.models import ScriptDB
 from rest_framework.generics import ListAPIView
 from rest_framework.renderers import JSONRenderer
 
 from evennia_ai import models
-from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.store.reports import figures_of
+from evennia_ai.store.reports import figures_of, having
 from evennia_ai.web.api.access import LogFilter, MayRead, NewestFirst, log_private_reading
 from evennia_ai.web.api.rows import CharacterSerializer
 
@@ -28,9 +26,9 @@ OF_LOG = {"character": "assistant__db_obj", "since": "at__gte", "until": "at__lt
 class LogView(ListAPIView):
     """A page of rows, newest first. The parameters narrow them down."""
 
-    permission_classes: ClassVar = [MayRead]
-    renderer_classes: ClassVar = [JSONRenderer]
-    filter_backends: ClassVar = [LogFilter]
+    permission_classes = [MayRead]
+    renderer_classes = [JSONRenderer]
+    filter_backends = [LogFilter]
     pagination_class = NewestFirst
     filters: Mapping[str, str] = OF_LOG  # the column of each parameter
     outcomes: tuple[str, ...] = ()
@@ -52,13 +50,12 @@ class Characters(LogView):
     """A page of characters with assistants, with their state and their figures."""
 
     serializer_class = CharacterSerializer
-    filters = {"character": "db_obj"}  # as the base class declares it
+    filters = {"character": "db_obj"}
 
     def get_queryset(self) -> Any:
         """Return the scripts of all assistants."""
-        scripts = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
         account = F("db_obj__db_account_id")
-        return scripts.values("id", "db_obj_id", name=F("db_obj__db_key"), account=account)
+        return having().values("id", "db_obj_id", name=F("db_obj__db_key"), account=account)
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Return a page's scripts with their figures."""
