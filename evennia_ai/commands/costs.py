@@ -99,7 +99,7 @@ class CmdAICost(AICommand):
         self.msg("\n".join([self.total_line(), *lines]))
 
     def glance(self) -> list[str]:
-        """Return the game's budgets, others that are tight, and the begin of each list."""
+        """Return the game's budgets, others that are tight, and the beginning of each list."""
         if self.rhs:
             raise UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
         used = [use for use in self.services.gateway.budgets.used() if use.level or use.is_games]

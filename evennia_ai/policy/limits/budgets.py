@@ -69,7 +69,7 @@ class BudgetUse:
 
     @property
     def name(self) -> str:
-        """What the budget is called at the begin of a sentence."""
+        """What the budget is called at the beginning of a sentence."""
         return NAMES[self.account[0]].capitalize()
 
     def __str__(self) -> str:
