@@ -203,10 +203,10 @@ def withheld_by(script: GameScript, seqs: Sequence[int], put: Put) -> Steps[list
 
     Fails with StoreUnavailable.
     """
-    found: list[str] = []
+    found, wanted = list[str](), set(seqs)
     for store in (script.character.journal, script.character.ai_profiles):
         yield store.load(put)
-        made = (r for r in store.held() if not set(seqs).isdisjoint(r.get("source_seqs", ())))
+        made = (r for r in store.held() if not wanted.isdisjoint(r.get("source_seqs", ())))
         found += [record["id"] for record in made if store.withholds(record)]
     withdraw(script.character.dbref, found)
     return found
