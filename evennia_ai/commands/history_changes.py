@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from evennia.utils import logger
@@ -96,8 +95,8 @@ class HistoryChanges(AICommand):
         messages = [m for seq in seqs for m in turn_of_message(script.id, seq)]
         messages = [m for m in messages if m["metadata"]["seq"] in seqs]
         self.ensure_may_see(messages)
-        with changing(script):
-            amendments.undo(self.caller.dbref, batch=batch[0].batch)
+        amendments.undo(self.caller.dbref, batch=batch[0].batch)
+        renew(script, seqs)
         self.log_change(script, seqs)
         lines, was = numbered(seqs), batch[0].kind
         self.msg(f"Undone: {shown_name(script)} sees {lines} as before they were {was}.")
@@ -158,8 +157,8 @@ class HistoryChanges(AICommand):
         """Store a change of messages, and let prompts and recall read them anew."""
         seqs, by = seqs_of(messages), self.caller.dbref
         authors = sorted(by_builder([by])) if words else ()
-        with changing(script):
-            script.conversation.amendments.add(kind, seqs, by, words, authors)
+        script.conversation.amendments.add(kind, seqs, by, words, authors)
+        renew(script, seqs)
         self.log_change(script, seqs)
 
     def log_change(self, script: GameScript, seqs: Sequence[int]) -> None:
@@ -189,12 +188,10 @@ def is_answer(message: Message, turn_id: int) -> bool:
     return message["role"] != "user" and message["metadata"].get("turn_id") == turn_id
 
 
-@contextmanager
-def changing(script: GameScript) -> Generator[None]:
-    """Let the next prompt and the next recall read lines anew that change meanwhile."""
-    script.services.memory_indices.drop(script)  # it stores vectors of the old words
-    yield
+def renew(script: GameScript, seqs: Sequence[int]) -> None:
+    """Let the next prompt and the next recall show lines as they are amended now."""
     script.conversation.forget_view()
+    script.services.memory_indices.renew(script, seqs)
 
 
 @inlineCallbacks

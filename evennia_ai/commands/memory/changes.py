@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from evennia.utils import logger
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import NUMBER, AICommand, UsageError
-from evennia_ai.commands.history_changes import changing
+from evennia_ai.commands.history_changes import renew
 from evennia_ai.commands.memory_rendering import count_shown, entry_lines, may_read, names_in
 from evennia_ai.commands.players import name_of
 from evennia_ai.game.client_text import clean_output, shown_name
@@ -120,9 +119,9 @@ class MemoryChanges(AICommand):
     def do_delete(self, request: MemoryRequest) -> None:
         entry = self.find_entry(request, request.value)
         lines = source_lines(entry)
-        with changing(request.script) if lines else nullcontext():
-            request.editor.delete(entry["id"], self.caller.dbref)
+        request.editor.delete(entry["id"], self.caller.dbref)
         if lines:
+            renew(request.script, lines)
             self.msg(f"{len(lines)} lines of the log that it came from are not recalled either.")
         self.tell_change(request, "Deleted:", entry)
 
@@ -133,8 +132,8 @@ class MemoryChanges(AICommand):
             raise UsageError(f"There is no change of {request.name}'s journal to undo.")
         if not may_read(self.reader, step):
             raise UsageError("The last change was to a private entry. Only an admin can undo it.")
-        with changing(request.script) if source_lines(step) else nullcontext():
-            outcome = editor.undo(step)
+        outcome = editor.undo(step)
+        renew(request.script, source_lines(step))
         messages = {
             GONE: f"{step['entry']} is deleted meanwhile: there is nothing to undo.",
             HEARD_SINCE: f"{step['entry']} stays: somebody told the character the same since then.",
