@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.line_changes import changing
+from evennia_ai.game.line_changes import renew
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Message, is_private
 from evennia_ai.policy.amendments import EDITED, HIDDEN, unit_of, why_no_new_words
@@ -96,8 +96,8 @@ class HistoryChanges(AICommand):
         messages = [m for seq in seqs for m in turn_of_message(script.id, seq)]
         messages = [m for m in messages if m["metadata"]["seq"] in seqs]
         self.ensure_may_see(messages)
-        with changing(script):
-            amendments.undo(self.caller.dbref, batch=batch[0].batch)
+        amendments.undo(self.caller.dbref, batch=batch[0].batch)
+        renew(script, seqs)
         self.log_change(script, seqs)
         lines, was = numbered(seqs), batch[0].kind
         self.msg(f"Undone: {shown_name(script)} sees {lines} as before they were {was}.")
@@ -158,8 +158,8 @@ class HistoryChanges(AICommand):
         """Store a change of messages, and let prompts and recall read them anew."""
         seqs, by = seqs_of(messages), self.caller.dbref
         authors = sorted(by_builder([by])) if words else ()
-        with changing(script):
-            script.conversation.amendments.add(kind, seqs, by, words, authors)
+        script.conversation.amendments.add(kind, seqs, by, words, authors)
+        renew(script, seqs)
         self.log_change(script, seqs)
 
     def log_change(self, script: GameScript, seqs: Sequence[int]) -> None:
@@ -195,10 +195,10 @@ def withheld_by(script: GameScript, seqs: Sequence[int], put: Put) -> Steps[list
 
     Fails with StoreUnavailable.
     """
-    found: list[str] = []
+    found, wanted = list[str](), set(seqs)
     for store in (script.character.journal, script.character.ai_profiles):
         yield store.load(put)
-        made = (r for r in store.held() if not set(seqs).isdisjoint(r.get("source_seqs", ())))
+        made = (r for r in store.held() if not wanted.isdisjoint(r.get("source_seqs", ())))
         found += [record["id"] for record in made if store.withholds(record)]
     withdraw(script.character.dbref, found)
     return found

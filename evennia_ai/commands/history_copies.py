@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from django.conf import settings
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -31,6 +33,7 @@ from evennia_ai.policy.log_filter import LogFilter, read_filter
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import pause
+from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.names import names_of
 from evennia_ai.store.search import all_messages
 from evennia_ai.store.speakers import speakers_among, speakers_named
@@ -75,9 +78,10 @@ class HistoryCopies(AICommand):
         form = form if form in SUFFIXES else JSON
         wanted, player = self.read_wanted(typed, ())
         export = Export(script, self.reader, script.conversation.amendments.shown)
-        path, count = new_file(script, self.services.now(), SUFFIXES[form]), 0
-        with path.open("a", encoding="utf-8") as file:
-            pages = all_messages(script.id, wanted, player, self.reader.may(PRIVATE_WORDS))
+        pages = all_messages(script.id, wanted, player, self.reader.may(PRIVATE_WORDS))
+        path = export_path(script, self.services.now(), SUFFIXES[form])
+        with writing(path) as file:
+            count = 0
             while rows := next(pages, None):
                 names = names_of({dbref for row in rows for dbref in row["audience"]})
                 make = export.as_json if form == JSON else export.as_text
@@ -105,19 +109,25 @@ class HistoryCopies(AICommand):
         )
 
 
-def new_file(script: GameScript, now: Any, suffix: str) -> Path:
-    """Create a file that only the game's own user can read; raises UsageError."""
+def export_path(script: GameScript, now: datetime, suffix: str) -> Path:
+    """Return the path of a new file in the folder for exports."""
     folder = Path(settings.GAME_DIR) / str(game_setting("EXPORT_FOLDER", EXPORT_FOLDER))
-    path = folder / f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{suffix}"
+    return folder / f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{suffix}"
+
+
+@contextmanager
+def writing(path: Path) -> Generator[TextIO]:
+    """Open a new file that only the game's own user can read; raises UsageError."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with store_errors(), os.fdopen(number, "w", encoding="utf-8") as file:
+            yield file
     except OSError as error:
         raise UsageError(
             f"Cannot write {clean_address(str(path))}: {error.strerror}. The setting "
             "EXPORT_FOLDER of AI_ASSISTANT names the folder."
         ) from error
-    return path
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ class CmdAINote(AICommand):
     The note stands near the end of every prompt of the character, as what it
     should bear in mind now: a mood, a hint for a scene, what it must not give
     away. Everybody may hear of it: write no secrets of players into it. Without
-    'for' it stands for 20 turns. A new note replaces the one before.
+    'for' it stands for 20 turns. A new note replaces the one before. The offline
+    brain does not use it.
 
     Switches:
       clear - remove the note

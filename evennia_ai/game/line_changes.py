@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from evennia_ai.game.script_ports import GameScript
 
 
-@contextmanager
-def changing(script: GameScript) -> Generator[None]:
-    """Let the next prompt and the next recall read lines anew that change meanwhile."""
-    script.services.memory_indices.drop(script)  # it stores vectors of the old words
-    yield
+def renew(script: GameScript, seqs: Sequence[int]) -> None:
+    """Let the next prompt and the next recall show lines as they are amended now."""
     script.conversation.forget_view()
+    script.services.memory_indices.renew(script, seqs)

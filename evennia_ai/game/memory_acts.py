@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.line_changes import changing
+from evennia_ai.game.line_changes import renew
 from evennia_ai.game.memory_reading import may_read
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
@@ -67,8 +66,9 @@ def pin_memory(character: Any, entry: Record, pinned: bool) -> Record:
 def delete_memory(script: GameScript, entry: Record, by: str) -> int:
     """Delete an entry for somebody; returns how many lines of the log are not recalled either."""
     lines = source_lines(entry)
-    with changing(script) if lines else nullcontext():
-        MemoryEditor(script.character).delete(entry["id"], by)
+    MemoryEditor(script.character).delete(entry["id"], by)
+    if lines:
+        renew(script, lines)
     return len(lines)
 
 
@@ -84,8 +84,8 @@ def undo_memory(script: GameScript, reader: Reader) -> tuple[str, str]:
         raise CannotChange(f"There is no change of {character.key}'s journal to undo.")
     if not may_read(reader, step):
         raise CannotChange("The last change was to a private entry. Only an admin can undo it.")
-    with changing(script) if source_lines(step) else nullcontext():
-        outcome = editor.undo(step)
+    outcome = editor.undo(step)
+    renew(script, source_lines(step))
     sentences = {
         GONE: f"{step['entry']} is deleted meanwhile: there is nothing to undo.",
         HEARD_SINCE: f"{step['entry']} stays: somebody told the character the same since then.",

@@ -63,6 +63,12 @@ class IndexCache:
         self._drop(script.id)
         script.conversation.unload_view()
 
+    def renew(self, script: Script, seqs: Sequence[int]) -> None:
+        """Let an index in memory read some lines again."""
+        index = self._indices.get(script.id)
+        if index is not None:
+            index.renew(seqs)
+
     def note(self, scopes: frozenset[str] | None, gone: Sequence[int], **_signal: Any) -> None:
         """Update scopes (None: all) after rows came; ``gone`` has the ids of deleted rows."""
         for key, index in self._indices.items():

@@ -52,6 +52,13 @@ class LoggedLines:
             self._found |= {line["seq"]: line for line in read if line is not None}
         return {seq: self._found[seq] for seq in wanted & self._found.keys()}
 
+    def again(self, seqs: Iterable[int]) -> list[Record]:
+        """Return lines that `take` has returned, as they are now, without those that are gone."""
+        wanted = [seq for seq in seqs if seq <= self._taken_upto]
+        for seq in wanted:
+            self.forget(seq)
+        return list(self.found(wanted).values()) if wanted else []
+
     def refresh(self) -> None:
         """Read again from now on what was found."""
         self._found.clear()

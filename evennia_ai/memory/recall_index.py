@@ -207,6 +207,12 @@ class RecallIndex:
             if self._log is not None:
                 self._log.forget(seq)
 
+    def renew(self, seqs: Sequence[int]) -> None:
+        """Read lines again whose words changed, or which are recalled no more or anew."""
+        self.forget(seqs)
+        for line in self._log.again(seqs) if self._log is not None else ():
+            self._put(line["id"], line)
+
     def _notice(self, old: Record | None, new: Record | None) -> None:
         if new and not is_searchable(new):
             new = None

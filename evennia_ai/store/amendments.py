@@ -19,7 +19,7 @@ from evennia_ai.store.rows import raw_delete
 class TableAmendments:
     """The amendments of one assistant that are in force; read at first use, in one query.
 
-    Drop the index before a change, since it stores vectors of the old words, and the view after it.
+    After a change, the view and the index must read the messages again.
     """
 
     def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:

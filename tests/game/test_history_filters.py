@@ -174,7 +174,7 @@ def test_a_long_export_never_holds_the_reactor(game, admin, ann, mira, folder):
     mira.assistant.conversation.append(lines)
     admin.do("aihistory/export Mira")
     (path,) = folder.glob("*")
-    assert len(path.read_text().splitlines()) < 450  # the first step alone
+    assert len(path.read_text().splitlines()) < 450
     game.run(1)
     assert len(path.read_text().splitlines()) == 450
 
