@@ -106,6 +106,18 @@ def test_a_whisper_of_one_person_is_not_in_the_prompt_for_another(stage):
     assert "stole" in prompt_of(model.requests[0])
 
 
+def test_an_own_whisper_was_for_whoever_was_answered(stage):
+    whispers = [
+        {"who": "Rolf", "whispers": "Where is it?"},
+        {"who": "Mira", "whispers": "In the loft."},
+    ]
+    _, model = stage("Who knows.", earlier=whispers)
+    assert "loft" not in str(model.requests[0].messages)
+    steps = [{"who": "Rolf", "whispers": "Again, where?"}]
+    _, model = stage("There.", earlier=whispers, steps=steps)
+    assert "loft" in str(model.requests[0].messages)
+
+
 def test_an_overheard_line_is_in_the_next_prompt_and_needs_no_answer(stage):
     steps = [{"who": "Rolf", "says": "I saw a seal.", "overheard": True}, HELLO]
     result, model = stage("Hello.", steps=steps)
@@ -219,7 +231,9 @@ def test_a_character_of_the_game_plays_and_nothing_is_written(game, tavern, ann,
     game.exit("north", tavern, game.room("Yard"))
     before = rows()
     steps = [{"who": "Zed", "says": "Mira, where is the rum?"}]
-    _, model = stage("Gone.", name="", persona=None, character="mira", people=[], steps=steps)
+    played = {"steps": steps, "earlier": [{"who": "Mira", "says": "Ahoy."}]}
+    _, model = stage("Gone.", name="", persona=None, character="mira", people=[], **played)
+    assert model.requests[0].scene.situation.people == ("Zed",)
     prompt = prompt_of(model.requests[0])
     for expected in ("retired pirate", "The rum is hidden", "Tavern", "north", "Zed says:"):
         assert expected in prompt
@@ -393,6 +407,10 @@ def test_wrong_uses_are_told_with_exit_code_2(db, capsys, arguments, told):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (
+            ("world/scenes.yaml", "--profile", "offline", "--junit", "/no/such/x.xml"),
+            "/no/such/x.xml cannot be written:",
+        ),
         (("world/scenes.yaml", "--profile", "gpt9"), "There is no model profile 'gpt9'."),
         (("--record", "Mira", "--turns", "1"), "The game's database cannot be read"),
     ],

@@ -50,8 +50,8 @@ class Command(BaseCommand):
             wanted = (options[name] for name in ("record", "turns", "whispers", "out"))
             code = work.record(*wanted, self.told)
         else:
-            names = ("file", "profile", "repeat", "junit", "character")
-            code = work.check(work.CheckOptions(**{n: options[n] for n in names}), self.told)
+            wanted = (options[n] for n in ("file", "profile", "repeat", "junit", "character"))
+            code = work.check(*wanted, self.told)
         if code:
             sys.exit(code)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import EMOTE, SAY, WHISPER
 from evennia_ai.policy.conversation.persona import read_persona
-from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.policy.scenes.matching import compiled
 
 MANNERS = {"says": SAY, "whispers": WHISPER, "emotes": EMOTE}
@@ -47,36 +46,24 @@ def as_persona_check(value: Any) -> Any:
     return {"rules": value} if isinstance(value, bool) else value
 
 
-def checked(words: str) -> str:
-    """Return words that can be looked for; raises ValueError."""
-    try:
-        compiled(words)
-    except ConfigError as error:
-        raise ValueError(str(error)) from error
-    return words
+def checked_by(check: Callable[[Any], object]) -> AfterValidator:
+    """Return a validator that passes on what raises no ConfigError."""
 
+    def checked(value: Any) -> Any:
+        try:
+            check(value)
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+        return value
 
-def checked_persona(value: Any) -> Any:
-    """Return a persona's text or fields; raises ValueError."""
-    try:
-        read_persona(value)
-    except ConfigError as error:
-        raise ValueError(str(error)) from error
-    return value
-
-
-def checked_language(code: str) -> str:
-    """Return the code of a language that can be told from others; raises ValueError."""
-    if code and code not in STOP_WORDS:
-        raise ValueError(f"{code!r} cannot be recognised. Use one of {', '.join(STOP_WORDS)}.")
-    return code
+    return AfterValidator(checked)
 
 
 # YAML reads 4 as a number and yes as a truth value: both count as the words they were.
 Text = Annotated[
     str, BeforeValidator(lambda value: str(value) if type(value) in (int, float) else value)
 ]
-Words = Annotated[Text, AfterValidator(checked)]
+Words = Annotated[Text, checked_by(compiled)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(as_list)]
 Alternatives = Annotated[tuple[tuple[Words, ...], ...], BeforeValidator(as_alternatives)]
 
@@ -123,18 +110,13 @@ class PersonaCheck(Part):
     """What ``in_persona`` asks: the rules, and a model's verdict if ``judge`` names a profile."""
 
     rules: bool = True
-    language: Annotated[Text, AfterValidator(checked_language)] = ""
+    language: Literal["", "en", "de", "fr", "es", "ru"] = ""
     most_words: int = Field(default=0, ge=0)  # of an answer; 0 for any number
     judge: Text = ""
     question: Text = "Is the answer in the voice of this persona, and true to it?"
 
 
-Entries = Annotated[
-    tuple[Lore, ...], BeforeValidator(lambda v: [as_text_entry(e) for e in as_list(v)])
-]
-Memories = Annotated[
-    tuple[Memory, ...], BeforeValidator(lambda v: [as_text_entry(e) for e in as_list(v)])
-]
+AsEntry, AsList = BeforeValidator(as_text_entry), BeforeValidator(as_list)
 Calls = Annotated[tuple[Call, ...], BeforeValidator(as_calls)]
 
 
@@ -181,11 +163,11 @@ class Setting(Part):
 
     character: Text = ""  # one of the game's characters, whose persona, lore and place are used
     name: Text = ""
-    persona: Annotated[Any, AfterValidator(checked_persona)] = None
-    lore: Entries = ()
+    persona: Annotated[Any, checked_by(read_persona)] = None
+    lore: Annotated[tuple[Annotated[Lore, AsEntry], ...], AsList] = ()
     place: Place | None = None
     people: Texts = ()
-    memories: Memories = ()
+    memories: Annotated[tuple[Annotated[Memory, AsEntry], ...], AsList] = ()
     earlier: tuple[Line, ...] = ()
     profile: Text = ""
     settings: Mapping[str, Any] = {}

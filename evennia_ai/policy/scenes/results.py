@@ -53,7 +53,7 @@ class SceneResult:
     @property
     def holds(self) -> bool:
         """Return True if enough runs passed."""
-        return self.passed >= self.scene.least * len(self.runs)
+        return self.passed / len(self.runs) >= self.scene.least
 
     @property
     def seconds(self) -> float:

@@ -33,13 +33,7 @@ def situation_of(scene: Scene, otherwise: Situation) -> Situation:
     place = scene.place
     if place is None:
         return otherwise
-    return Situation(
-        place=place.name,
-        description=place.description,
-        exits=place.exits,
-        things=place.things,
-        carrying=place.carrying,
-    )
+    return Situation(place=place.name, **place.model_dump(exclude={"name"}))
 
 
 def from_game(scene: Scene) -> Cast:

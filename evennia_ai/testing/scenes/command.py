@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +29,6 @@ EVENING_S = 20 * 3_600.0  # prompts tell the time of day: each check begins at t
 Tell = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class CheckOptions:
-    """What the command line asks for."""
-
-    file: str
-    profile: str = ""
-    repeat: int | None = None
-    junit: str = ""
-    character: str = ""
-
-
 class CheckClock:
     """The reactor's clock, which begins in the evening."""
 
@@ -53,19 +41,23 @@ class CheckClock:
         return float(self._seconds() - self._start)
 
 
-def check(options: CheckOptions, tell: Tell) -> int:
-    """Play a file's scenes in this process's reactor; return the exit code."""
+def check(
+    file: str, profile: str, repeat: int | None, report: str, character: str, tell: Tell
+) -> int:
+    """Play a file's scenes in this process's reactor; return the exit code.
+
+    ``report`` is the JUnit file to write, "" for none.
+    """
     results: list[SceneResult] = []
     try:
-        scenes = load_scenes(options.file, options.character)
-        outcome = in_reactor(lambda reactor: play_file(reactor, scenes, options, tell, results))
-    except AssistantError as error:
+        scenes = load_scenes(file, character)
+    except ConfigError as error:
         tell(str(error))
         return BROKEN
+    outcome = in_reactor(lambda reactor: play_file(reactor, scenes, tell, results, profile, repeat))
     show(results, tell)
-    if options.junit and results:
-        write_file(options.junit, junit(results, options.file), tell)
-    return ending(outcome, results, len(scenes), tell)
+    written = write_file(report, junit(results, file), tell) if report and results else PASSED
+    return ending(outcome, results, len(scenes), tell) or written
 
 
 def load_scenes(file: str, character: str = "") -> list[Scene]:
@@ -107,9 +99,10 @@ def in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
 def play_file(
     reactor: Any,
     scenes: Sequence[Scene],
-    options: CheckOptions,
     tell: Tell,
     results: list[SceneResult],
+    profile: str,
+    repeat: int | None,
 ) -> Deferred[None]:
     """Play scenes. Fires when all are done; fails as `play_all`."""
     clock = CheckClock(reactor)
@@ -119,8 +112,8 @@ def play_file(
     cast = [(scene, cast_of(scene)) for scene in scenes]
     player = Player(tools, models, clock)
     for scene, who in cast:  # so that a mistake is told before anything is paid for
-        player.ensure_playable(scene, who, options.profile)
-    return play_all(player, cast, tell, results, options.profile, options.repeat)
+        player.ensure_playable(scene, who, profile)
+    return play_all(player, cast, tell, results, profile, repeat)
 
 
 def show(results: Sequence[SceneResult], tell: Tell) -> None:
@@ -152,10 +145,15 @@ def ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: T
     return PASSED if passed == scenes else FAILED
 
 
-def write_file(file: str, text: str, tell: Tell) -> None:
-    """Write a text into a file, and tell where it is."""
-    Path(file).write_text(text, encoding="utf-8")
+def write_file(file: str, text: str, tell: Tell) -> int:
+    """Write a text into a file, and tell where it is; return the exit code."""
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        tell(f"{file} cannot be written: {error}.")
+        return BROKEN
     tell(f"{file} written.")
+    return PASSED
 
 
 def record(character: str, turns: str, whispers: bool, out: str, tell: Tell) -> int:
@@ -166,7 +164,6 @@ def record(character: str, turns: str, whispers: bool, out: str, tell: Tell) -> 
         tell(str(error))
         return BROKEN
     if out:
-        write_file(out, text, tell)
-    else:
-        tell(text)
+        return write_file(out, text, tell)
+    tell(text)
     return PASSED

@@ -160,8 +160,8 @@ class Stage:
         chosen: tuple[ModelProfile, AssistantConfig],
     ) -> None:
         self.scene, self.cast = scene, cast
-        numbered = enumerate(scene.everybody, FIRST_PERSON)
-        self.people = {who: f"#{number}" for number, who in numbered}
+        others = [who for who in scene.everybody if who != cast.name]
+        self.people = {who: f"#{number}" for number, who in enumerate(others, FIRST_PERSON)}
         self.toolbox = SceneToolbox(tools, scene, cast, self.people)
         profile, config = chosen
         self.script = script = StandInScript(gateway, config, cast.persona, name=cast.name)
@@ -175,7 +175,10 @@ class Stage:
         world.known = list(cast.lore)
         for memory in scene.memories:
             self.remember(memory.text, memory.told_by, memory.private)
-        script.conversation.append([m for line in scene.earlier for m in self.logged(line)])
+        asker = ""
+        for line in scene.earlier:
+            script.conversation.append(self.logged(line, asker))
+            asker = asker if line.who == cast.name else line.who
 
     def remember(self, text: str, told_by: str, private: bool) -> None:
         """Write a journal entry; if private, only whoever told it may hear of it."""
@@ -183,24 +186,18 @@ class Stage:
         known_to = sorted(source) if private else None
         self.script.journal.add(text, audience=known_to, speakers=sorted(source))
 
-    def logged(self, line: Line) -> list[Message]:
-        """Return an earlier line as it stands in a log."""
+    def logged(self, line: Line, asker: str) -> list[Message]:
+        """Return an earlier line as it stands in a log; an own whisper is for the ``asker``."""
         if line.who != self.cast.name:
             return [heard_message(InboxEvent(0, self.script.services.now(), self.heard(line)), 0)]
-        here = sorted(self.people.values())
-        about: dict[str, Any] = {
-            "turn_id": 0,
-            "audience": here,
-            "authors": here,
-            "private": line.kind == WHISPER,
-        }
+        secret = line.kind == WHISPER
+        to = [self.people[asker]] if secret and asker else sorted(self.people.values())
+        about: dict[str, Any] = {"turn_id": 0, "audience": to, "authors": to, "private": secret}
         called = wire_call(f"earlier{id(line)}", line.kind, json.dumps({"text": line.text}))
-        return [
-            make_message("assistant", "", tool_calls=[called], **about),
-            make_message(
-                "tool", RESULTS[line.kind], tool_call_id=called["id"], nature=PERCEIVED, **about
-            ),
-        ]
+        result = make_message(
+            "tool", RESULTS[line.kind], tool_call_id=called["id"], nature=PERCEIVED, **about
+        )
+        return [make_message("assistant", "", tool_calls=[called], **about), result]
 
     def heard(self, line: Line, addressed: bool = True) -> Heard:
         """Return a line as the character hears it."""

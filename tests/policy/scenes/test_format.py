@@ -1,6 +1,8 @@
 """What is wrong with a scene file is told with file, scene, step and what is allowed."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.scenes.format import Expected
@@ -101,12 +103,40 @@ def test_mistakes_of_a_file_are_told(data, told):
             {"in_persona": {"langauge": "de"}},
             "no entry 'langauge'. Use language, most_words, judge",
         ),
-        ({"in_persona": {"language": "xx"}}, "'xx' cannot be recognised. Use one of en, de,"),
+        ({"in_persona": {"language": "xx"}}, "Input should be '', 'en', 'de', 'fr', 'es' or 'ru'"),
         ({"private": "perhaps"}, "step 1, answer, private: Input should be a valid boolean"),
     ],
 )
 def test_mistakes_of_checks_are_told(checks, told):
     assert told in problem_of(**checks)
+
+
+ENTRIES = st.sampled_from(
+    "scene steps who says whispers answer must_mention must_do in_persona persona lore place "
+    "people earlier memories judge name text least repeat character give results private".split()
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | ENTRIES,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(ENTRIES | st.integers(), inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+
+
+@given(VALUES, VALUES)
+def test_any_data_is_read_or_refused_with_a_sentence(steps, more):
+    data = a_file(steps, **more) if isinstance(more, dict) and all_text(more) else a_file(more)
+    try:
+        assert read_scenes(data, "x.yaml")
+        told = "x.yaml"
+    except ConfigError as error:
+        told = str(error)
+    assert told.startswith("x.yaml")
+
+
+def all_text(mapping):
+    return all(isinstance(key, str) for key in mapping)
 
 
 def test_several_mistakes_are_told_at_once():

@@ -42,6 +42,7 @@ def test_a_scene_holds_if_enough_of_its_runs_passed():
     assert a_result(True, True, False, least=0.6).holds
     assert not a_result(True, True, False, least=0.7).holds
     assert a_result(*[True] * 9, False, least=0.9).holds
+    assert a_result(*[True] * 11, *[False] * 9, least=0.55).holds
 
 
 def test_the_table_shows_scenes_and_the_checks_that_failed():
