@@ -154,6 +154,25 @@ def test_a_shared_persona_is_taken_by_its_name(builder, guard):
     assert guard.db.ai_persona == "@watch"
 
 
+def test_a_shared_persona_that_is_gone_is_named(builder, guard):
+    builder.do("aisetup Guard = You are a guard.")
+    guard.db.ai_persona = "@gone"
+    assert "Now: There is no shared persona" in typed(builder, "aisetup", "1")
+    assert "Now: You are a king." in typed(builder, "You are a king.", "back")
+
+
+def test_a_room_full_of_characters_is_listed_in_part(game, builder, tavern):
+    from evennia.objects.objects import DefaultCharacter
+    from evennia.utils.create import create_object
+
+    for number in range(20):
+        one = create_object(DefaultCharacter, key=f"Guest {number}", location=tavern)
+        one.locks.add("edit:perm(Builder)")
+    text = typed(builder, "aisetup")
+    assert "12. Guest 11" in text and "Guest 12" not in text
+    assert "Who is Guest 15?" in typed(builder, "guest 15")
+
+
 # --- every page ---
 
 
