@@ -228,6 +228,15 @@ def test_every_archetype_is_filled_in_and_its_settings_are_valid(builder, guard,
     assert "Guard" in persona.text and "{" not in repr(persona)
 
 
+def test_another_archetype_takes_the_first_ones_habits_with_it(builder, guard):
+    typed(builder, "aisetup", "1", "2", "next", "next", "next", "next", "next", "max_hops", "7")
+    assert read_draft(builder.character).settings["tools_off"] == "company, goals"
+    typed(builder, "back", "back", "back", "back", "4", "next")
+    assert read_draft(builder.character).settings == {
+        "max_hops": 7, **archetypes()["sage"]["settings"],
+    }  # fmt: skip
+
+
 # --- the model, the tools and the settings ---
 
 
@@ -528,6 +537,20 @@ def test_quit_during_a_trial_leaves_nothing_and_says_nothing_later(
     game.run()
     assert builder.heard() == []
     assert not models.ModelCall.objects.exists()
+
+
+@pytest.mark.parametrize("who", ["new Otto", "Guard"])
+def test_the_late_end_of_a_trial_leaves_the_next_one_alone(game, builder, guard, who):
+    replies = []
+    for _ in range(2):
+        typed(builder, "aisetup", who, "You are a guard.", *["next"] * 4)
+        replies.append(late_reply(game))
+        typed(builder, "hello", "quit" if len(replies) == 1 else "look")
+    replies[0].callback(call("say", text="Late."))
+    builder.forget()
+    replies[1].callback(call("say", text="In time."))
+    assert any("would say: In time." in line for line in builder.heard())
+    assert read_draft(builder.character).trial == "" and not guard.scripts.all()
 
 
 def test_one_trial_at_a_time_and_nothing_goes_live_meanwhile(game, builder):

@@ -121,7 +121,10 @@ def _go_on(caller: Any, raw_string: str, **kwargs: Any) -> str:
 
 
 def _take(caller: Any, raw_string: str, key: str, **kwargs: Any) -> str:
-    update_draft(caller, archetype=key, answers={})
+    draft = read_draft(caller)
+    former = archetypes().get(draft.archetype, {}).get("settings", {})
+    kept = {name: v for name, v in draft.settings.items() if (name, v) not in former.items()}
+    update_draft(caller, archetype=key, answers={}, settings=kept)
     return "blank"
 
 
