@@ -154,6 +154,25 @@ def test_a_shared_persona_is_taken_by_its_name(builder, guard):
     assert guard.db.ai_persona == "@watch"
 
 
+def test_a_shared_persona_that_is_gone_is_named(builder, guard):
+    builder.do("aisetup Guard = You are a guard.")
+    guard.db.ai_persona = "@gone"
+    assert "Now: There is no shared persona" in typed(builder, "aisetup", "1")
+    assert "Now: You are a king." in typed(builder, "You are a king.", "back")
+
+
+def test_a_room_full_of_characters_is_listed_in_part(game, builder, tavern):
+    from evennia.objects.objects import DefaultCharacter
+    from evennia.utils.create import create_object
+
+    for number in range(20):
+        one = create_object(DefaultCharacter, key=f"Guest {number}", location=tavern)
+        one.locks.add("edit:perm(Builder)")
+    text = typed(builder, "aisetup")
+    assert "12. Guest 11" in text and "Guest 12" not in text
+    assert "Who is Guest 15?" in typed(builder, "guest 15")
+
+
 # --- every page ---
 
 
@@ -207,6 +226,15 @@ def test_every_archetype_is_filled_in_and_its_settings_are_valid(builder, guard,
     assert guard.assistant.own_settings() == archetypes()[key]["settings"]
     persona = read_persona(guard.db.ai_persona.deserialize())
     assert "Guard" in persona.text and "{" not in repr(persona)
+
+
+def test_another_archetype_takes_the_first_ones_habits_with_it(builder, guard):
+    typed(builder, "aisetup", "1", "2", "next", "next", "next", "next", "next", "max_hops", "7")
+    assert read_draft(builder.character).settings["tools_off"] == "company, goals"
+    typed(builder, "back", "back", "back", "back", "4", "next")
+    assert read_draft(builder.character).settings == {
+        "max_hops": 7, **archetypes()["sage"]["settings"],
+    }  # fmt: skip
 
 
 # --- the model, the tools and the settings ---
@@ -509,6 +537,20 @@ def test_quit_during_a_trial_leaves_nothing_and_says_nothing_later(
     game.run()
     assert builder.heard() == []
     assert not models.ModelCall.objects.exists()
+
+
+@pytest.mark.parametrize("who", ["new Otto", "Guard"])
+def test_the_late_end_of_a_trial_leaves_the_next_one_alone(game, builder, guard, who):
+    replies = []
+    for _ in range(2):
+        typed(builder, "aisetup", who, "You are a guard.", *["next"] * 4)
+        replies.append(late_reply(game))
+        typed(builder, "hello", "quit" if len(replies) == 1 else "look")
+    replies[0].callback(call("say", text="Late."))
+    builder.forget()
+    replies[1].callback(call("say", text="In time."))
+    assert any("would say: In time." in line for line in builder.heard())
+    assert read_draft(builder.character).trial == "" and not guard.scripts.all()
 
 
 def test_one_trial_at_a_time_and_nothing_goes_live_meanwhile(game, builder):

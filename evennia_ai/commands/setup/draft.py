@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from evennia_ai.commands.common import UsageError
@@ -78,6 +78,11 @@ def read_draft(caller: Any) -> Draft:
 def write_draft(caller: Any, draft: Draft) -> None:
     """Store the caller's draft."""
     write_attribute(caller, MENU_DRAFT, asdict(draft))
+
+
+def update_draft(caller: Any, **changes: Any) -> None:
+    """Store changed parts of the caller's draft."""
+    write_draft(caller, replace(read_draft(caller), **changes))
 
 
 @dataclass(frozen=True)

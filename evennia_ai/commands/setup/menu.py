@@ -43,11 +43,6 @@ class SetupMenu(EvMenu):
         caller.cmdset.remove(EvMenuCmdSet)  # Evennia 5 adds one at each restart
         super().__init__(caller, *args, **kwargs)
 
-    @property
-    def actor(self) -> SetupCommand:
-        """Return the command on whose behalf the menu acts."""
-        return MenuActor(self)
-
     def goto(self, target: Goto, raw_string: str, **kwargs: Any) -> None:
         """Go to a node; tell an error in a line and stay."""
         try:
@@ -62,7 +57,7 @@ class SetupMenu(EvMenu):
         try:
             draft.ensure_exists()
             if draft.character:
-                self.actor.ensure_suitable(draft.character)
+                MenuActor(self).ensure_suitable(draft.character)
         except UsageError:
             write_draft(self.caller, Draft())
             super().goto(STEPS[0], "")
@@ -104,6 +99,11 @@ class MenuActor(SetupCommand):
         """Show lines in the menu."""
         if self.caller.ndb._evmenu is self.menu:
             self.menu.msg(lines if isinstance(lines, str) else "\n".join(lines))
+
+
+def actor_of(caller: Any) -> SetupCommand:
+    """Return the command on whose behalf the caller's open menu acts."""
+    return MenuActor(caller.ndb._evmenu)
 
 
 def open_menu(caller: Any, session: Any) -> None:

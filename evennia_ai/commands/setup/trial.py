@@ -28,6 +28,7 @@ def start_trial(actor: SetupCommand, draft: Draft, words: str) -> Deferred[None]
     if draft.trial:
         raise UsageError("A trial is in progress. Wait for its answer.")
     script = draft.script or stage(actor.caller, draft)
+    staged = bool(draft.trial)
     try:
         found, personas = in_force(draft, actor.services), actor.services.personas
         seen: Any = Overlay(
@@ -45,7 +46,8 @@ def start_trial(actor: SetupCommand, draft: Draft, words: str) -> Deferred[None]
     running.addCallbacks(
         lambda _: actor.tell("Type another line, back or next."), actor.tell_failure
     )
-    return running.addBoth(lambda _: strike(actor.caller))
+    # Once the menu was closed, the caller may be in another trial.
+    return running.addBoth(lambda _: strike(actor.caller) if staged and script.pk else None)
 
 
 def stage(caller: Any, draft: Draft) -> Any:
