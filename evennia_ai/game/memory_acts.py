@@ -36,34 +36,35 @@ def entry_words(text: str) -> str:
     return words
 
 
-def add_memory(character: Any, text: str, audience: Audience | None = None) -> Record:
+def add_memory(script: GameScript, text: str, audience: Audience | None = None) -> Record:
     """Add an entry for some people, or for all (None); returns it. Raises CannotChange."""
     told = None if audience is None else sorted(audience)
+    character = script.character
     entry = MemoryEditor(character).add(entry_words(text), told)
     if entry is None:
         raise CannotChange(f"{character.key} has this entry already.")
     return entry
 
 
-def edit_memory(character: Any, entry: Record, text: str) -> Record:
+def edit_memory(script: GameScript, entry: Record, text: str) -> Record:
     """Replace the words of an entry; returns it as it was before. Raises CannotChange."""
-    ensure_own_words(character, entry)
+    ensure_own_words(script.character, entry)
     words = entry_words(text)
     if words == entry["content"]:
         raise CannotChange("The entry has these words already.")
-    return MemoryEditor(character).edit(entry["id"], words)
+    return MemoryEditor(script.character).edit(entry["id"], words)
 
 
-def pin_memory(character: Any, entry: Record, pinned: bool) -> Record:
+def pin_memory(script: GameScript, entry: Record, pinned: bool) -> Record:
     """Pin or unpin an entry; returns it as it was before. Raises CannotChange."""
-    ensure_own_words(character, entry)
+    ensure_own_words(script.character, entry)
     if entry["pinned"] is pinned:
         state = "pinned" if pinned else "not pinned"
         raise CannotChange(f"{entry['id']} is {state} already.")
-    return MemoryEditor(character).pin(entry["id"], pinned)
+    return MemoryEditor(script.character).pin(entry["id"], pinned)
 
 
-def delete_memory(script: GameScript, entry: Record, by: str) -> int:
+def delete_memory(script: GameScript, entry: Record, by: str = "") -> int:
     """Delete an entry for somebody; returns how many lines of the log are not recalled either."""
     lines = source_lines(entry)
     MemoryEditor(script.character).delete(entry["id"], by)

@@ -13,11 +13,12 @@ from django.db.models import Q, Sum
 from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import public_calls_of, rows_of
 from evennia_ai.store.search import rows_with
 
-RECENT_CALLS = 1_000
+RECENT_CALLS, NAME_CHARS = 1_000, 60
 Row = dict[str, Any]
 
 
@@ -53,7 +54,12 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
     columns = ("id", "db_obj_id", "db_obj__db_key", "db_obj__db_location__db_key")
     found = rows.order_by("db_obj__db_key", "id").values_list(*columns)
     return [
-        {"id": id_, "dbref": f"#{number}", "name": name, "place": place or "nowhere"}
+        {
+            "id": id_,
+            "dbref": f"#{number}",
+            "name": clean_heard(name, NAME_CHARS),
+            "place": clean_heard(place or "nowhere", NAME_CHARS),
+        }
         for id_, number, name, place in found
     ]
 
@@ -64,8 +70,8 @@ def turns_before(assistant: int, wanted: TurnFilter, size: int, before: int | No
     if before is not None:
         rows = rows.filter(id__lt=before)
     if wanted.day:
-        start = datetime.combine(wanted.day, time.min, UTC)
-        rows = rows.filter(at__gte=start, at__lt=start + timedelta(days=1))
+        ends = (datetime.combine(wanted.day, end, UTC) for end in (time.min, time.max))
+        rows = rows.filter(at__range=tuple(ends))
     shown = {} if wanted.with_private else {"private": False}
     events = rows_of(models.Event, assistant).filter(turn__isnull=False, **shown)
     if wanted.speakers:

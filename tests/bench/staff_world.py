@@ -14,6 +14,7 @@ from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
 from evennia.utils.create import create_object
 from evennia_ai import models
+from evennia_ai.memory import embedders, vectors
 from evennia_ai.store.usage import add_to
 
 SCRIPT = "<script>document.title = 'taken over'</script>"
@@ -83,6 +84,14 @@ with transaction.atomic():
     scripts = list(ScriptDB.objects.filter(db_key="assistant").order_by("id"))
     first, share = scripts[0], 20 * 86_400 / ({turns} / 2)
     log = live(first, {turns} // 2, share)
+    texts = dict.fromkeys([*LINES, *ANSWERS])
+    embedder = embedders.default()
+    packed = dict(zip(texts, map(vectors.pack, embedder.embed(list(texts)))))
+    name = f"{{embedder.dimensions}}:{{embedder.name}}"[:255]
+    models.LineVector.objects.bulk_create(
+        models.LineVector(message_id=row.id, embedder=name, packed=value)
+        for row in log for words, value in packed.items()
+        if row.content.endswith(words) or words in str(row.tool_calls))
     for script in scripts[1:]:
         live(script, {turns} // 2 // ({assistants} - 1), 20_000)
     for script in scripts:
@@ -91,8 +100,9 @@ with transaction.atomic():
             use = {{"calls": 9 + ago % 5, "prompt_tokens": 26_000 + 900 * (ago % 7),
                     "completion_tokens": 900}}
             add_to(models.DailyUse, {{"assistant_id": script.id, "day": day}}, use)
+    step = len(log) // 30
     for number in range(30):
-        piece = log[number * 200:number * 200 + 180]
+        piece = log[number * step:(number + 1) * step - 20]
         models.Compaction.objects.create(
             assistant_id=first.id, at=piece[-1].at, reason="sleep", rung="summary",
             from_seq=piece[0].id, upto_seq=piece[-1].id, compacted_count=len(piece),
@@ -105,7 +115,7 @@ with transaction.atomic():
             outcome="done", cost={{"calls": 2, "prompt_tokens": 900, "completion_tokens": 80}},
             results={{"memory_links": {{"success": True, "stored": 4}},
                       "context_compaction": {{"success": True, "compacted_messages": 180}}}})
-    for state, ago in (("waiting", 3), ("doubtful", 8)):
+    for state, ago in (("waiting", 3), ("doubtful", 8))[:{waiting}]:
         models.Event.objects.create(
             assistant_id=first.id, at=now - datetime.timedelta(seconds=ago), kind="say",
             speaker=f"#{{players[0][0]}}", speaker_name="Ann", text=LINES[3], state=state)
@@ -128,9 +138,13 @@ print("MADE", first.id, models.Turn.objects.count())
 """
 
 
-def fill(assistants: int = ASSISTANTS, turns: int = TURNS, entries: int = ENTRIES) -> str:
+def fill(
+    assistants: int = ASSISTANTS, turns: int = TURNS, entries: int = ENTRIES, waiting: int = 0
+) -> str:
     """Return a snippet that fills a game's database; half of the turns are the first assistant's.
+
+    ``waiting`` of its events, at most two, wait for an answer.
 
     It prints ``MADE``, the number of that assistant, and the number of turns.
     """
-    return FILL.format(assistants=assistants, turns=turns, entries=entries)
+    return FILL.format(assistants=assistants, turns=turns, entries=entries, waiting=waiting)

@@ -37,7 +37,7 @@ def game(game_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     folder = tmp_path_factory.mktemp("pages") / "game"
     server = GameServer.copy_of(game_template, folder, assistant={"WEB_ACTS": True})
     try:
-        assert "MADE" in server.python(fill(entries=300))
+        assert "MADE" in server.python(fill(entries=300, waiting=2))
         server.start()
         yield server
     finally:

@@ -91,21 +91,21 @@ class MemoryChanges(AICommand):
     def do_add(self, request: MemoryRequest) -> None:
         audience = self.find_audience(request.more) if request.more else None
         self.ensure_words(request, "add <character> [for <player>]")
-        entry = add_memory(request.script.character, request.value, audience)
+        entry = add_memory(request.script, request.value, audience)
         known = who_may_know(entry, names_in(entry))
         self.tell_change(request, f"Added, {clean_output(known, 200)}:", entry)
 
     def do_edit(self, request: MemoryRequest) -> None:
         entry = self.find_entry(request, request.more)
         self.ensure_words(request, "edit <character>/<number>")
-        before = edit_memory(request.script.character, entry, request.value)
+        before = edit_memory(request.script, entry, request.value)
         words = clean_output(request.value, LINE_CHARS)
         self.tell_change(request, f"Now: {words}\nBefore:", before)
 
     def do_pin(self, request: MemoryRequest) -> None:
         pinned = self.switch == "pin"
         entry = self.find_entry(request, request.value)
-        pin_memory(request.script.character, entry, pinned)
+        pin_memory(request.script, entry, pinned)
         self.tell_change(request, f"Now {'pinned' if pinned else 'not pinned'}:", entry)
 
     do_unpin = do_pin

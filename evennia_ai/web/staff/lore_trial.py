@@ -12,14 +12,13 @@ from evennia_ai.policy.records.memory_listing import why_found
 from evennia_ai.store.page_rows import Row
 from evennia_ai.web.staff.access import staff_page
 from evennia_ai.web.staff.game_thread import find_script, game
-from evennia_ai.web.staff.memory_browser import QUERY_CHARS
-from evennia_ai.web.staff.rendering import page_text
+from evennia_ai.web.staff.rendering import asked_text, page_text
 
 
 @staff_page("lore.html")
 def lore(request: Any, reader: Reader, who: Row) -> dict[str, Any]:
     """Show all lore; with a line, what of it the prompt would hold if a player said that."""
-    line = request.GET.get("line", "").strip()[:QUERY_CHARS]
+    line = asked_text(request.GET, "line")
     entries, labels, budget = game.ask(read_lore, who["id"])
     trials = try_lore(entries, labels, line, budget)
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -41,39 +42,25 @@ from evennia_ai.policy.records.memory_listing import (
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.names import dbrefs_named, names_in
+from evennia_ai.store.names import names_in
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
 from evennia_ai.turn.recall import memory_line, text_of
 from evennia_ai.web.staff.access import Refused, log_sec, may_act, staff_page
 from evennia_ai.web.staff.game_thread import Missing, find_script, game
-from evennia_ai.web.staff.rendering import number_or_none, page_text
+from evennia_ai.web.staff.rendering import asked_text, number_or_none, page_text, people_named
 
 ENTRIES_A_PAGE = 25
-QUERY_CHARS = 300
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a request asks of the memories: a page, or a search as some players."""
+    """Who asks for what: a page, a search as some players, or a change by a form."""
 
     reader: Reader
     account: int
-    archived: bool
-    number: int
-    words: str
-    audience: Audience
-
-
-@dataclass(frozen=True)
-class Change:
-    """What a form asks to change: an act, an entry's id and its new text."""
-
-    reader: Reader
-    account: int
-    act: str
-    id: str
-    text: str
+    fields: Mapping[str, str]
+    audience: Audience = frozenset()
 
 
 @staff_page("memory.html")
@@ -81,21 +68,20 @@ def memory(request: Any, reader: Reader, who: Row) -> Any:
     """Show a page of the journal or its archive, or a search; a form changes one entry."""
     if request.method == "POST":
         return change(request, reader, who)
-    as_whom, words = (request.GET.get(name, "").strip()[:QUERY_CHARS] for name in ("as", "words"))
-    audience, trouble = find_audience(as_whom, reader)
-    page = number_or_none(request.GET.get("page")) or 1
-    archived = request.GET.get("archive") == "1"
-    searched = "" if trouble else words
-    asked = Asked(reader, request.user.pk, archived, page, searched, audience)
-    found, report, hits, step = game.ask(read_memories, who["id"], asked)
+    fields = {name: asked_text(request.GET, name) for name in ("words", "as", "archive", "page")}
+    audience, trouble = find_audience(fields["as"], reader)
+    asked = Asked(
+        reader, request.user.pk, {**fields, **({"words": ""} if trouble else {})}, audience
+    )
+    found, hidden, report, hits, step = game.ask(read_memories, who["id"], asked)
     withheld = report.withheld if report else []
     names = names_in(*found.rows, *withheld, besides=audience)
     return {
-        "asked": {"words": words, "as": as_whom, "archive": archived},
+        "asked": fields,
         "trouble": trouble,
         "entries": [shown_entry(entry, names) for entry in found.rows],
         "page": found,
-        "hidden": report.hidden if report else found.hidden,
+        "hidden": hidden,
         "readers": reader.whose(PRIVATE_MEMORIES),
         "is_search": report is not None,
         "as_whom": page_text(named(sorted(audience), names)) if audience else "",
@@ -105,35 +91,30 @@ def memory(request: Any, reader: Reader, who: Row) -> Any:
     }
 
 
-@dataclass(frozen=True)
-class Entries(Page):
-    """A page of entries, newest first, and how many the reader may not see."""
-
-    hidden: int
-
-
 @inlineCallbacks
 def read_memories(
     assistant: int, asked: Asked
-) -> Steps[tuple[Entries, SearchReport | None, list[Row], Record | None]]:
+) -> Steps[tuple[Page, int, SearchReport | None, list[Row], Record | None]]:
     """Read a page or a search, in time slices, on the reactor's thread.
 
-    Fires with a page, a search with its hits as a template takes them, and the next undo step.
+    Fires with the page, how many entries are hidden, the search with its hits as a template takes
+    them, and the next undo step.
     """
     script = find_script(assistant)
     ensure_may_read(script, asked.reader, asked.account)
-    character, put = script.character, script.services.slices.put
+    character, put, fields = script.character, script.services.slices.put, asked.fields
     yield character.journal.load(put)
     step = MemoryEditor(character).steps.last()
-    if asked.words:
+    if words := fields["words"]:
         yield character.ai_profiles.load(put)
-        report = yield search_for_staff(script, asked.words, asked.audience, asked.reader)
-        hits = [shown_hit(script, asked.words, hit) for hit in report.found]
-        return Entries(1, 1, [], 0), report, hits, step
-    journal = character.journal.archive if asked.archived else character.journal
-    page, hidden = yield readable_page(put, journal, asked.number, ENTRIES_A_PAGE, asked.reader)
+        report = yield search_for_staff(script, words, asked.audience, asked.reader)
+        hits = [shown_hit(script, words, hit) for hit in report.found]
+        return Page(1, 1, []), report.hidden, report, hits, step
+    journal = character.journal.archive if fields["archive"] else character.journal
+    number = number_or_none(fields["page"]) or 1
+    page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, asked.reader)
     count_shown(asked.reader, *page.rows)
-    return Entries(page.number, page.pages, page.rows, hidden), None, [], step
+    return page, hidden, None, [], step
 
 
 def ensure_may_read(script: GameScript, reader: Reader, account: int) -> None:
@@ -160,8 +141,7 @@ def find_audience(names: str, reader: Reader) -> tuple[Audience, str]:
     found: set[str] = set()
     for name in names.split(","):
         listed = name.strip()
-        number = number_or_none(listed.removeprefix("#")) if listed.startswith("#") else None
-        dbrefs = [f"#{number}"] if number is not None else dbrefs_named(listed)
+        dbrefs = people_named(listed)
         if len(dbrefs) != 1:
             several = f"Several have the name '{listed}': use a number, such as {dbrefs[:1]}."
             return frozenset(), several if dbrefs else f"Nobody is called '{listed}'."
@@ -196,8 +176,7 @@ def change(request: Any, reader: Reader, who: Row) -> HttpResponseRedirect:
     """Do what a form asks, tell how it went, and go back to the page."""
     if not may_act():
         raise Refused("These pages change nothing, since WEB_ACTS is off. Use aimemory.")
-    act, id_, text = (request.POST.get(name, "") for name in ("act", "entry", "text"))
-    wanted = Change(reader, request.user.pk, act, id_, text)
+    wanted = Asked(reader, request.user.pk, request.POST.dict())
     try:
         entry, said = game.ask(change_memory, who["id"], wanted)
     except (Refused, Missing):
@@ -205,13 +184,13 @@ def change(request: Any, reader: Reader, who: Row) -> HttpResponseRedirect:
     except AssistantError as error:
         messages.error(request, page_text(error))
     else:
-        log_sec(request, f"{act}, {entry} of {who['name']} ({who['dbref']})")
+        log_sec(request, f"{wanted.fields['act']}, {entry} of {who['name']} ({who['dbref']})")
         messages.success(request, page_text(said))
     return HttpResponseRedirect(request.get_full_path())
 
 
 @inlineCallbacks
-def change_memory(assistant: int, wanted: Change) -> Steps[tuple[str, str]]:
+def change_memory(assistant: int, wanted: Asked) -> Steps[tuple[str, str]]:
     """Change an entry on the reactor's thread; fires with its id and a sentence.
 
     Fails with Refused, Missing, CannotChange and StoreUnavailable.
@@ -222,43 +201,36 @@ def change_memory(assistant: int, wanted: Change) -> Steps[tuple[str, str]]:
     journal = character.journal
     yield journal.load(put)
     yield character.ai_profiles.load(put)
-    if wanted.act == "undo":
+    act, text = (wanted.fields.get(name, "") for name in ("act", "text"))
+    if act == "undo":
         return undo_memory(script, wanted.reader)
-    if wanted.act == "add":
-        return str(add_memory(character, wanted.text)["id"]), "Added."
-    if wanted.act == "restore":
+    if act == "add":
+        return str(add_memory(script, text)["id"]), "Added."
+    if act == "restore":
         yield journal.archive.load(put)
         entry = find_entry(journal.archive, wanted)
         back = journal.archive.bring_back(journal, entry["id"])
         return str(back["id"]), "Back in the journal; pruning will not remove it again."
-    act, said = find_act(wanted)
-    entry = find_entry(journal, wanted)
-    act(script, entry)
-    return str(entry["id"]), said
-
-
-def find_act(wanted: Change) -> tuple[Callable[[Any, Record], object], str]:
-    """Return the function of an act on one entry, and what to say of it; raises Missing."""
     acts: Mapping[str, tuple[Callable[[Any, Record], object], str]] = {
-        "pin": (lambda script, entry: pin_memory(script.character, entry, True), "Pinned."),
-        "unpin": (lambda script, entry: pin_memory(script.character, entry, False), "Not pinned."),
-        "edit": (
-            lambda script, entry: edit_memory(script.character, entry, wanted.text),
-            "Changed.",
-        ),
+        "pin": (partial(pin_memory, pinned=True), "Pinned."),
+        "unpin": (partial(pin_memory, pinned=False), "Not pinned."),
+        "edit": (partial(edit_memory, text=text), "Changed."),
         "delete": (
-            lambda script, entry: delete_memory(script, entry, ""),
+            delete_memory,
             "Deleted, and the lines that it came from are not recalled. An undo brings both back.",
         ),
     }
-    if wanted.act not in acts:
+    if act not in acts:
         raise Missing("There is no such act.")
-    return acts[wanted.act]
+    do, said = acts[act]
+    entry = find_entry(journal, wanted)
+    do(script, entry)
+    return str(entry["id"]), said
 
 
-def find_entry(records: Any, wanted: Change) -> Record:
+def find_entry(records: Any, wanted: Asked) -> Record:
     """Return the entry that is to be changed; raises Missing."""
-    entry: Record | None = records.get(wanted.id)
+    entry: Record | None = records.get(wanted.fields.get("entry", ""))
     if entry is None or not may_read(wanted.reader, entry):
         raise Missing("There is no such entry.")
     return entry

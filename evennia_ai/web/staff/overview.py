@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -53,17 +54,7 @@ def read_states(ids: Sequence[int]) -> Steps[tuple[list[State], list[State], str
     """Read the state of assistants in time slices, of endpoints, and why all are stopped."""
     shared = services()
     states = yield spread(shared.slices.put, ids, state_of, piece=1)
-    lanes = [
-        {
-            "name": f"{lane.profile}:{lane.model}",
-            "in_flight": lane.in_flight,
-            "waiting": lane.waiting,
-            "paused_s": lane.paused_s,
-            "error": lane.error,
-        }
-        for lane in shared.gateway.health()
-    ]
-    return states, lanes, shared.switched_off
+    return states, [asdict(lane) for lane in shared.gateway.health()], shared.switched_off
 
 
 def state_of(assistant: int) -> State:

@@ -14,11 +14,11 @@ from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.names import names_of
+from evennia_ai.store.names import dbrefs_named, names_of
 from evennia_ai.store.page_rows import Row, TurnParts
 from evennia_ai.store.reports import seconds_between
 
-LINE_CHARS = 1_000
+LINE_CHARS, ASKED_CHARS = 1_000, 300
 CHART_DAYS = 30
 IN_PRIVATE = "somebody in private"
 
@@ -43,7 +43,7 @@ class Shown:
     def of(cls, reader: Reader, who: Row, rows: Iterable[Row]) -> Shown:
         """Return one that knows the names in the audiences of some rows. One query."""
         dbrefs = {dbref for row in rows for dbref in row["audience"]}
-        return cls(reader, page_text(who["name"], 60), names_of(dbrefs))
+        return cls(reader, who["name"], names_of(dbrefs))
 
     def turn(self, row: Row, parts: TurnParts) -> dict[str, Any]:
         """Return a turn with its events, model calls and tool calls."""
@@ -145,6 +145,17 @@ class Shown:
 def chart_days(today: date) -> list[date]:
     """Return the days of a chart, oldest first."""
     return [today - timedelta(days=ago) for ago in range(CHART_DAYS - 1, -1, -1)]
+
+
+def people_named(name: str) -> list[str]:
+    """Return the dbrefs that a reader may mean by a name, or by a number such as ``#12``."""
+    number = number_or_none(name.removeprefix("#")) if name.startswith("#") else None
+    return dbrefs_named(name) if number is None else [f"#{number}"]
+
+
+def asked_text(values: Mapping[str, str], name: str) -> str:
+    """Return one field of a form as a line, empty if it is missing."""
+    return page_text(values.get(name, ""), ASKED_CHARS)
 
 
 def number_or_none(value: str | None) -> int | None:

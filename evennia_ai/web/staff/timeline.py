@@ -7,13 +7,12 @@ from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from evennia_ai.policy.disclosure import PRIVATE_WORDS, Reader
-from evennia_ai.store.names import dbrefs_named
+from evennia_ai.policy.disclosure import PRIVATE_WORDS, PUBLIC_WORDS, Reader
 from evennia_ai.store.page_rows import Row, TurnFilter, parts_of, turns_before
 from evennia_ai.store.reports import waiting_events
 from evennia_ai.web.staff.access import staff_page
 from evennia_ai.web.staff.overview import use_chart
-from evennia_ai.web.staff.rendering import Shown, number_or_none
+from evennia_ai.web.staff.rendering import Shown, asked_text, number_or_none, people_named
 
 TURNS_A_PAGE = 25
 ASKED = ("day", "player", "words")
@@ -22,9 +21,9 @@ ASKED = ("day", "player", "words")
 @staff_page("timeline.html")
 def timeline(request: Any, reader: Reader, who: Row) -> dict[str, Any]:
     """Show a page of turns; the first page also shows what waits, and the use by day."""
-    asked = {name: request.GET.get(name, "").strip()[:200] for name in ASKED}
+    asked = {name: asked_text(request.GET, name) for name in ASKED}
     before = number_or_none(request.GET.get("before"))
-    wanted, trouble = read_filter(asked, reader.may(PRIVATE_WORDS))
+    wanted, trouble = read_filter(asked, reader)
     found = [] if trouble else turns_before(who["id"], wanted, TURNS_A_PAGE + 1, before)
     rows = found[:TURNS_A_PAGE]
     shown, parts = Shown.of(reader, who, rows), parts_of(rows)
@@ -41,15 +40,16 @@ def timeline(request: Any, reader: Reader, who: Row) -> dict[str, Any]:
     }
 
 
-def read_filter(asked: Mapping[str, str], with_private: bool) -> tuple[TurnFilter, str]:
+def read_filter(asked: Mapping[str, str], reader: Reader) -> tuple[TurnFilter, str]:
     """Return the filter that was typed, and what is wrong with it."""
     player, day, trouble = asked["player"], None, ""
-    number = number_or_none(player.removeprefix("#")) if player.startswith("#") else None
-    speakers = [f"#{number}"] if number is not None else dbrefs_named(player) if player else []
+    speakers = people_named(player) if player else []
+    if asked["words"] and not reader.may(PUBLIC_WORDS):
+        trouble = f"Only {reader.whose(PUBLIC_WORDS)} may search words."
     if player and not speakers:
         trouble = "Nobody has this name. Use a whole name, or a number such as #12."
     try:
         day = date.fromisoformat(asked["day"]) if asked["day"] else None
     except ValueError:
         trouble = "Write the day as 2026-01-31."
-    return TurnFilter(with_private, day, speakers, asked["words"]), trouble
+    return TurnFilter(reader.may(PRIVATE_WORDS), day, speakers, asked["words"]), trouble

@@ -51,8 +51,9 @@ def test_what_players_and_models_write_stays_text(pages, admin):
     "path", ["{x}/", "{x}/memory/", "{id}/turn/{x}/", "{id}/compaction/{x}/", "{x}/lore/"]
 )
 def test_a_wrong_number_is_not_found(lived, admin, path):
-    path = path.format(x=987654, id=lived.assistant.id)
-    assert Browser(admin).get(path).status_code == 404
+    for number in (987654, 10**30):
+        found = path.format(x=number, id=lived.assistant.id)
+        assert Browser(admin).get(found).status_code == 404
 
 
 def test_a_turn_of_another_assistant_is_not_found(game, lived, tavern, pages, admin):
@@ -97,3 +98,18 @@ def test_a_game_without_running_assistants_says_so(lived, admin, monkeypatch):
     reply = Browser(admin).get()
     assert reply.status_code == 503
     assert "were not started" in reply.content.decode()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["day=9999-12-31", "day=0001-01-01", "before=99999999999999999999", "before=-1", "words=%00",
+     "player=%00", "player=%23", "player=%2399999999999999999999", "words=%25%27%22"],
+)  # fmt: skip
+def test_a_strange_query_is_answered(lived, admin, query):
+    assert Browser(admin).get(f"{lived.assistant.id}/?{query}").status_code == 200
+
+
+def test_words_are_not_searched_by_who_may_not_read_them(lived, service, builder):
+    service.who_may_read = {**service.who_may_read, "public_words": "Admin"}
+    text = Browser(builder).text(f"{lived.assistant.id}/?words=morning")
+    assert "Only Admins may search words." in text and "/turn/" not in text

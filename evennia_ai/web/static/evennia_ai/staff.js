@@ -16,14 +16,27 @@
     var axis = function (more) {
       return Object.assign({ stroke: colour("--soft"), grid: { stroke: colour("--line") } }, more);
     };
+    var upFromZero = function (chart, low, high) { return [0, (high || 1) * 1.1]; };
+    var brief = function (chart, values) {
+      return values.map(function (value) {
+        return value >= 1e6 ? value / 1e6 + " M" : value >= 1e4 ? value / 1e3 + " k" : value;
+      });
+    };
     var options = {
       width: place.clientWidth - 16,
       height: 240,
-      scales: { x: { time: true }, second: { range: function (u, low, high) { return [0, high || 1]; } },
-                y: { range: function (u, low, high) { return [0, high || 1]; } } },
-      axes: [axis({}), axis({ size: 48 }), axis({ side: 1, scale: "second", size: 60, grid: { show: false } })],
+      scales: {
+        x: { time: true, range: function (chart, low, high) { return [low - 43200, high + 43200]; } },
+        y: { range: upFromZero },
+        second: { range: upFromZero }
+      },
+      axes: [
+        axis({ values: "{M}-{D}" }),
+        axis({ size: 52, values: brief }),
+        axis({ side: 1, scale: "second", size: 52, values: brief, grid: { show: false } })
+      ],
       series: [
-        { value: "{YYYY}-{MM}-{DD}" },
+        { label: "day", value: "{YYYY}-{MM}-{DD}" },
         { label: place.dataset.bars, stroke: colour("--accent"), fill: colour("--accent"),
           paths: uPlot.paths.bars({ size: [0.6, 40] }), points: { show: false } },
         { label: place.dataset.line, scale: "second", stroke: colour("--warn"), width: 2,
