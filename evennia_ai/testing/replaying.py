@@ -26,7 +26,7 @@ from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.call_records import calls_of_turn
 from evennia_ai.testing.scenes.casting import find_character
 from evennia_ai.testing.scenes.check_models import open_models
-from evennia_ai.testing.scenes.command import (
+from evennia_ai.testing.scenes.checking import (
     BROKEN,
     PASSED,
     CheckClock,

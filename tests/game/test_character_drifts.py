@@ -16,7 +16,7 @@ from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.testing.scenes.casting import cast_of
 from evennia_ai.testing.scenes.check_models import CheckModels
-from evennia_ai.testing.scenes.command import load_scenes
+from evennia_ai.testing.scenes.checking import load_scenes
 from evennia_ai.testing.scenes.play import Player, play_all
 from evennia_ai.tools.registry import load_registry
 from tests.game.acted_characters import CHARACTERS, HEALTHY, ActingModel, planted_drifts

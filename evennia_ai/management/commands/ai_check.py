@@ -9,7 +9,7 @@ from typing import Any
 import evennia
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-WORK = "evennia_ai.testing.scenes.command"  # of a room on the same floor, so loaded by its name
+WORK = "evennia_ai.testing.scenes.checking"  # of a room on the same floor, so loaded by its name
 
 
 class Command(BaseCommand):

@@ -1,29 +1,13 @@
-"""The tables: logs, daily sums, lore and shared personas.
-
-The logs are append-only, except for the states of events and tool calls, ``undone_at``, retention
-and "forget me". Only the assistant is a foreign key; speakers are plain dbrefs, so that the log
-stays whole when a player is deleted. The rows of an assistant are deleted with its script.
-"""
+"""The talk: turns, what was heard, said and done, and its summaries."""
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from django.db import models
 
-
-class OwnedByAssistant(models.Model):
-    """A row of one assistant's log."""
-
-    assistant_id: int
-
-    id: int = models.BigAutoField(primary_key=True)
-    assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
-    at: datetime = models.DateTimeField()
-
-    class Meta:
-        abstract = True
+from evennia_ai.models.base import OwnedByAssistant
 
 
 class Turn(OwnedByAssistant):
@@ -156,57 +140,6 @@ class Amendment(OwnedByAssistant):
         ]
 
 
-class ModelCall(OwnedByAssistant):
-    """One model call, and its cost.
-
-    ``cached_tokens`` are those of the prompt that came from the endpoint's cache, None if unknown.
-    ``money`` is what it cost in millionths of the game's currency, None if its profile had no
-    prices.
-    """
-
-    turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="model_calls")
-    purpose: str = models.CharField(max_length=32)
-    profile: str = models.CharField(max_length=64)
-    model: str = models.CharField(max_length=255, blank=True)
-    estimated_tokens: int = models.PositiveIntegerField(default=0)
-    prompt_tokens: int | None = models.PositiveIntegerField(null=True)
-    completion_tokens: int | None = models.PositiveIntegerField(null=True)
-    cached_tokens: int | None = models.PositiveIntegerField(null=True)
-    money: int | None = models.PositiveBigIntegerField(null=True)
-    duration_ms: int = models.PositiveIntegerField(default=0)
-    finish_reason: str = models.CharField(max_length=32, blank=True)
-    error_kind: str = models.CharField(max_length=16, blank=True)
-    error: str = models.TextField(blank=True)
-
-    class Meta:
-        indexes = [models.Index(fields=["assistant", "id"], name="ai_modelcall_of")]
-
-
-class CallRecord(OwnedByAssistant):
-    """The prompt and the reply of one model call (`policy.explanation.call_record`).
-
-    ``id`` is that of the `ModelCall`. ``digest`` is of the whole request. ``people`` names
-    everybody whose words it may hold in the format of `people_field`; "forget me" empties
-    ``packed`` of the records that name somebody.
-    """
-
-    id: int = models.BigIntegerField(primary_key=True)
-    digest: str = models.CharField(max_length=32)
-    people: str = models.TextField(blank=True)
-    packed: bytes = models.BinaryField()
-
-    class Meta:
-        indexes = [models.Index(fields=["assistant", "id"], name="ai_callrecord_of")]
-
-
-class PromptText(models.Model):
-    """A text that the prompts of many calls share; ``used_on`` is the last day of its use."""
-
-    digest: str = models.CharField(max_length=32, primary_key=True)
-    text: str = models.TextField()
-    used_on: date = models.DateField()
-
-
 class ToolCall(OwnedByAssistant):
     """One tool call: the intent is stored before it runs, the outcome after.
 
@@ -284,150 +217,3 @@ class Compaction(OwnedByAssistant):
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]
-
-
-class SleepPass(OwnedByAssistant):
-    """One sleep pass, stored at its start by the process ``epoch``.
-
-    If ``ended_at`` stays empty, a crash interrupted the pass. ``reason`` is one of those in
-    `policy.schedule.sleep_schedule`; ``outcome`` is done, woken (ended early, since somebody was
-    waiting) or stopped. ``results`` holds figures by sleep step; ``errors``, by sleep step, may
-    quote what somebody said.
-    """
-
-    epoch: int = models.BigIntegerField()
-    reason: str = models.CharField(max_length=12)
-    ended_at: datetime | None = models.DateTimeField(null=True)
-    outcome: str = models.CharField(max_length=12, blank=True)
-    results: dict[str, Any] = models.JSONField(default=dict)
-    errors: dict[str, Any] = models.JSONField(default=dict)
-    cost: dict[str, Any] = models.JSONField(default=dict)
-
-    class Meta:
-        indexes = [models.Index(fields=["assistant", "id"], name="ai_sleeppass_of")]
-
-
-class SharedEntry(OwnedByAssistant):
-    """One journal entry that a character told to one scope, such as its faction.
-
-    ``assistant`` is the teller's assistant, ``at`` the time of telling. The row is deleted in the
-    transaction that changes or removes the entry. ``scope`` is a label, as for lore. ``people``
-    names everybody concerned in the format of `people_field`, so that "forget me" finds the row by
-    a query.
-    """
-
-    entry: str = models.CharField(max_length=80)
-    scope: str = models.CharField(max_length=300)
-    teller: str = models.CharField(max_length=24)
-    text: str = models.TextField()
-    learnt_at: datetime = models.DateTimeField()
-    available_from: datetime = models.DateTimeField()
-    importance: int = models.PositiveSmallIntegerField()
-    trust: float = models.FloatField()
-    source: str = models.CharField(max_length=24, blank=True)
-    speakers: list[Any] = models.JSONField(default=list)
-    people: str = models.TextField(blank=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["assistant", "entry", "scope"], name="ai_shared_once")
-        ]
-        indexes = [
-            models.Index(fields=["scope", "-importance", "-id"], name="ai_shared_scope"),
-            models.Index(fields=["teller", "entry"], name="ai_shared_entry"),
-        ]
-
-
-class Report(OwnedByAssistant):
-    """What a player reported of a character; ``seqs`` are the messages, which stay in the log."""
-
-    reporter: str = models.CharField(max_length=24)
-    reporter_name: str = models.CharField(max_length=255)
-    reason: str = models.TextField()
-    seqs: list[Any] = models.JSONField(default=list)
-    closed_at: datetime | None = models.DateTimeField(null=True)
-    closed_by: str = models.CharField(max_length=255, blank=True)
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["closed_at", "id"], name="ai_report_open"),
-            models.Index(fields=["reporter", "id"], name="ai_report_by"),
-        ]
-
-
-class UseSums(models.Model):
-    """Sums of model calls on one UTC day; ``money`` is in millionths of the game's currency.
-
-    ``priced_tokens`` are those of calls whose profile had prices, ``free_tokens`` those of local
-    models, which need none. The money is that of the prices on the day.
-    """
-
-    id: int = models.BigAutoField(primary_key=True)
-    day: date = models.DateField()
-    calls: int = models.PositiveIntegerField(default=0)
-    prompt_tokens: int = models.PositiveBigIntegerField(default=0)
-    completion_tokens: int = models.PositiveBigIntegerField(default=0)
-    cached_tokens: int = models.PositiveBigIntegerField(default=0)
-    money: int = models.PositiveBigIntegerField(default=0)
-    priced_tokens: int = models.PositiveBigIntegerField(default=0)
-    free_tokens: int = models.PositiveBigIntegerField(default=0)
-
-    class Meta:
-        abstract = True
-
-
-class DailyUse(UseSums):
-    """The use of one assistant with one model profile; "" is one of an older version.
-
-    The sums are stored, since adding up 100,000 calls takes 365 ms on SQLite (measured).
-    """
-
-    assistant_id: int
-
-    assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
-    profile: str = models.CharField(max_length=64, blank=True, default="")
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["day", "assistant", "profile"], name="ai_dailyuse_by_profile"
-            )
-        ]
-
-
-class SpeakerUse(UseSums):
-    """The use that the words of one speaker caused; ``tokens`` are those of prompt and reply.
-
-    Speakers who caused a call together share it, but for its place in ``calls``.
-    """
-
-    speaker: str = models.CharField(max_length=24)
-    tokens: int = models.PositiveBigIntegerField(default=0)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["day", "speaker"], name="ai_speakeruse_once")
-        ]
-        indexes = [models.Index(fields=["speaker"], name="ai_speakeruse_by")]
-
-
-class Lore(models.Model):
-    """One lore entry that a builder wrote in the game; ``authors`` as in `policy.authors`."""
-
-    id: int = models.BigAutoField(primary_key=True)
-    title: str = models.CharField(max_length=200, unique=True)
-    text: str = models.TextField()
-    scopes: list[Any] = models.JSONField(default=list)
-    authors: list[Any] = models.JSONField(default=list)
-
-
-class SharedPersona(models.Model):
-    """A persona that several characters share; a character refers to it as ``@name``.
-
-    ``authors`` are those of `policy.authors`.
-    """
-
-    id: int = models.BigAutoField(primary_key=True)
-    name: str = models.CharField(max_length=64, unique=True)
-    fields: dict[str, Any] = models.JSONField(default=dict)
-    authors: list[Any] = models.JSONField(default=list)

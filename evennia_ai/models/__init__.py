@@ -1,0 +1,54 @@
+"""The tables: logs, daily sums, lore and shared personas.
+
+The logs are append-only, except for the states of events and tool calls, ``undone_at``, retention
+and "forget me". Only the assistant is a foreign key; speakers are plain dbrefs, so that the log
+stays whole when a player is deleted. The rows of an assistant are deleted with its script.
+"""
+
+from evennia_ai.models.base import OwnedByAssistant
+from evennia_ai.models.calls import (
+    CallRecord,
+    DailyUse,
+    ModelCall,
+    PromptText,
+    SpeakerUse,
+)
+from evennia_ai.models.knowledge import (
+    Lore,
+    Report,
+    SharedEntry,
+    SharedPersona,
+    SleepPass,
+)
+from evennia_ai.models.talk import (
+    Amendment,
+    Compaction,
+    Event,
+    LineVector,
+    Message,
+    PendingAct,
+    ToolCall,
+    Turn,
+)
+
+__all__ = [
+    "Amendment",
+    "CallRecord",
+    "Compaction",
+    "DailyUse",
+    "Event",
+    "LineVector",
+    "Lore",
+    "Message",
+    "ModelCall",
+    "OwnedByAssistant",
+    "PendingAct",
+    "PromptText",
+    "Report",
+    "SharedEntry",
+    "SharedPersona",
+    "SleepPass",
+    "SpeakerUse",
+    "ToolCall",
+    "Turn",
+]
