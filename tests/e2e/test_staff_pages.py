@@ -7,6 +7,7 @@ The screenshots are in the test's folder, or in that of ``EVENNIA_AI_SHOTS``.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -175,13 +176,14 @@ def visit_every_page(staff: Staff) -> None:
 
 
 @pytest.mark.parametrize(("width", "colours"), [("wide", "light"), ("narrow", "dark")])
-def test_staff_open_and_click_every_page(
-    window: Callable[..., Staff], width: str, colours: str
+def test_staff_open_and_click_every_page_and_the_log_says_who_read_whispers(
+    window: Callable[..., Staff], game: GameServer, width: str, colours: str
 ) -> None:
     staff = window(width, colours)
     staff.log_in(ADMIN)
     visit_every_page(staff)
     assert len(staff.seen) == 12
+    assert re.search(rf"account {ADMIN} \(#1\): \S+ read \d+ private items of Mira", game.log())
 
 
 def test_without_javascript_the_tables_stand(window: Callable[..., Staff]) -> None:

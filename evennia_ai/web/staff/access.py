@@ -117,7 +117,7 @@ def log_reading(request: Any, reader: Reader, who: Any) -> None:
     if reader.private_shown:
         whose = f"{who['name']} ({who['dbref']})" if who else "several characters"
         number, path = reader.private_shown, request.path
-        log_sec(request, f"{path}: read {number} private items of {whose}")
+        log_sec(request, f"{path} read {number} private items of {whose}")
 
 
 def log_sec(request: Any, line: str) -> None:

@@ -36,7 +36,7 @@ def test_an_admin_reads_it_and_the_security_log_says_so(pages, lived, admin, mon
     browser, id_ = Browser(admin), lived.assistant.id
     whispered = [page for page in pages if CANARY in browser.text(page)]
     assert {f"{id_}/", f"{id_}/live/", f"{id_}/memory/"} < set(whispered)
-    (line,) = [line for line in logged if f"/ai/{id_}/memory/: read 1 private" in line]
+    (line,) = [line for line in logged if f"/ai/{id_}/memory/ read 1 private" in line]
     assert "account Ada" in line and "Mira" in line and CANARY not in line
 
 
