@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.text_width import fitting, shown_width
 
 TABLE_WIDTH = 78
 NARROWEST = 4
 CELL_CHARS = 60
 FIGURE = re.compile(r"[\d,.%-]*")
-WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -36,17 +35,5 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def fitted(cell: str, width: int) -> str:
     """Return a cell cut and filled up to a width, escaped for a client."""
-    shown = cell
-    while shown_width(shown) > width:
-        shown = f"{shown.removesuffix('…')[:-1]}…"
+    shown = fitting(cell, width)
     return clean_output(shown) + " " * (width - shown_width(shown))
-
-
-def shown_width(text: str) -> int:
-    """Return the columns that a text takes: two for a wide letter, none for an accent."""
-    return sum(
-        2
-        if unicodedata.east_asian_width(char) in WIDE
-        else unicodedata.category(char) not in UNSEEN
-        for char in text
-    )
