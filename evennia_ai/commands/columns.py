@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.text_width import fitting, shown_width
 
 TABLE_WIDTH = 78
 NARROWEST = 4
@@ -17,7 +17,6 @@ WORDS = re.compile(r" *[^ ]+")
 MARKUP = re.compile(r"\|\||\|[a-zA-Z]")
 CELLS = re.compile(rf"{MARKUP.pattern}|\|?.", re.S)
 FIGURE = re.compile(r"[\d,.%-]*M?")
-WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -40,9 +39,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def fitted(cell: str, width: int) -> str:
     """Return a cell cut and filled up to a width, escaped for a client."""
-    shown = cell
-    while shown_width(shown) > width:
-        shown = f"{shown.removesuffix('…')[:-1]}…"
+    shown = fitting(cell, width)
     return clean_output(shown) + " " * (width - shown_width(shown))
 
 
@@ -70,13 +67,3 @@ def broken(line: str) -> list[str]:
 def width_of(text: str) -> int:
     """Return the columns of escaped text with our markup."""
     return shown_width(MARKUP.sub(lambda found: "|" * (found[0] == "||"), text))
-
-
-def shown_width(text: str) -> int:
-    """Return the columns that a text takes: two for a wide letter, none for an accent."""
-    return sum(
-        2
-        if unicodedata.east_asian_width(char) in WIDE
-        else unicodedata.category(char) not in UNSEEN
-        for char in text
-    )

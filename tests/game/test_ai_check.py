@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from twisted.internet.task import Clock
 
 from evennia_ai.errors import ConfigError, ProviderMisconfigured, ProviderUnavailable
+from evennia_ai.messages import ToolCallRequest
 from evennia_ai.models import Turn
 from evennia_ai.policy.scenes.reading import read_scenes
 from evennia_ai.policy.scenes.results import failure_lines
@@ -145,6 +146,14 @@ def test_acts_are_checked_and_answered_but_never_done(stage):
     told = [m["content"] for m in model.requests[1].messages if m["role"] == "tool"]
     assert told == ["Done.", "Ann is wet."]
     result, _ = stage(call("give", thing="mug"), call("say", text="Hm."), steps=steps, place=place)
+    assert not result.holds
+
+
+@pytest.mark.parametrize("arguments", ["{item", "[1]", '"mug"', "", "null"])
+def test_arguments_that_cannot_be_read_are_a_failed_call(stage, arguments):
+    steps = [{**HELLO, "answer": {"must_do": {"give": {"item": "mug"}}}}]
+    broken = ToolCallRequest("c1", "give", arguments)
+    result, _ = stage((broken,), call("say", text="Hm."), call("say", text="Well."), steps=steps)
     assert not result.holds
 
 

@@ -9,11 +9,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.scenes.checks import Answer, Verdict
 from evennia_ai.policy.scenes.format import Line, Scene
+from evennia_ai.policy.text_width import filled, fitting
 
 WIDTH = 78
 LONGEST_LINE = 400
-FIGURES = "{:<48}{:>6}{:>8}{:>7}  {}"
-HEAD = FIGURES.format("scene", "runs", "passed", "least", "")
+FIGURES = "{}{:>7}{:>8}{:>7}  {}"
+HEAD = FIGURES.format(filled("scene", 47), "runs", "passed", "least", "")
 
 
 @dataclass(frozen=True)
@@ -75,21 +76,20 @@ def table(results: Sequence[SceneResult]) -> list[str]:
     """Return the results as lines of at most `WIDTH` columns: scenes, and checks that failed."""
     lines = [HEAD.rstrip(), "-" * WIDTH]
     for result in results:
-        title = shown(result.scene.scene, 47)
+        title = filled(one_line(result.scene.scene), 47)
         least, state = f"{result.scene.least:.0%}", "" if result.holds else "FAILED"
         row = FIGURES.format(title, len(result.runs), result.passed, least, state)
         lines.append(row.rstrip())
         for (number, check), (held, asked) in result.rates().items():
             if held < asked:
-                label = shown(f"step {number}: {check}", 58)
-                lines.append(f"  {label:<59}{f'{held} of {asked}':>15}")
+                label = filled(one_line(f"step {number}: {check}"), 59)
+                lines.append(f"  {label}{f'{held} of {asked}':>15}")
     return lines
 
 
 def shown(text: str, columns: int) -> str:
     """Return a text on one line within some columns, safe for a terminal."""
-    line = one_line(text)
-    return line if len(line) <= columns else f"{line[: columns - 3]}..."
+    return fitting(one_line(text), columns)
 
 
 def transcript(scene: Scene, run: Run) -> Iterator[str]:

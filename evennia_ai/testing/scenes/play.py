@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ConfigError, ProviderError, ProviderUnavailable
 from evennia_ai.messages import NOOP
 from evennia_ai.policy.conversation.persona import Persona, render_persona
+from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.scenes.checks import Act, Answer, Verdict, judge_answer
@@ -114,7 +114,7 @@ class Player:
         return Answer(
             spoken=tuple(stage.toolbox.spoken),
             acts=tuple(
-                Act(act.call.name, json.loads(act.call.arguments or "{}"), act.state)
+                Act(act.call.name, read_arguments(act.call) or {}, act.state)
                 for act in acts
                 if act.call.name != NOOP and not is_refusal(act)
             ),

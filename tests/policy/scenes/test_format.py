@@ -1,7 +1,7 @@
 """What is wrong with a scene file is told with file, scene, step and what is allowed."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
@@ -124,6 +124,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(VALUES, VALUES)
 def test_any_data_is_read_or_refused_with_a_sentence(steps, more):
     data = a_file(steps, **more) if isinstance(more, dict) and all_text(more) else a_file(more)

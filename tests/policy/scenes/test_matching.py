@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
@@ -50,21 +50,25 @@ def test_parts_of_words_and_other_words_are_not(wanted, text):
     assert not mentions(wanted, text)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, PHRASES, ANY_TEXT)
 def test_a_phrase_between_other_words_is_found_in_any_case(before, phrase, after):
     assert mentions(phrase, f"{before} ; {phrase.upper()} ; {after}")
 
 
+@settings(deadline=None)
 @given(PHRASES, st.text("hijklm .,;!?", max_size=60))
 def test_a_phrase_is_not_found_among_other_letters(phrase, text):
     assert not mentions(phrase, text)
 
 
+@settings(deadline=None)
 @given(PHRASES, LETTERS)
 def test_a_phrase_inside_a_longer_word_is_not_found(phrase, more):
     assert not mentions(phrase, f"x{phrase}{more}x")
 
 
+@settings(deadline=None)
 @given(ANY_TEXT.filter(str.strip), ANY_TEXT)
 @example("*", "")
 @example("[", "a")
@@ -76,6 +80,7 @@ def test_no_words_of_a_builder_break_the_search(wanted, text):
         assert wanted.startswith("/") or not wanted.strip().strip("*").strip()
 
 
+@settings(deadline=None)
 @given(st.lists(PHRASES, max_size=4), ANY_TEXT)
 def test_each_alternative_counts_by_itself(phrases, text):
     assert mentioned(phrases, text) == [one for one in phrases if mentions(one, text)]

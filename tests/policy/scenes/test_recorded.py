@@ -1,7 +1,7 @@
 """Logged turns become a scene that the recorded answers pass."""
 
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.policy.replies.artefacts import Surroundings
@@ -82,6 +82,7 @@ SENTENCES = st.lists(
 ).map(" ".join)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(NAMES, TEXTS, SENTENCES | TEXTS), min_size=1, max_size=3))
 def test_any_talk_is_a_valid_scene_whose_answers_pass(talk):
     turns = [

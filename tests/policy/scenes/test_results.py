@@ -3,7 +3,7 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.policy.scenes.checks import Act, Answer, Spoken, Verdict
@@ -17,6 +17,9 @@ from evennia_ai.policy.scenes.results import (
     progress_line,
     table,
 )
+from evennia_ai.policy.text_width import shown_width
+
+WIDE = st.text("黑猫a ", max_size=90)
 
 
 def a_result(*passed, least=1.0, title="She greets", words="Hello.", why="not mentioned"):
@@ -52,11 +55,17 @@ def test_the_table_shows_scenes_and_the_checks_that_failed():
     assert lines[4].split() == "Two 1 0 100% FAILED".split()
 
 
-@given(st.text(min_size=1), st.text(), st.text(), st.lists(st.booleans(), min_size=1, max_size=3))
+@settings(deadline=None)
+@given(
+    st.text(min_size=1) | WIDE,
+    st.text(),
+    st.text() | WIDE,
+    st.lists(st.booleans(), min_size=1, max_size=3),
+)
 def test_any_text_fits_the_table_the_progress_line_and_xml(title, words, why, passed):
     result = a_result(*passed, title=title, words=words, why=why)
     lines = [*table([result]), progress_line(result, "100/100")]
-    assert max(map(len, lines)) <= 78
+    assert max(map(shown_width, lines)) <= 78
     assert all(line.isprintable() or not line.isascii() for line in lines)
     ET.fromstring(junit([result], "x.yaml"))
 
