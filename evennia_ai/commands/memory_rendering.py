@@ -102,6 +102,8 @@ def whole_entry(
     links = [linked_to(script, link, reader) for link in entry["links"]]
     if links:
         details.append(f"Linked to: {'; '.join(links)}")
+    if script.character.journal.withholds(entry):
+        details.append("Not used: a line that it came from was hidden or edited (aihistory/undo).")
     count_shown(reader, *derived)
     if derived:
         made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]

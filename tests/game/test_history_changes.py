@@ -137,6 +137,8 @@ def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
     text = typed(game, builder, f"aihistory/hide Mira = {first}")
     assert f"Memories made of it are not recalled either: {note}." in text
     assert "A summary was written with it before" in text and "aicompact/undo Mira" in text
+    shown = typed(game, builder, f"aimemory/show Mira = {note}")
+    assert "Not used: a line that it came from was hidden or edited" in shown
     hears(game, bob, "say Mira, how does the vault open, I ask?", call("noop"))
     assert "whistle" not in prompt(game)
     game.model.add(call("search_journal", words="vault"), call("noop"))
