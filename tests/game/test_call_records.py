@@ -76,3 +76,38 @@ def test_every_prompt_of_a_long_talk_is_rebuilt_byte_for_byte(game, mira, ann, b
         if turn == 35:
             script.conversation.undo()
     assert_all_exact(game, TURNS // 2)
+
+
+def test_prompts_with_hidden_and_edited_lines_are_rebuilt_before_and_after_an_undo(
+    game, mira, ann, admin
+):
+    for number in range(6):
+        game.model.add({"say": {"text": f"Well, {WORDS[number]}."}})
+        ann.do(f"say Mira, the {WORDS[number]} costs {number} silver.")
+        game.run(61)
+    seqs = list(models.Message.objects.filter(role="user").values_list("id", flat=True))
+    admin.do(f"aihistory/hide Mira = {seqs[1]}")
+    admin.do(f"aihistory/edit Mira = {seqs[2]}: Mira, the ship is sold.")
+    game.model.add({"say": {"text": "So it is."}})
+    ann.do("say Mira, what is for sale?")
+    game.run(61)
+    text = str(game.model.requests[-1].messages)
+    assert "the ship is sold" in text and f"the {WORDS[1]} costs" not in text
+    assert_all_exact(game, 7)
+    admin.do("aihistory/undo Mira")
+    admin.do("aihistory/undo Mira")
+    game.model.add({"say": {"text": "Much is for sale."}})
+    ann.do("say Mira, and now?")
+    game.run(61)
+    assert f"the {WORDS[1]} costs" in str(game.model.requests[-1].messages)
+    assert_all_exact(game, 8)
+
+
+def test_the_builders_note_of_a_prompt_is_a_part_of_its_own(game, mira, ann, admin):
+    admin.do("ainote Mira = Today is the harvest feast.")
+    game.model.add({"say": {"text": "We keep the harvest feast today."}})
+    ann.do("say Mira, why is it so loud?")
+    game.run(2)
+    text = admin.told("aiwhy Mira")
+    assert "author's note" in text
+    assert "author's note, " in text.split("Where each sentence comes from")[1]
