@@ -357,7 +357,7 @@ class ActingModel:
     def __init__(self, character: Acted, drift: Drift = HEALTHY, seed: int = 0) -> None:
         self.character, self.drift = character, drift
         self.chance = random.Random(f"{character.name} {seed}")
-        self.taken: set[str] = set()
+        self.taken: list[str] = []
         self.drifts = True
 
     def complete(self, request, profile, deadline_at=None):
@@ -399,7 +399,7 @@ class ActingModel:
         """Return one of some options, seldom one that was just taken."""
         fresh = [one for one in options if one not in self.taken] or list(options)
         chosen = self.chance.choice(fresh)
-        self.taken = {*list(self.taken)[-6:], chosen}
+        self.taken = [*self.taken[-6:], chosen]
         return chosen
 
 

@@ -21,6 +21,7 @@ from evennia_ai.policy.scenes.reading import read_scenes
 from evennia_ai.policy.scenes.results import failure_lines
 from evennia_ai.testing.scenes.casting import cast_of
 from evennia_ai.testing.scenes.check_models import CheckModels
+from evennia_ai.testing.scenes.command import load_scenes
 from evennia_ai.testing.scenes.play import Player
 from evennia_ai.testing.scenes.recording import record_scene, turn_range
 from evennia_ai.tools.registry import load_registry
@@ -248,6 +249,12 @@ def test_a_character_of_the_game_plays_and_nothing_is_written(game, tavern, ann,
         assert expected in prompt
     assert rows() == before
     assert ann.heard() == []
+
+
+def test_a_character_takes_the_place_of_the_files_own(tmp_path):
+    file = a_file(tmp_path, persona="You are Zoe.", character="Zoe")
+    scenes = load_scenes(str(file), "Bruno")
+    assert {(s.character, s.name, s.persona) for s in scenes} == {("Bruno", "", None)}
 
 
 def test_a_character_that_the_game_does_not_have_is_told(stage):

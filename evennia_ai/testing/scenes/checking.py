@@ -61,7 +61,7 @@ def check(
 
 
 def load_scenes(file: str, character: str = "") -> list[Scene]:
-    """Return the scenes of a YAML file, all with the character, if one is given.
+    """Return the scenes of a YAML file, all with a character of the game if one is given.
 
     Raises ConfigError for what cannot be read.
     """
@@ -71,7 +71,10 @@ def load_scenes(file: str, character: str = "") -> list[Scene]:
         raise ConfigError(f"{file} cannot be read: {error}.") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{file} is no YAML: {' '.join(str(error).split())}.") from error
-    if character and isinstance(data, dict):
+    if character and isinstance(data, dict) and isinstance(data.get("scenes"), list):
+        for part in (one for one in (data, *data["scenes"]) if isinstance(one, dict)):
+            for entry in ("name", "persona", "character"):
+                part.pop(entry, None)
         data["character"] = character
     return read_scenes(data, file)
 
