@@ -82,7 +82,7 @@ class HistoryCopies(AICommand):
         path = export_path(script, self.services.now(), SUFFIXES[form])
         with writing(path) as file:
             count = 0
-            while rows := next(pages, None):
+            for rows in pages:
                 names = names_of({dbref for row in rows for dbref in row["audience"]})
                 make = export.as_json if form == JSON else export.as_text
                 file.writelines(f"{make(row, names)}\n" for row in rows)

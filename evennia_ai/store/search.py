@@ -10,11 +10,15 @@ from django.db.models import Q
 from evennia_ai import models
 from evennia_ai.policy.log_filter import LogFilter
 from evennia_ai.policy.retrieval.words import WORD, beginnings
+from evennia_ai.store.forget_words import pages
 from evennia_ai.store.reports import Page, paged, rows_of
 
 MOST_WORDS = 12
 WORDS_IN = ("content", "tool_calls")  # columns of a message
-AT_ONCE = 200  # rows a step of `all_messages`
+FIELDS = (
+    *("at", "role", "content", "tool_calls", "speaker", "speaker_name"),
+    *("audience", "private", "tokens", "turn_id"),
+)
 
 
 def message_page(
@@ -27,12 +31,9 @@ def message_page(
 def all_messages(
     assistant_id: int, wanted: LogFilter, player: str, with_private: bool
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the messages as dicts, oldest first, up to `AT_ONCE` at a time."""
-    rows = matching(assistant_id, wanted, player, with_private).order_by("id")
-    last = 0
-    while page := list(rows.filter(id__gt=last).values()[:AT_ONCE]):
-        last = page[-1]["id"]
-        yield page
+    """Yield the messages as dicts, oldest first, in steps of a few ms; some are empty."""
+    for page in pages(matching(assistant_id, wanted, player, with_private), *FIELDS):
+        yield [dict(zip(("id", *FIELDS), row, strict=True)) for row in page]
 
 
 def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bool) -> Any:
