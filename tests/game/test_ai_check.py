@@ -21,7 +21,7 @@ from evennia_ai.policy.scenes.reading import read_scenes
 from evennia_ai.policy.scenes.results import failure_lines
 from evennia_ai.testing.scenes.casting import cast_of
 from evennia_ai.testing.scenes.check_models import CheckModels
-from evennia_ai.testing.scenes.command import load_scenes
+from evennia_ai.testing.scenes.checking import load_scenes
 from evennia_ai.testing.scenes.play import Player
 from evennia_ai.testing.scenes.recording import record_scene, turn_range
 from evennia_ai.tools.registry import load_registry
