@@ -400,8 +400,8 @@ def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "Give either a scene file or --record <character>."),
-        (("x.yaml", "--record", "Mira"), "Give either a scene file or --record <character>."),
+        ((), "Give either a file or --record <character>."),
+        (("x.yaml", "--record", "Mira"), "Give either a file or --record <character>."),
         (("nothing.yaml",), "nothing.yaml cannot be read:"),
         (("world/scenes.yaml", "--repeat", "0"), "--repeat 0: it must be at least 1."),
         (("pyproject.toml",), "pyproject.toml is no YAML:"),

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from typing import Any
 
-import evennia
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-WORK = "evennia_ai.testing.scenes.checking"  # of a room on the same floor, so loaded by its name
+from evennia_ai.management.saved_turns import SavedTurnsCommand
 
 
-class Command(BaseCommand):
+class Command(SavedTurnsCommand):
     """Test how a character answers; nothing in the game changes, and no server is needed."""
 
     help = (
@@ -20,7 +17,7 @@ class Command(BaseCommand):
         "answers. Exit code 0: all scenes passed, 1: some failed, 2: they could not be played. "
         "With --record: write logged turns of a character as a scene."
     )
-    requires_system_checks: list[str] = []
+    work = "evennia_ai.testing.scenes.checking"
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the file and the options."""
@@ -30,32 +27,17 @@ class Command(BaseCommand):
         add("--repeat", type=int, help="how often each scene is played, instead of the file's")
         add("--junit", default="", metavar="FILE", help="write JUnit XML for a CI system")
         add("--character", default="", help="play all scenes with this character of the game")
-        add("--record", default="", metavar="CHARACTER", help="write a scene from its log")
-        add("--turns", default="", help="with --record: numbers of turns, such as 12-15")
-        add("--whispers", action="store_true", help="with --record: whispers, too")
-        add("--out", default="", metavar="FILE", help="with --record: the file to write")
+        self.add_record_arguments(parser, "write a scene")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Play the file or record a scene, and end with the exit code."""
-        if bool(options["file"]) == bool(options["record"]):
-            raise CommandError("Give either a scene file or --record <character>.", returncode=2)
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raise CommandError for a number of repeats below 1."""
         if options["repeat"] is not None and options["repeat"] < 1:
             raise CommandError(
                 f"--repeat {options['repeat']}: it must be at least 1.", returncode=2
             )
-        if evennia.DefaultScript is None:
-            evennia._init()
-        work = import_module(WORK)
-        if options["record"]:
-            wanted = (options[name] for name in ("record", "turns", "whispers", "out"))
-            code = work.record(*wanted, self.told)
-        else:
-            wanted = (options[n] for n in ("file", "profile", "repeat", "junit", "character"))
-            code = work.check(*wanted, self.told)
-        if code:
-            sys.exit(code)
 
-    def told(self, line: str) -> None:
-        """Write a line at once, so that CI logs show progress."""
-        self.stdout.write(line)
-        self.stdout.flush()
+    def play(self, work: Any, options: dict[str, Any]) -> int:
+        """Play the scenes; return the exit code."""
+        wanted = (options[n] for n in ("file", "profile", "repeat", "junit", "character"))
+        code: int = work.check(*wanted, self.told)
+        return code
