@@ -100,7 +100,7 @@ class HistoryChanges(AICommand):
         renew(script, seqs)
         self.log_change(script, seqs)
         lines, was = numbered(seqs), batch[0].kind
-        self.msg(f"Undone: {shown_name(script)} sees {lines} as before they were {was}.")
+        self.msg(f"Undone for {shown_name(script)}: {lines}, no longer {was}.")
 
     def find_line(self, script: GameScript, typed: str) -> list[Message]:
         """Return a line with what belongs to it, which the caller may change now."""

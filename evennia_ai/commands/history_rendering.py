@@ -15,7 +15,7 @@ from evennia_ai.game.wording import (
     call_words,
     worded,
 )
-from evennia_ai.messages import EXCUSE, Message, is_excuse
+from evennia_ai.messages import EXCUSE, Message, heard_line, is_excuse
 from evennia_ai.policy.amendments import Amendment
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
@@ -168,7 +168,10 @@ def turn_title(turn: Any, reader: Reader) -> str:
 
 def event_line(event: Any, reader: Reader) -> str:
     """Return an event of a turn; the reason of its end may quote an error."""
-    text = clean_output(f"{event.speaker_name}: {event.text}", LINE_CHARS)
+    said = f"{event.speaker_name}: {event.text}"
+    if not event.text:
+        said = heard_line(event.kind, event.speaker_name, "", event.nature)
+    text = clean_output(said, LINE_CHARS)
     reason = event.reason if reader.may(ERRORS) else ""
     how = dict.fromkeys([event.kind, clean_output(reason or event.state, 60)])
     return f"  heard ({', '.join(how)}) {shown_event(event.kind, event.private, text, reader)}"

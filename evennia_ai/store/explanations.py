@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -78,7 +78,7 @@ def words_said(message: Message) -> str:
     return " ".join(filter(None, [message["content"], *words_of_calls(message)]))
 
 
-def explain(message: Message, names: Iterable[str]) -> Explanation:
+def explain(message: Message, names: Sequence[str]) -> Explanation:
     """Return why a line of an assistant was said; ``names`` are those of its character."""
     meta, text = message["metadata"], words_said(message)
     turns = models.Turn.objects.prefetch_related("events", "model_calls", "tool_calls")
@@ -97,14 +97,11 @@ def explain(message: Message, names: Iterable[str]) -> Explanation:
     )  # fmt: skip
 
 
-def explain_turn(turn_id: int, names: Iterable[str]) -> list[Explanation]:
+def explain_turn(turn_id: int, names: Sequence[str]) -> list[Explanation]:
     """Return why each line of a turn was said, in their order."""
     rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
-    said = [
-        message for message in map(message_from_row, rows.order_by("id")) if words_said(message)
-    ]
-    known = list(names)
-    return [explain(message, known) for message in said]
+    messages = map(message_from_row, rows.order_by("id"))
+    return [explain(message, names) for message in messages if words_said(message)]
 
 
 def call_id_of(message: Message, turn: models.Turn) -> str:

@@ -115,3 +115,8 @@ def test_planted_facts_are_found_and_facts_mixed_of_them_have_no_source():
                 invented += 1
     assert right / known >= 0.95, right / known
     assert none / invented >= 0.95, none / invented
+
+
+def test_a_greeting_by_name_tells_nothing():
+    (found,) = attribute("Welcome, Bob!", PROMPT, ["Mira"])
+    assert not found.tells

@@ -16,10 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from evennia_ai.policy.explanation.prompt_parts import INSTRUCTIONS, NEW, Line, Part
+from evennia_ai.policy.explanation.prompt_parts import INSTRUCTIONS, NEW, SITUATION, Line, Part
 from evennia_ai.policy.facts.sources import sentences_of
 from evennia_ai.policy.facts.terms import find_terms, normal_words
+from evennia_ai.policy.retrieval.words import is_small_talk
 
+PEOPLE_HERE = "People here: "
 LEAST_WORDS = 2  # that both have
 LEAST_SHARE = 0.75  # of a sentence's weight that its source must hold
 ASKED_WEIGHT = 0.2
@@ -56,7 +58,7 @@ class Attribution:
     tells: bool = True  # False for small talk
 
 
-def attribute(text: str, parts: Sequence[Part], names: Iterable[str] = ()) -> list[Attribution]:
+def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> list[Attribution]:
     """Return the sentences of a text with their sources; ``names`` are the character's own."""
     sources = list(sources_in(parts))
     asked = frozenset(
@@ -68,8 +70,21 @@ def attribute(text: str, parts: Sequence[Part], names: Iterable[str] = ()) -> li
         if sentence.endswith("?")
         for word in normal_words(sentence)
     )
-    weights = Weights(sources, asked, frozenset(normal_words(" ".join(names))))
-    return [nearest(sentence, sources, weights) for sentence in sentences_of(text)]
+    own = frozenset(normal_words(" ".join(names)))
+    weights = Weights(sources, asked, own)
+    known = [*names, people_in(parts)]
+    return [
+        Attribution(sentence, tells=False)
+        if is_small_talk(sentence, known)
+        else nearest(sentence, sources, weights)
+        for sentence in sentences_of(text)
+    ]
+
+
+def people_in(parts: Iterable[Part]) -> str:
+    """Return the names of the people whom the situation lists."""
+    lines = (line.text for part in parts if part.name == SITUATION for line in part.lines)
+    return " ".join(line for line in lines if line.startswith(PEOPLE_HERE))
 
 
 def sources_in(parts: Iterable[Part]) -> Iterable[Source]:
