@@ -65,7 +65,7 @@ class Tool:
     @property
     def family(self) -> str:
         """Return the last part of the name of its module, such as ``world``."""
-        return self.run.__module__.rpartition(".")[2]
+        return (self.run.__module__ or "").rpartition(".")[2]
 
     @property
     def purpose(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
@@ -23,6 +24,8 @@ from evennia_ai.policy.tokens import UsageReport
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest, ModelCallRecord, Script, TurnRecord
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
+
+log = Logger()
 
 NO_REPLY = LLMReply("")
 COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
@@ -132,7 +135,11 @@ def record_of(request: LLMRequest, reply: LLMReply) -> CallRecord | None:
     raw = reply.raw or reply
     calls = tuple((call.name, call.arguments) for call in raw.tool_calls)
     kept = KeptCall(request.trace, request.sent, RawReply(raw.content, calls))
-    return make_record(kept, request.messages, request.authors)
+    try:
+        return make_record(kept, request.messages, request.authors)
+    except Exception:  # noqa: BLE001  # an answer must not fail because it cannot be explained
+        log.failure("the prompt of a call cannot be kept; aiwhy will not explain its lines")
+        return None
 
 
 def record_call(script: Script, purpose: Purpose, record: ModelCallRecord) -> None:

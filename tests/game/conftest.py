@@ -63,6 +63,7 @@ class Game:
         self.service = service
         self.clock = service.clock
         self.model = model
+        self.successors = []  # services of later processes
         self._lobby = None
 
     def room(self, key="Tavern", desc="A warm room."):
@@ -136,7 +137,13 @@ class Game:
         service.epoch = self.service.epoch + 1
         service.gateway, service.toolbox = self.service.gateway, self.service.toolbox
         service.startService()
+        self.successors.append(service)
         return service
+
+    def end(self):
+        """Stop the services of later processes, which would go on hearing signals."""
+        for service in self.successors:
+            service.stopService()
 
     def tail(self, number=-1):
         """Return a request's situation and all that follows it, as one text."""
@@ -236,13 +243,17 @@ def model():
 def game(service, model):
     """Return a game whose assistants use `model`."""
     service.gateway = gateway_to(model, service.clock)
-    return Game(service, model)
+    game = Game(service, model)
+    yield game
+    game.end()
 
 
 @pytest.fixture
 def offline_game(service):
     """Return a game whose assistants use the offline brain."""
-    return Game(service, None)
+    game = Game(service, None)
+    yield game
+    game.end()
 
 
 @pytest.fixture

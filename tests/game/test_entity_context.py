@@ -251,8 +251,8 @@ def test_who_is_here_is_shown_as_the_listeners_may_know(game, mira, ann, bob, kn
     set_attribute(known, ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
     both = lines(mira.assistant, ann.dbref, bob.dbref)
     assert both == [KnownLine("Ann: likes ale; home: in Ferrow (from Bob)", authors=UNKNOWN)]
-    ((line_for_ann, private, _),) = lines(mira.assistant, ann.dbref)
-    assert "debt to cid: 5 silver" in line_for_ann and private
+    (for_ann,) = lines(mira.assistant, ann.dbref)
+    assert "debt to cid: 5 silver" in for_ann.text and for_ann.private
 
 
 def test_a_contradiction_shows_to_those_who_may_know_both(game, mira, ann, bob, known):

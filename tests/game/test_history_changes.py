@@ -67,7 +67,9 @@ def test_a_hidden_line_enters_no_prompt_and_undo_brings_it_back(game, builder, a
     assert "I owe you forty" not in prompt(game) and "Forty crowns it is" in prompt(game)
     assert "I owe you forty" in Message.objects.get(id=number).content
     assert "(hidden)" in flat(builder.told("aihistory Mira"))
-    assert f"Undone: Mira sees line {number}" in typed(game, builder, "aihistory/undo Mira")
+    assert f"Undone for Mira: line {number}, no longer hidden." in typed(
+        game, builder, "aihistory/undo Mira"
+    )
     hears(game, ann, "say Mira, and now?", call("noop"))
     assert "I owe you forty" in prompt(game)
 

@@ -7,6 +7,7 @@ named by the numbers of its messages. Only what changes with every call is store
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -18,6 +19,7 @@ from evennia_ai.messages import Authors, Message, WireMessage, to_wire, with_con
 from evennia_ai.policy.context.projection import mask_results
 
 DIGEST_CHARS = 32
+SURROGATE = re.compile("[\ud800-\udfff]")
 LEVEL = 9
 DICTIONARY_BYTES = 32_768  # zlib uses no more
 
@@ -132,7 +134,9 @@ class CallRecord:
 
 def dumped(value: object) -> str:
     """Return plain data as JSON, always the same for the same data."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # Half of a pair of surrogates, which a broken model may write, has no bytes of its own.
+    return text if not SURROGATE.search(text) else json.dumps(value, separators=(",", ":"))
 
 
 def digest_of(text: str) -> str:
