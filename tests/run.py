@@ -26,13 +26,15 @@ from server import environment, interpreters
 
 ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
-EXTRAS = "[all,test]"
+EXTRAS = "[all,docs,test]"
 # Steps at a time on two cores: a test with a server waits about as long as it works.
 WORKERS = 4
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
+# Builds the pages as a site, and fails on a link or an anchor that leads nowhere.
+SITE = ("-m", "mkdocs", "build", "--strict", "--config-file", "docs/site/mkdocs.yml")
 FURTHER = "e2e and not quick and not alone and not campaign"
 GAME = "game and not bench and not campaign"
 # What passes on the interpreters before and after one passes there, too, but for an installation.
@@ -161,6 +163,7 @@ def steps_of_more(version: str) -> list[Step]:
         *halves("further end-to-end tests", version, FURTHER, last="p"),
         pytest_step("end-to-end campaigns", version, "e2e and campaign"),
         *halves("campaigns", version, "campaign and not e2e", last="e"),
+        Step("documentation as a site", version, SITE),
     ]
 
 
