@@ -1,4 +1,4 @@
-"""Run the tests: `make test`, `make test-more`, `make bench`, `make soak` and `make real`.
+"""Run the tests, `make test` and `make test-more`, and what needs their environment.
 
 Needs the standard library only and makes one environment for each interpreter, under .venv-test/.
 Each call runs several steps side by side, prints one line for each, and closes with the sum.
@@ -6,6 +6,7 @@ Each call runs several steps side by side, prints one line for each, and closes 
     python -m tests.run test            what you run before a commit, on one interpreter
     python -m tests.run more            the other interpreters, the campaigns, all servers
     python -m tests.run bench|soak|real the measurements
+    python -m tests.run screenshots     the pictures of the documentation
 
 `EVENNIA_AI_PYTHON=3.11` chooses the one interpreter; without it the newest one found is used.
 """
@@ -26,13 +27,15 @@ from server import environment, interpreters
 
 ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
-EXTRAS = "[all,test]"
+EXTRAS = "[all,docs,test]"
 # Steps at a time on two cores: a test with a server waits about as long as it works.
 WORKERS = 4
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
+# Builds the pages as a site, and fails on a link or an anchor that leads nowhere.
+SITE = ("-m", "mkdocs", "build", "--strict", "--config-file", "docs/site/mkdocs.yml")
 FURTHER = "e2e and not quick and not alone and not campaign"
 GAME = "game and not bench and not campaign"
 # What passes on the interpreters before and after one passes there, too, but for an installation.
@@ -42,6 +45,7 @@ MEASUREMENTS = {
     "soak": ("soak", "tests"),
     "real": ("real", "tests/real"),
 }
+PROGRAMS = {"screenshots": ("-m", "tests.e2e.screenshots")}
 # All end-to-end steps of a call copy the same new game from here; see tests/e2e/conftest.py.
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
 
@@ -97,14 +101,18 @@ def main(arguments: Sequence[str]) -> int:
         if version in interpreters.TESTED
     }
     what = arguments[0] if arguments else "test"
-    if what not in (*SUITES, *MEASUREMENTS):
-        say(f"Unknown: {what}. Use one of: {', '.join((*SUITES, *MEASUREMENTS))}.")
+    known = (*SUITES, *MEASUREMENTS, *PROGRAMS)
+    if what not in known:
+        say(f"Unknown: {what}. Use one of: {', '.join(known)}.")
         return 2
     if not found:
         say(f"No usable Python found. Install one of {', '.join(interpreters.TESTED)} with venv.")
         return 1
     if what in MEASUREMENTS:
-        return measure(what, found)
+        marks, folder = MEASUREMENTS[what]
+        return show(("-m", "pytest", folder, "-s", "-m", marks), found)
+    if what in PROGRAMS:
+        return show(PROGRAMS[what], found)
     with TemporaryDirectory() as folder:
         os.environ[TEMPLATE] = folder
         return report(SUITES[what](found))
@@ -161,6 +169,7 @@ def steps_of_more(version: str) -> list[Step]:
         *halves("further end-to-end tests", version, FURTHER, last="p"),
         pytest_step("end-to-end campaigns", version, "e2e and campaign"),
         *halves("campaigns", version, "campaign and not e2e", last="e"),
+        Step("documentation as a site", version, SITE),
     ]
 
 
@@ -273,8 +282,8 @@ def report(results: list[Result]) -> int:
     return 1 if failed else 0
 
 
-def measure(what: str, found: dict[str, str]) -> int:
-    """Run the measurements of this name and show their output; return the exit status."""
+def show(command: Sequence[str], found: dict[str, str]) -> int:
+    """Run a command of the main environment with its output shown; return the exit status."""
     version = main_version(found)
     try:
         install(version, found)
@@ -282,9 +291,7 @@ def measure(what: str, found: dict[str, str]) -> int:
         say(str(error))
         return 1
     python = str(environment.venv_python(VENVS / version))
-    marks, folder = MEASUREMENTS[what]
-    command = [python, "-m", "pytest", folder, "-s", "-m", marks]
-    return subprocess.run(command, check=False).returncode
+    return subprocess.run([python, *command], check=False).returncode
 
 
 def say(*lines: str) -> None:

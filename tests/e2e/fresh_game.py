@@ -9,7 +9,7 @@ The first line of a fenced block says what the test does with it:
     ```sh install                  skip it: the tests' environment has the package
     ```python <path>               append it to this file of the game
     ```yaml <path>                 the same
-    ```python example              skip it
+    ```<language> example          skip it
     ```python remove <path>        remove these lines from this file
     ```text output                 expect this from the commands before; "…" matches anything
     ```text game                   type the lines after "> " as the superuser, expect the others
@@ -122,7 +122,7 @@ class FreshGame(GameServer):
             self.shell(block.body)
         elif block.language == "sh" and what == "install":
             assert importlib.metadata.version(DISTRIBUTION)
-        elif block.language == "python" and what == "example":
+        elif what == "example":
             pass
         elif block.language == "python" and what == "remove":
             self.take_out(rest, block.body)

@@ -1,7 +1,7 @@
 """The builders' guide, done word for word over telnet in a newly initialised game.
 
 Two blocks are not run as they stand. One names a language model that a test does not have: the stub
-provider takes its place, with a rule that likes the polite. The other names turns by numbers, which
+provider takes its place, with rules that like the polite and pay for the key. The other names turns by numbers, which
 depend on what happened before. All else is as on the page.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,13 +18,27 @@ from tests.provider import FaultyProvider
 
 PAGE = "builders-guide.md"
 TOOL_FILES = ("world/ai_tools.py", "world/test_ai_tools.py")
+
+
+def saying(text: str) -> dict[str, Any]:
+    """Return a reply that says a text."""
+    return {"tool_calls": [{"name": "say", "arguments": {"text": text}}]}
+
+
+RUDE = saying("You stay where you are.")
 POLITE = {
     "tool_calls": [
         {"name": "open_gate", "arguments": {"visitor": "Ann"}},
         {"name": "say", "arguments": {"text": "Since you ask so nicely. In with you."}},
     ]
 }
-RUDE = {"tool_calls": [{"name": "say", "arguments": {"text": "You stay where you are."}}]}
+PAY = {
+    "tool_calls": [
+        {"name": "pay_reward", "arguments": {"finder": "Ann"}},
+        {"name": "say", "arguments": {"text": "My thanks. I have something to tell you."}},
+    ]
+}
+SECRET = "Behind the ivy a tunnel leads"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +54,15 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshGame]:
 
 def test_the_builders_guide_does_what_it_says(game: FreshGame, tmp_path: Path) -> None:
     with FaultyProvider(tmp_path / "requests.jsonl") as stub:
-        stub.rules({"(?i)please": POLITE, "(?i)goat": RUDE})
+        stub.rules(
+            {
+                "And now": saying("It does. Behind the ivy."),
+                "gives you": PAY,
+                "a tunnel lead": saying("Perhaps. I do not know you well enough."),
+                "(?i)please": POLITE,
+                "(?i)goat": RUDE,
+            }
+        )
 
         def start_with_model(block: Block) -> None:
             first, _, last = block.body.splitlines()
@@ -51,10 +74,14 @@ def test_the_builders_guide_does_what_it_says(game: FreshGame, tmp_path: Path) -
 
         instead = {"sh model": start_with_model, "sh record": record_all}
         game.follow(PAGE, instead=instead)
-        offered = [str(request["body"].get("tools")) for request in stub.requests()]
+        sent = [request["body"] for request in stub.requests()]
+    offered = [str(body.get("tools")) for body in sent]
     # The first request of a cold start only warms the model up.
     assert any("Open the gate to one person here whom you like." in tools for tools in offered)
     assert "open_gate" not in offered[-1]
+    asked = [str(body["messages"]) for body in sent if "a tunnel lead into" in str(body)]
+    assert SECRET not in asked[0]
+    assert SECRET in asked[-1]
     assert "Traceback" not in game.log()
 
 
