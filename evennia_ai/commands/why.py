@@ -11,7 +11,7 @@ from evennia_ai.commands.dry_run import addressed_line
 from evennia_ai.commands.why_rendering import part_table, whole_prompt, why_lines
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
-from evennia_ai.policy.disclosure import DRY_RUNS, PUBLIC_WORDS, words_kind
+from evennia_ai.policy.disclosure import DRY_RUNS, PUBLIC_WORDS
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
 from evennia_ai.policy.explanation.prompt_parts import Part, parts_of
 from evennia_ai.store.call_records import with_talk
@@ -114,5 +114,5 @@ class CmdAIPrompt(AICommand):
 
 def show_prompt(command: AICommand, parts: Sequence[Part], private: bool) -> None:
     """Show a prompt page by page, as far as the caller may read it."""
-    lines = whole_prompt(parts, words_kind(private), command.reader)
+    lines = whole_prompt(parts, private, command.reader)
     EvMore(command.caller, "\n".join(lines), session=command.session, exit_on_lastpage=True)

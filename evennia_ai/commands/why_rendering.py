@@ -11,12 +11,13 @@ from evennia_ai.commands.history_rendering import (
     model_call_text,
 )
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
+from evennia_ai.policy.disclosure import ERRORS, Reader, memory_kind, words_kind
 from evennia_ai.policy.explanation.attribution import Attribution
 from evennia_ai.policy.explanation.call_record import RawReply
 from evennia_ai.policy.explanation.prompt_parts import (
     INSTRUCTIONS,
     LORE,
+    MEMORIES,
     RECALLED,
     TOOLS,
     Line,
@@ -58,7 +59,7 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
         return
     yield from prompt_lines(why, reader)
     yield from reply_lines(why, reader)
-    yield from sentence_lines(why.sentences, kind, reader)
+    yield from sentence_lines(why, reader)
 
 
 def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
@@ -70,12 +71,17 @@ def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     yield from part_table(why.parts)
     for part in why.parts:
         if part.name in (RECALLED, LORE):
-            kind = words_kind(why.private)
+            kind = kind_of(part.name, why.private)
             yield f"|w{part.name.capitalize()}|n"
             yield from (f"  {source_line(line, kind, reader)}" for line in part.lines)
     if why.stored is not None and why.stored.kept.trace.withheld:
         tools = ", ".join(why.stored.kept.trace.withheld)
         yield f"|wTools withheld|n, since an author of the prompt may not use them: {tools}"
+
+
+def kind_of(part: str, private: bool) -> str:
+    """Return the kind of content that a part of a prompt holds (`policy.disclosure`)."""
+    return memory_kind(private) if part in MEMORIES else words_kind(private)
 
 
 def part_table(parts: Sequence[Part]) -> list[str]:
@@ -129,34 +135,36 @@ def squeezed(text: str) -> str:
     return "".join(text.replace("\\", "").split())
 
 
-def sentence_lines(sentences: Iterable[Attribution], kind: str, reader: Reader) -> Iterator[str]:
+def sentence_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     """Yield each sentence with the line of the prompt that it comes from."""
-    for number, one in enumerate(sentences, 1):
+    kind = words_kind(why.private)
+    for number, one in enumerate(why.sentences, 1):
         if number == 1:
             yield "|wWhere each sentence comes from|n"
         said = reader.show(kind, clean_output(one.sentence, LINE_CHARS), "words")
-        yield f"  {number}. {said}\n     {source_of(one, kind, reader)}"
+        yield f"  {number}. {said}\n     {source_of(one, why.private, reader)}"
 
 
-def source_of(one: Attribution, kind: str, reader: Reader) -> str:
+def source_of(one: Attribution, private: bool, reader: Reader) -> str:
     """Return the source of a sentence on a line."""
     if not one.tells:
         return "|xsmall talk: it tells nothing|n"
     if one.source is None:
         return "|ynone of the prompt tells this|n"
     source = f" ({clean_output(one.source.line.source, 60)})" if one.source.line.source else ""
+    kind = kind_of(one.source.part, private)
     text = reader.show(kind, clean_output(one.source.text, LINE_CHARS), "words")
     return f"|g{one.source.part}{source}|n, {one.share:.0%}: {text}"
 
 
-def whole_prompt(parts: Iterable[Part], kind: str, reader: Reader) -> Iterator[str]:
+def whole_prompt(parts: Iterable[Part], private: bool, reader: Reader) -> Iterator[str]:
     """Yield all parts of a prompt as text; tools by their first characters only."""
     for part in parts:
-        tokens = estimate_tokens(part.text)
+        tokens, kind = estimate_tokens(part.text), kind_of(part.name, private)
         yield f"|w--- {part.name}, {tokens:,} tokens ---|n"
         most = LINE_CHARS if part.name == TOOLS else TEXT_CHARS
-        shown = part.name in INSTRUCTIONS or reader.may(kind)
-        if shown:
+        if part.name in INSTRUCTIONS or reader.may(kind):
+            reader.count(kind, part.name not in INSTRUCTIONS)
             yield from (clean_output(line.text, most) for line in part.lines)
         else:
             yield reader.show(kind, "", "words")

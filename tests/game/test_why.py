@@ -123,3 +123,11 @@ def test_the_next_prompt_of_a_whispering_player_is_hidden_from_builders(game, mi
 def test_a_line_that_nobody_would_answer_has_no_prompt(game, mira, ann, bob, admin):
     assert "would not answer" in admin.told("aiprompt Mira = nice weather today")
     assert "Which line?" in admin.told("aiprompt/whisper Mira")
+
+
+def test_memories_in_a_prompt_are_shown_to_those_who_may_read_memories(service, told, mira, game):
+    service.who_may_read = {**service.who_may_read, "public_memories": "Admin"}
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    mira.journal.add("Wren owes the harbour master nine silver.", pinned=True)
+    text = builder.told("aiprompt Mira") + builder.told("next")
+    assert "nine silver" not in text and "[words, Admins read it]" in text

@@ -28,6 +28,8 @@ BY_LABEL = {
 }
 # Nothing that a character says of itself or the world comes from these.
 INSTRUCTIONS = frozenset({RULES, TOOLS, SCHEMA, QUESTION})
+# What the character knows, as opposed to what was said just now.
+MEMORIES = frozenset({SUMMARY, RECALLED, PEOPLE, KEPT, GOALS, MATERIALS})
 LABELLED = re.compile(r"(?P<label>[A-Z][a-z]+(?: [a-z]+){0,3}):(?: (?P<text>.*))?")
 BULLET = "- "
 

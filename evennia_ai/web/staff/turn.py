@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import Http404
 
-from evennia_ai.policy.disclosure import Reader, words_kind
+from evennia_ai.policy.disclosure import Reader, memory_kind, words_kind
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.explanations import Explanation, explain_turn
 from evennia_ai.store.page_rows import Row, parts_of
@@ -32,7 +32,7 @@ def why_line(why: Explanation, reader: Reader) -> dict[str, Any]:
     """Return one line of the turn with its reasons, as far as the reader may see them."""
     kind = words_kind(why.private)
     text = page_text(reader.show(kind, why.text, "words"))
-    if not reader.may(kind) or why.stored is None:
+    if not (reader.may(kind) and reader.may(memory_kind(why.private))) or why.stored is None:
         return {"line": text, "state": why.state}
     parts = [
         {"name": part.name, "tokens": estimate_tokens(part.text), "text": part.text}
