@@ -24,6 +24,8 @@ ENTRY = re.compile(
     r"""(?:game_setting|settings\.read)\(\s*["']([A-Z_]+)["']|AI_ASSISTANT[^\n]{0,9}["']([A-Z_]+)["']"""
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#([^)]*))?\)")
+# A command with switches, in code or typed, such as `aihistory/turns` or > aimemory/add
+SWITCHED = re.compile(r"(?:`|> )(ai\w+|forgetme|aboutme|mute|dismiss)((?:/[a-z]+)+)")
 WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 
 
@@ -115,6 +117,25 @@ def test_every_command_is_in_the_guides():
     text = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*guide.md"))
     for command in COMMANDS:
         assert f"`{command.key}" in text or f"> {command.key}" in text, command.key
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_every_switch_that_a_page_names_exists(page):
+    from evennia_ai.commands.cmdset import COMMANDS
+
+    known = {key: one for one in COMMANDS for key in (one.key, *one.aliases)}
+    for key, switches in SWITCHED.findall(page.read_text(encoding="utf-8")):
+        if key in known:
+            assert set(switches.strip("/").split("/")) <= set(known[key].switch_options), key
+
+
+def test_screenshots_are_few_small_and_used():
+    images = sorted((DOCS / "images").iterdir())
+    text = "".join(page.read_text(encoding="utf-8") for page in pages())
+    assert len(images) <= 8
+    for image in images:
+        assert image.stat().st_size <= 100_000, image.name
+        assert f"images/{image.name})" in text, image.name
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)

@@ -1,8 +1,8 @@
 """The builders' guide, done word for word over telnet in a newly initialised game.
 
 Two blocks are not run as they stand. One names a language model that a test does not have: the stub
-provider takes its place, with rules that like the polite and pay for the key. The other names turns by numbers, which
-depend on what happened before. All else is as on the page.
+provider takes its place, with rules that like the polite and pay for the key. The other names turns
+by numbers, which depend on what happened before. All else is as on the page.
 """
 
 from __future__ import annotations

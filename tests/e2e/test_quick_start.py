@@ -53,6 +53,11 @@ def test_the_admins_guide_shows_what_the_game_says(game: FreshGame) -> None:
     assert ("Good evening, Otto.",) in heard
 
 
+def test_the_players_guide_shows_what_players_read(game: FreshGame) -> None:
+    game.follow("players-guide.md")
+    assert "Traceback" not in game.log()
+
+
 def test_the_way_back_leaves_nothing_behind(game: FreshGame) -> None:
     assert [line for line in stored(game) if "evennia_ai" in line]
     game.follow(PAGE, WAY_BACK)
