@@ -10,12 +10,6 @@ import pytest
 from tests.e2e.harness import ADMIN, PASSWORD
 
 TOKEN = "t0ken-of-sixteen-chars"
-SETTINGS = ["REST_API_ENABLED = True", "ROOT_URLCONF = 'server.conf.api_addresses'"]
-ADDRESSES = """
-from django.urls import include, path
-from server.conf.urls import urlpatterns
-urlpatterns = [path("ai/", include("evennia_ai.web.api.urls")), *urlpatterns]
-"""
 
 
 def get(server, path, authorization=""):
@@ -30,15 +24,11 @@ def get(server, path, authorization=""):
 
 @pytest.fixture
 def game(make_server):
-    server = make_server(
-        start=False,
+    return make_server(
         assistant={"METRICS": True},
-        settings=SETTINGS,
+        settings=["REST_API_ENABLED = True"],
         env={"EVENNIA_AI_METRICS_TOKEN": TOKEN},
     )
-    (server.folder / "server" / "conf" / "api_addresses.py").write_text(ADDRESSES)
-    server.start()
-    return server
 
 
 def test_a_talk_is_read_over_rest_and_counted(game):

@@ -251,3 +251,29 @@ def test_the_pages_can_be_turned_off_and_come_after_the_games_own():
     assert settings.AI_ASSISTANT_SITE_URLS == "server.conf.urls"
     assert str(site_urls.urlpatterns[-1].pattern) == "ai/"
     assert resolve("/ai/").view_name == "evennia_ai:overview"
+
+
+def a_told_fact(game, ann):
+    """Let Ann ask for something that she told, and return the turn of the answer."""
+    game.model.add({"say": {"text": "How nice."}})
+    ann.do("say Mira, my daughter Wren sails on the Petrel.")
+    game.run(2)
+    game.model.add({"say": {"text": "Wren sails on the Petrel. She killed the old baron."}})
+    ann.do("say Mira, where is my daughter?")
+    game.run(2)
+    return Turn.objects.latest("id").id
+
+
+def test_a_turn_shows_the_prompt_and_the_source_of_each_sentence(game, mira, ann, admin):
+    text = Browser(admin).text(f"{mira.assistant.id}/turn/{a_told_fact(game, ann)}/")
+    assert "Wren sails on the Petrel. She killed the old baron." in text
+    assert '<span class="tag">talk</span>' in text and "none of it" in text
+    assert 'class="part0"' in text and "tokens, " in text
+
+
+def test_a_builder_sees_no_prompt_of_a_whispered_turn(game, mira, ann, builder):
+    game.model.add({"whisper": {"text": "I will tell nobody.", "target": "Ann"}})
+    ann.do(f"whisper Mira = the code is {CANARY}")
+    game.run(2)
+    number = Turn.objects.latest("id").id
+    assert CANARY not in Browser(builder).text(f"{mira.assistant.id}/turn/{number}/")
