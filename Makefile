@@ -5,15 +5,15 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 .PHONY: help demo stop test test-more bench soak real screenshots clean python
 
 help: ## Show this list
-	@echo "make demo       play: set everything up (once), start the demo, print how to connect"
-	@echo "make stop       stop the demo"
-	@echo "make test       lint, types, all small tests and a short game over telnet, on one Python"
-	@echo "make test-more  all other tests: each Python of 3.11 to 3.13, kills, simulations, browser"
-	@echo "make bench      measure speed, idle cost and recall"
-	@echo "make soak       the long campaigns and measurements, an hour or more"
-	@echo "make real       play the demo with the model of the environment; see docs/models.md"
+	@echo "make demo         play: set everything up (once), start the demo, print how to connect"
+	@echo "make stop         stop the demo"
+	@echo "make test         lint, types, all small tests and a short game over telnet, on one Python"
+	@echo "make test-more    all other tests: each Python of 3.11 to 3.13, kills, simulations, browser"
+	@echo "make bench        measure speed, idle cost and recall"
+	@echo "make soak         the long campaigns and measurements, an hour or more"
+	@echo "make real         play the demo with the model of the environment; see docs/models.md"
 	@echo "make screenshots  take the pictures in docs/images/ from a real game, in a minute"
-	@echo "make clean      remove the test environments and caches; the demo's database stays"
+	@echo "make clean        remove the test environments and caches; the demo's database stays"
 
 python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found."; exit 1; }

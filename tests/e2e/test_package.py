@@ -17,7 +17,7 @@ import evennia_ai
 from tests.e2e.fresh_game import ADMIN, FreshGame
 from tests.e2e.harness import ROOT
 
-NO_SOURCE = (".git", ".venv*", ".*_cache", "dist", "__pycache__", "*.db3*", "logs")
+NO_SOURCE = (".git", ".venv*", ".*_cache", "build", "dist", "__pycache__", "*.db3*", "logs")
 EXTRAS = ("mem0", "wordllama", "qdrant_client")
 LINK = re.compile(r"\]\(([^)]+)\)")
 
