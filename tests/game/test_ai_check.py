@@ -359,6 +359,8 @@ def start(*arguments, base_url=""):
     if base_url:
         environ |= {"OPENAI_BASE_URL": base_url, "EVENNIA_AI_MODEL": "stub"}
     command = [sys.executable, "-m", "django", "ai_check", *map(str, arguments)]
+    # A shell lets what it starts in the background ignore this signal, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         command, cwd=ROOT, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )

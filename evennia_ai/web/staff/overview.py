@@ -13,6 +13,7 @@ from evennia_ai.config import usable_window
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.wording import ERROR_KINDS, worded
 from evennia_ai.policy.disclosure import ERRORS, Reader
+from evennia_ai.policy.limits.prices import money_words
 from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.page_rows import (
     Row,
@@ -22,7 +23,7 @@ from evennia_ai.store.page_rows import (
     use_by_day,
 )
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
-from evennia_ai.store.usage import use_on
+from evennia_ai.store.usage import DAY, total_of, use_on, uses_by
 from evennia_ai.web.staff.access import staff_page
 from evennia_ai.web.staff.game_thread import Missing, find_script, game, services
 from evennia_ai.web.staff.rendering import chart_days, page_text
@@ -46,7 +47,18 @@ def overview(request: Any, reader: Reader) -> dict[str, Any]:
         "waiting": sum(row["queue"] for row in shown),
         "calls": sum(row["calls"] for row in shown),
         "tokens": sum(row["tokens"] for row in shown),
+        "money": money_today(today),
     }
+
+
+def money_today(today: date) -> str:
+    """Return what today cost, empty if no model has a price."""
+    use = total_of(uses_by(today, today, DAY).values())
+    return (
+        f"{money_words(use.money)} {services().gateway.limits.currency}"
+        if use.priced_tokens
+        else ""
+    )
 
 
 @inlineCallbacks

@@ -1,14 +1,14 @@
 """What the staff pages show, and what their forms change."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
 from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
 
-from evennia_ai.models import Event, Message, Turn
+from evennia_ai.models import DailyUse, Event, Message, Turn
 from evennia_ai.web.staff.turn import why_values
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
@@ -277,3 +277,11 @@ def test_a_builder_sees_no_prompt_of_a_whispered_turn(game, mira, ann, builder):
     game.run(2)
     number = Turn.objects.latest("id").id
     assert CANARY not in Browser(builder).text(f"{mira.assistant.id}/turn/{number}/")
+
+
+def test_the_overview_shows_money_if_a_model_has_a_price(lived, admin):
+    assert "Money today" not in Browser(admin).text()
+    day = datetime.now(UTC).date()
+    use = {"calls": 1, "prompt_tokens": 900, "priced_tokens": 900, "money": 1_230_000}
+    DailyUse.objects.create(assistant_id=lived.assistant.id, day=day, profile="hosted", **use)
+    assert "<dt>Money today</dt><dd>1.23 USD</dd>" in Browser(admin).text()
