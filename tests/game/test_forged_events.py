@@ -68,7 +68,7 @@ def test_300_forged_gifts_earn_nothing(game, ann, bob, mira, stopped, pay_reward
     for kind in ("arrive", "leave", "notice", "attack", "say", "emote"):
         assert not mira.ai_perceived(kind, ann.character)
     paid = try_tool(pay_reward, mira, ann.character, finder="Ann")
-    assert (paid.state, ann.character.tags.has("paid", category="key")) == ("failed", False)
+    assert (paid.state, ann.character.tags.has("key_returned", category="quest")) == ("failed", False)
 
 
 def test_300_real_gifts_arrivals_and_departures_count(game, tavern, mira, stopped):
@@ -104,7 +104,7 @@ def test_the_guide_s_quest_pays_once_for_a_real_gift(game, ann, bob, mira, stopp
     assert try_tool(pay_reward, mira, bob.character, finder="Bob").state == "failed"
     assert try_tool(pay_reward, mira, bob.character, finder="Ann").state == "done"
     assert try_tool(pay_reward, mira, bob.character, finder="Ann").state == "failed"
-    assert ann.character.tags.has("paid", category="key")
+    assert ann.character.tags.has("key_returned", category="quest")
 
 
 def test_a_gift_is_known_by_its_giver_its_thing_and_its_time(game, ann, bob, mira, stopped):
