@@ -68,7 +68,9 @@ LEAKS = {
             (recall_index, "is_known_to", always),
         ),
     ),
-    "goals are open to everybody": plant(P9, goal_records, "copies_known", everything),
+    "goals are open to everybody": plant(
+        P9, goal_records.Goals, "copies_known", lambda _goals, records, *about: list(records)
+    ),
     "whatever is written down is shared": Plant(
         P9, ((sharing, "may_be_told", always), (sharing, "was_said_openly", always))
     ),

@@ -46,6 +46,7 @@ class Teller(list[Any]):
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.known: list[tuple[str, str]] = []  # (what was said, the fact it tells or "")
+        self.told: set[str] = set()  # an invention that was told before is in the talk
 
     def __bool__(self) -> bool:
         return True
@@ -60,13 +61,14 @@ class Teller(list[Any]):
         facts = sorted({found[0] for found in FACT_LINE.finditer(text)})
         invents = not facts or self.rng.random() < 0.5
         fact = FACT.format(**some_fact(self.rng)) if invents else self.rng.choice(facts)
-        while invents and fact in facts:
+        while invents and (fact in facts or fact in self.told):
             fact = FACT.format(**some_fact(self.rng))
         found = FACT_LINE.fullmatch(fact)
         assert found
         words = dict(zip(("subject", "thing", "place"), found.groups(), strict=True))
         said = self.rng.choice(TOLD).format(**words)
         self.known.append((said, "" if invents else fact))
+        self.told.add(fact)
         return {"say": {"text": said}}
 
 
@@ -138,12 +140,18 @@ def check_sentences(paper: Sheet, mira: Any, teller: Teller) -> None:
         (found,) = explain(line, ["Mira"]).sentences
         if fact:
             told += 1
-            wrong += found.source is None or fact not in found.source.text
+            wrong += found.source is None or not tells(found.source.text, fact)
         else:
             invented += 1
             sourced += found.source is not None
     paper.add_share("told facts with another source or none", wrong, told, MOST_WRONG)
     paper.add_share("invented facts with a source", sourced, invented, MOST_WRONG)
+
+
+def tells(text: str, fact: str) -> bool:
+    """Return True if a text tells a fact, in whatever words."""
+    found = FACT_LINE.fullmatch(fact)
+    return found is not None and all(word in text for word in found.groups())
 
 
 def check_time(paper: Sheet, requests: list[Any]) -> None:

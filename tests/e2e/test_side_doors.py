@@ -35,7 +35,7 @@ SPACES = 700
 AT_ONCE_S = 4.0
 SOON_S = 5.0  # a little more than until summaries are rewritten
 LIVE = re.compile(r"\x1b\[[4-7]z|<send|<a |\x1b\]|[\u2800\u3164]{3}")
-REWARD = "SELECT COUNT(*) FROM typeclasses_tag WHERE db_key = 'paid'"
+REWARD = "SELECT COUNT(*) FROM typeclasses_tag WHERE db_key = 'key_returned'"
 CIDS_SESSIONS = "SELECT db_is_connected FROM accounts_accountdb WHERE username = 'Cid'"
 COSTS = "SELECT COALESCE(SUM(tokens), 0) FROM evennia_ai_speakeruse"
 OWED = """

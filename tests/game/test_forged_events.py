@@ -68,7 +68,10 @@ def test_300_forged_gifts_earn_nothing(game, ann, bob, mira, stopped, pay_reward
     for kind in ("arrive", "leave", "notice", "attack", "say", "emote"):
         assert not mira.ai_perceived(kind, ann.character)
     paid = try_tool(pay_reward, mira, ann.character, finder="Ann")
-    assert (paid.state, ann.character.tags.has("key_returned", category="quest")) == ("failed", False)
+    assert (paid.state, ann.character.tags.has("key_returned", category="quest")) == (
+        "failed",
+        False,
+    )
 
 
 def test_300_real_gifts_arrivals_and_departures_count(game, tavern, mira, stopped):
