@@ -333,7 +333,9 @@ class AssistantConfig:
         choices=("strict", "trusting"),
     )
     fallback_line: str | None = setting(
-        None, "The character's line if no model answers in time. None uses the game's line."
+        None,
+        "The character's line if no model answers in time. With None the offline brain answers, and "
+        "if it cannot, the character says the game's line.",
     )
 
     def __post_init__(self) -> None:
