@@ -334,8 +334,8 @@ class AssistantConfig:
     )
     fallback_line: str | None = setting(
         None,
-        "The character's line if no model answers in time. With None the offline brain answers, and "
-        "if it cannot, the character says the game's line.",
+        "The character's line if no model answers in time. With None the offline brain answers; if "
+        "it cannot, the character says the game's line.",
     )
 
     def __post_init__(self) -> None:
