@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.author_note import AuthorNote, read_note
 from evennia_ai.store.attributes import read_attribute, write_attribute
@@ -12,7 +11,7 @@ from evennia_ai.store.lore_records import by_builder
 NOTE = "author_note"
 
 
-def note_in_force(script: Any) -> tuple[AuthorNote, int] | None:
+def note_in_force(script: GameScript) -> tuple[AuthorNote, int] | None:
     """Return the note that still stands, with the turns or seconds it has left, None without one.
 
     Without a note nothing but a cached Attribute is read.
@@ -28,7 +27,7 @@ def note_in_force(script: Any) -> tuple[AuthorNote, int] | None:
     return (note, int(min(left, 1e9))) if left > 0 else None
 
 
-def note_lines(script: Any) -> list[KnownLine]:
+def note_lines(script: GameScript) -> list[KnownLine]:
     """Return the note as a line of a prompt, which every audience may know; its author is staff."""
     found = note_in_force(script)
     if found is None:
@@ -37,6 +36,6 @@ def note_lines(script: Any) -> list[KnownLine]:
     return [KnownLine(note.text, False, by_builder(filter(None, [note.by])))]
 
 
-def write_note(script: Any, note: AuthorNote | None) -> None:
+def write_note(script: GameScript, note: AuthorNote | None) -> None:
     """Store a note in place of the one before, or remove that; raises StoreUnavailable."""
     write_attribute(script, NOTE, note.model_dump() if note else None)

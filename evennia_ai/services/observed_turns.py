@@ -12,6 +12,7 @@ from typing import Any
 
 from twisted.logger import Logger
 
+from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience, InboxEvent, Message, ToolCallRequest, turn_label
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.ports.observing import Observer, OpenTurn, ToolRun
@@ -91,7 +92,7 @@ class ObservedTurns(TableTurns):
                 )
 
 
-def make_turns(observers: Sequence[Observer], script: Any) -> TableTurns:
+def make_turns(observers: Sequence[Observer], script: GameScript) -> TableTurns:
     """Return the turns of an assistant."""
     services = script.services
     table = (script.id, script.conversation, services.now, services.epoch, script.may_think)

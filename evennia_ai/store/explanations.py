@@ -120,10 +120,11 @@ def call_id_of(message: Message, turn: models.Turn) -> str:
 def call_of(turn: models.Turn, step: int) -> tuple[models.ModelCall | None, StoredCall | None, str]:
     """Return the model call of a turn's step with its prompt, and how that compares."""
     calls = sorted(turn.model_calls.all(), key=lambda call: -call.id)
-    stored = {call.id: load_call(call.id) for call in calls}
     for call in calls:
-        found = stored[call.id]
+        found = load_call(call.id)
         if found is not None and found.kept.trace.step == step:
             return call, found, EXACT if found.is_exact else CHANGED
-    erased = models.CallRecord.objects.filter(id__in=list(stored), packed=b"").exists()
+    erased = models.CallRecord.objects.filter(
+        id__in=[call.id for call in calls], packed=b""
+    ).exists()
     return (calls[0] if calls else None), None, ERASED if erased else UNKEPT

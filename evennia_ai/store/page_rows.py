@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from statistics import median
 from typing import Any
 
-from django.db.models import Q, Sum
+from django.db.models import Q
 from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
@@ -17,6 +17,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import public_calls_of, rows_of
 from evennia_ai.store.search import rows_with
+from evennia_ai.store.usage import DAY, uses_by
 
 RECENT_CALLS, NAME_CHARS = 1_000, 60
 Row = dict[str, Any]
@@ -126,11 +127,8 @@ def rows_before(table: str, assistant: int, size: int, before: int | None) -> li
 
 def use_by_day(days: Sequence[date], **of: int) -> list[tuple[int, int]]:
     """Return calls and tokens of each day, of all assistants or of ``assistant_id``. One query."""
-    rows = models.DailyUse.objects.filter(day__gte=days[0], day__lte=days[-1], **of)
-    sums = rows.values_list("day").annotate(
-        Sum("calls"), Sum("prompt_tokens"), Sum("completion_tokens")
-    )
-    found = {day: (calls, prompt + completion) for day, calls, prompt, completion in sums}
+    uses = uses_by(days[0], days[-1], DAY, **of)
+    found = {day: (use.calls, use.tokens) for (day,), use in uses.items()}
     return [found.get(day, (0, 0)) for day in days]
 
 

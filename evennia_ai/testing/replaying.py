@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,11 @@ from evennia_ai.testing.scenes.casting import find_character
 from evennia_ai.testing.scenes.check_models import open_models
 from evennia_ai.testing.scenes.checking import (
     BROKEN,
-    PASSED,
     CheckClock,
     Tell,
     ending,
     in_reactor,
-    write_file,
+    keep,
 )
 from evennia_ai.testing.scenes.recording import turn_range
 from evennia_ai.turn.replay import replay_request
@@ -155,14 +155,5 @@ def told(reply: LLMReply) -> str:
 
 
 def record(character: str, turns: str, whispers: bool, out: str, tell: Tell) -> int:
-    """Save calls into a file, or tell them; return the exit code."""
-    try:
-        text = save_calls(character, turns, whispers)
-    except AssistantError as error:
-        tell(str(error))
-        return BROKEN
-    if out:
-        write_file(out, text, tell)
-    else:
-        tell(text.rstrip())
-    return PASSED
+    """Write the calls of logged turns; return the exit code."""
+    return keep(partial(save_calls, character, turns, whispers), out, tell)

@@ -87,7 +87,7 @@ def build_request(
         ),
         form=form.name,
         addressee=prompt.addressee,
-        trace=prompt.trace and replace(prompt.trace, step=step, withheld=asking.withheld),
+        trace=replace(prompt.trace, step=step, withheld=asking.withheld),
         authors=prompt.authors,
     )
     return replace(request, response_schema=form.response_schema(request.asked, asking.words_only))

@@ -56,9 +56,9 @@ class Prompt:
     tokens: int  # the size of the whole request, tools included
     situation: Situation
     lore: tuple[LoreEntry, ...]
+    trace: PromptTrace  # where its parts come from
     addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.authors`)
-    trace: PromptTrace | None = None  # where its parts come from, None if no log has its talk
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def build_prompt(
     visible = visible_items(script.conversation.view(), audience)
     older, new = split_events(visible, asking.events)
     head = opening(script, asking)
-    fixed = asking.tool_tokens + sum(count(script, message) for message in head)
+    fixed = asking.tool_tokens + sum(count(script, message) for message in head.messages)
     room = talk_room(script, context, fixed)
     upto = last_hidden([*room.newest(older), *new])
     tail = build_tail(script, context, audience, asking, visible, upto)
@@ -124,8 +124,8 @@ def build_prompt(
         trace_talk(script, said, own),
         audience=tuple(sorted(audience)),
         private=tail.items.private or secret,
-        opening=tuple(head),
-        rules_chars=len(asking.form.rules(asking.tools)),
+        opening=head.messages,
+        rules_chars=head.rules_chars,
         scene=tail.scene,
         ending=tail.ending,
         acts_last=asking.form.native,  # native results are always the last
@@ -220,13 +220,22 @@ def shown_scene(situation: Situation, form: RequestForm) -> Situation:
     return replace(situation, description=description, exits=exits)
 
 
-def opening(script: Script, asking: Asking) -> list[WireMessage]:
+class Opening(NamedTuple):
+    """The beginning of a prompt, and how much of its first message are the rules."""
+
+    messages: tuple[WireMessage, ...]
+    rules_chars: int
+
+
+def opening(script: Script, asking: Asking) -> Opening:
     """Return the rules, which are the same for every character of a game, and the persona."""
     rules = asking.form.rules(asking.tools)
     persona = f"You are {script.character_name}.\n{render_persona(script.persona)}"
     if asking.form.persona_in_system:
-        return [{"role": "system", "content": f"{rules}\n\n{unmarked(persona)}"}]
-    return [{"role": "system", "content": rules}, user(fenced("you", unmarked(persona)))]
+        whole = f"{rules}\n\n{unmarked(persona)}"
+        return Opening(({"role": "system", "content": whole},), len(rules))
+    system = {"role": "system", "content": rules}
+    return Opening((system, user(fenced("you", unmarked(persona)))), len(rules))
 
 
 def ending(script: Script, context: PromptContext, asking: Asking, recall: str) -> tuple[str, ...]:

@@ -81,4 +81,4 @@ def with_persona(
 ) -> list[WireMessage]:
     """Return a prompt with the persona that the character has now."""
     asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
-    return [*opening(script, asking), *messages[len(kept.trace.opening) :]]
+    return [*opening(script, asking).messages, *messages[len(kept.trace.opening) :]]

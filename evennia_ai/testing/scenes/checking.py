@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,8 +162,13 @@ def write_file(file: str, text: str, tell: Tell) -> int:
 
 def record(character: str, turns: str, whispers: bool, out: str, tell: Tell) -> int:
     """Write logged turns as a scene; return the exit code."""
+    return keep(partial(record_scene, character, turns, whispers), out, tell)
+
+
+def keep(make: Callable[[], str], out: str, tell: Tell) -> int:
+    """Write what is made into a file, or tell it; return the exit code."""
     try:
-        text = record_scene(character, turns, whispers)
+        text = make()
     except AssistantError as error:
         tell(str(error))
         return BROKEN

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
-from evennia.locks.lockhandler import check_perm
 from evennia.utils import logger
 from rest_framework import exceptions, fields, filters, pagination, serializers
 from rest_framework.permissions import IsAuthenticated
@@ -15,6 +13,7 @@ from rest_framework.schemas.openapi import AutoSchema
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.policy.disclosure import FIGURES, Reader
+from evennia_ai.web.rights import reader_of
 
 MOST_ROWS = 200
 OPEN, OK = "open", "ok"
@@ -35,7 +34,7 @@ class MayRead(IsAuthenticated):
             problem = exceptions.APIException("The assistants of this game do not run.")
             problem.status_code = 503
             raise problem
-        reader = Reader(services.who_may_read, partial(check_perm, request.user))
+        reader = reader_of(request.user.pk, services)
         if not reader.may(FIGURES):
             raise exceptions.PermissionDenied(f"Only {reader.whose(FIGURES)} may read that.")
         view.reader, view.services = reader, services

@@ -1,29 +1,24 @@
-"""Who may open a staff page: one decorator for all of them.
-
-Rights come from the tables, by account, since a web thread must not use Evennia's lock handlers. A
-quelled account keeps its rights here.
-"""
+"""Who may open a staff page: one decorator for all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import partial, wraps
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_deny
 from django.views.decorators.csrf import csrf_protect
-from evennia.accounts.models import AccountDB
 from evennia.utils import logger
 
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.disclosure import FIGURES, Reader
 from evennia_ai.store.page_rows import assistant_rows
+from evennia_ai.web.rights import reader_of
 from evennia_ai.web.staff.game_thread import Missing, game, services
 
 STAFF = "Builder"
@@ -65,36 +60,10 @@ def staff_page(template: str) -> Callable[[View], View]:
 
 def make_reader(account: int) -> Reader:
     """Return an account as a reader of stored words; raises Refused unless it is staff."""
-    superuser, held = rights_of(account)
-    hierarchy = [name.lower() for name in settings.PERMISSION_HIERARCHY]
-    has = partial(holds, held, hierarchy)
-    reader = Reader(services().who_may_read, (lambda _: True) if superuser else has)
+    reader = reader_of(account, services())
     if not (reader.has(STAFF) and reader.may(FIGURES)):
         raise Refused(f"These pages are for staff: the permission {STAFF} opens them.")
     return reader
-
-
-def rights_of(account: int) -> tuple[bool, frozenset[str]]:
-    """Return whether an account is a superuser, and its permissions. One query."""
-    rows = AccountDB.objects.filter(id=account, is_active=True).values_list(
-        "is_superuser", "db_tags__db_tagtype", "db_tags__db_key"
-    )
-    found = list(rows)
-    held = frozenset(key.lower() for _, kind, key in found if kind == "permission")
-    return any(row[0] for row in found), held
-
-
-def holds(held: Collection[str], hierarchy: Sequence[str], wanted: str) -> bool:
-    """Return True if some permissions include one, or one above it in the game's hierarchy."""
-    known = {singular(name, hierarchy) for name in held}
-    name = singular(wanted.lower(), hierarchy)
-    enough = hierarchy[hierarchy.index(name) :] if name in hierarchy else [name]
-    return not known.isdisjoint(enough)
-
-
-def singular(name: str, hierarchy: Sequence[str]) -> str:
-    """Return a permission without the plural that Evennia also understands."""
-    return name[:-1] if name not in hierarchy and name[:-1] in hierarchy else name
 
 
 def may_act() -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
 from django.http import Http404
 
 from evennia_ai.policy.disclosure import Reader, memory_kind, words_kind
+from evennia_ai.policy.explanation.attribution import Attribution
+from evennia_ai.policy.explanation.prompt_parts import Part
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.explanations import Explanation, explain_turn
 from evennia_ai.store.page_rows import Row, parts_of
@@ -34,60 +36,37 @@ def why_line(why: Explanation, reader: Reader) -> dict[str, Any]:
     text = page_text(reader.show(kind, why.text, "words"))
     if not (reader.may(kind) and reader.may(memory_kind(why.private))) or why.stored is None:
         return {"line": text, "state": why.state}
-    parts = [
-        {"name": part.name, "tokens": estimate_tokens(part.text), "text": part.text}
-        for part in why.parts
-    ]
-    sentences = [
-        {
-            "text": one.sentence,
-            "tells": one.tells,
-            "source": one.source
-            and {"part": one.source.part, "text": one.source.text, "score": one.share},
-        }
-        for one in why.sentences
-    ]
-    return {"line": text, "state": why.state, "why": why_values(parts, sentences)}
+    return {"line": text, "state": why.state, "why": why_values(why.parts, why.sentences)}
 
 
-def why_values(
-    parts: Sequence[Mapping[str, Any]], sentences: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return the values of the template ``why.html``, which the reader must be allowed to read.
-
-    ``parts`` are those of the prompt in their order, each with ``name``, ``tokens`` and ``text``;
-    ``sentences`` have a ``text`` and a ``source``: None, or a mapping of ``part``, ``text`` and
-    ``score``.
-    """
-    total = sum(part["tokens"] for part in parts) or 1
-    ends = list(accumulate(round(1_000 * part["tokens"] / total) for part in parts))
+def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> dict[str, Any]:
+    """Return the values of the template ``why.html``, which the reader must be allowed to read."""
+    sizes = [estimate_tokens(part.text) for part in parts]
+    total = sum(sizes) or 1
+    ends = list(accumulate(round(1_000 * tokens / total) for tokens in sizes))
     return {
         "total": total,
         "parts": [
             {
-                "name": page_text(part["name"], 40),
-                "tokens": part["tokens"],
+                "name": page_text(part.name, 40),
+                "tokens": tokens,
                 "at": start,
                 "permille": end - start,
-                "percent": round(100 * part["tokens"] / total),
-                "lines": page_lines(part["text"]),
+                "percent": round(100 * tokens / total),
+                "lines": page_lines(part.text),
             }
-            for part, start, end in zip(parts, [0, *ends], ends, strict=False)
+            for part, tokens, start, end in zip(parts, sizes, [0, *ends], ends, strict=False)
         ],
         "sentences": [
-            {
-                "text": page_text(one["text"]),
-                "tells": one.get("tells", True),
-                "source": shown_source(one["source"]),
-            }
+            {"text": page_text(one.sentence), "tells": one.tells, "source": shown_source(one)}
             for one in sentences
         ],
     }
 
 
-def shown_source(source: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def shown_source(one: Attribution) -> dict[str, Any] | None:
     """Return where a sentence comes from, None if nothing in the prompt is near it."""
-    if source is None:
+    if one.source is None:
         return None
-    texts = {"part": page_text(source["part"], 40), "text": page_text(source["text"])}
-    return {**texts, "score": source["score"]}
+    texts = {"part": page_text(one.source.part, 40), "text": page_text(one.source.text)}
+    return {**texts, "score": one.share}

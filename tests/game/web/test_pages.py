@@ -9,6 +9,8 @@ from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
 
 from evennia_ai.models import DailyUse, Event, Message, Turn
+from evennia_ai.policy.explanation.attribution import Attribution, Source
+from evennia_ai.policy.explanation.prompt_parts import Line, Part
 from evennia_ai.web.staff.turn import why_values
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
@@ -94,14 +96,13 @@ def test_a_turn_shows_events_model_calls_and_tool_calls(lived, admin):
 
 
 def test_a_turn_explains_its_sentences_if_the_prompt_is_known():
-    parts = [
-        {"name": "persona", "tokens": 300, "text": f"You are Mira.\n{SCRIPT}"},
-        {"name": "talk", "tokens": 700, "text": "Ann says: hello"},
+    hello = Line("Ann says: hello")
+    parts = [  # of 300 and 700 tokens
+        Part("persona", (Line("You are Mira."), Line(f"{SCRIPT}{' word' * 284}"))),
+        Part("talk", (Line(f"{hello.text}{' word' * 695}"),)),
     ]
-    sentences = [
-        {"text": "Hello Ann.", "source": {"part": "talk", "text": "Ann says: hello", "score": 0.8}},
-        {"text": f"I flew {SCRIPT}.", "source": None},
-    ]
+    source = Source("talk", hello, hello.text, frozenset({"hello"}))
+    sentences = [Attribution("Hello Ann.", source, 0.8), Attribution(f"I flew {SCRIPT}.")]
     text = render_to_string("evennia_ai/why.html", {"why": why_values(parts, sentences)})
     assert 'x="0" width="300"' in text and 'x="300" width="700"' in text
     assert "700 tokens, 70 %" in text and "Ann says: hello (0.80)" in text
