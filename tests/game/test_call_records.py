@@ -7,6 +7,7 @@ import random
 import pytest
 
 from evennia_ai import models
+from evennia_ai.policy.context.projection import MASKED
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.call_records import load_call
 from tests.scripted import call
@@ -111,3 +112,17 @@ def test_the_builders_note_of_a_prompt_is_a_part_of_its_own(game, mira, ann, adm
     text = admin.told("aiwhy Mira")
     assert "author's note" in text
     assert "author's note, " in text.split("Where each sentence comes from")[1]
+
+
+def test_a_prompt_is_rebuilt_with_a_result_that_was_masked_since_or_before(game, mira, ann):
+    ann.character.db.desc = "A sailor with many tales. " * 20
+    script = mira.assistant
+    for line in ("look at me", "and now?"):
+        game.model.add(call("look", target="Ann"), {"say": {"text": f"You look well: {line}"}})
+        ann.do(f"say Mira, {line}")
+        game.run(61)
+        script.conversation.mask(script.conversation.current.messages[-1]["metadata"]["seq"])
+    sent = [str(request.messages) for request in game.model.requests]
+    assert "many tales" in sent[1] and MASKED not in sent[1]
+    assert MASKED in sent[-1]
+    assert_all_exact(game, 4)

@@ -120,3 +120,12 @@ def test_planted_facts_are_found_and_facts_mixed_of_them_have_no_source():
 def test_a_greeting_by_name_tells_nothing():
     (found,) = attribute("Welcome, Bob!", PROMPT, ["Mira"])
     assert not found.tells
+
+
+def test_another_number_makes_another_claim_however_much_else_is_the_same():
+    told = "the ferry to Gullhaven leaves the stone pier on Sunday with {} barrels of herring"
+    others = (Line(FACT.format(subject=one, thing=THINGS[0], place=PLACES[0])) for one in SUBJECTS)
+    prompt = [Part(RECALLED, (Line(f"Cid says: {told.format('nine')}.", "line1"), *others))]
+    (same,) = attribute(told.format(9), prompt)
+    (other,) = attribute(told.format(7), prompt)
+    assert same.source is not None and other.source is None

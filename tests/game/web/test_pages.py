@@ -286,3 +286,13 @@ def test_the_overview_shows_money_if_a_model_has_a_price(lived, admin):
     use = {"calls": 1, "prompt_tokens": 900, "priced_tokens": 900, "money": 1_230_000}
     DailyUse.objects.create(assistant_id=lived.assistant.id, day=day, profile="hosted", **use)
     assert "<dt>Money today</dt><dd>1.23 USD</dd>" in Browser(admin).text()
+
+
+def test_the_parts_of_a_prompt_are_for_those_who_may_read_memories(
+    service, game, mira, ann, builder
+):
+    path = f"{mira.assistant.id}/turn/{a_told_fact(game, ann)}/"
+    assert 'class="part0"' in Browser(builder).text(path)
+    service.who_may_read = {**service.who_may_read, "public_memories": "Admin"}
+    text = Browser(builder).text(path)
+    assert "She killed the old baron" in text and 'class="part0"' not in text
