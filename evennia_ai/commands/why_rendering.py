@@ -25,7 +25,7 @@ from evennia_ai.policy.explanation.prompt_parts import (
 )
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.explanations import CHANGED, ERASED, EXACT, Explanation
-from evennia_ai.store.names import list_names
+from evennia_ai.store.names import list_names, locks_of
 
 LINE_CHARS = 200
 TEXT_CHARS = 4_000
@@ -111,6 +111,10 @@ def reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
         yield "|wRead and done|n"
         for act in why.acts:
             yield act_lines(act, kind, reader)
+            if reader.may(kind):
+                yield from (
+                    f"    |x{clean_output(told, TEXT_CHARS)}|n" for told in locks_of(act.locks)
+                )
     if is_changed(why):
         yield "|ySome of the words were changed or left out before they were said.|n"
 

@@ -144,7 +144,8 @@ class ToolCall(OwnedByAssistant):
     """One tool call: the intent is stored before it runs, the outcome after.
 
     ``state`` is intended, done, failed, refused, or unknown if a crash came in between. ``world``
-    is True if players can notice the act.
+    is True if players can notice the act. ``locks`` are those it asked, with their answers
+    (`policy.explanation.lock_answers`).
     """
 
     turn_id: int | None
@@ -156,6 +157,7 @@ class ToolCall(OwnedByAssistant):
     world: bool = models.BooleanField(default=False)
     state: str = models.CharField(max_length=12)
     result: str = models.TextField(blank=True)
+    locks: str = models.TextField(blank=True, default="")
     ended_at: datetime | None = models.DateTimeField(null=True)
 
     class Meta:

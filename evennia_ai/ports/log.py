@@ -152,7 +152,12 @@ class Turns(Protocol):
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None: ...
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int: ...
     def record_outcome(
-        self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
+        self,
+        act_id: int,
+        state: str,
+        result: str,
+        messages: Sequence[Message] = (),
+        locks: str = "",
     ) -> None: ...
 
 

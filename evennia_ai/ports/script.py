@@ -15,7 +15,7 @@ from collections.abc import (
     MutableSequence,
     Sequence,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -28,6 +28,7 @@ from evennia_ai.policy.authors import known
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.conversation.react import ToolOffer
+from evennia_ai.policy.explanation.lock_answers import LockAsked
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText, UsageReport
@@ -132,6 +133,8 @@ class ToolContext:
     # them pass (P8), and a record that the tool writes has them as authors
     authors: Authors = frozenset()
     confirmed_by: str = ""  # dbref of the person who confirmed or approved this very call, else ""
+    # the locks that the call asked so far, with their answers
+    locks: list[LockAsked] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def all_authors(self) -> Authors:

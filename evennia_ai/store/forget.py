@@ -68,6 +68,7 @@ class Forgetting:
         yield from self.forget_remarks()
         yield from self.forget_staff_work()
         yield from self.forget_calls()
+        yield from self.forget_locks()
         yield from self.forget_rows()
 
     # --- records ----------------------------------------------------------------------------------
@@ -126,6 +127,15 @@ class Forgetting:
             with brief_transaction():
                 records = models.CallRecord.objects.filter(id__in=going)
                 emptied = int(records.update(packed=b"", people=""))
+            yield emptied
+
+    def forget_locks(self) -> Iterator[int]:
+        """Empty the locks of tool calls that were asked for them."""
+        asked = reduce(or_, (Q(locks__contains=f'"{dbref}"') for dbref in sorted(self.people)))
+        for page in pages(self.traces.rows(models.ToolCall).filter(asked)):
+            with brief_transaction():
+                rows = models.ToolCall.objects.filter(id__in=[row[0] for row in page])
+                emptied = int(rows.update(locks=""))
             yield emptied
 
     # --- rows -------------------------------------------------------------------------------------

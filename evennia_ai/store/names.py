@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from evennia.objects.models import ObjectDB
 
 from evennia_ai.policy.authors import people_among
+from evennia_ai.policy.explanation.lock_answers import lock_sentence, read_locks
 from evennia_ai.policy.records.memory_listing import Names, named
 from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.store.attributes import numbers_of
@@ -21,6 +22,13 @@ def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
 def list_names(dbrefs: Sequence[str]) -> str:
     """Return the names of objects with commas; a deleted one keeps its number."""
     return named(dbrefs, names_of(dbrefs))
+
+
+def locks_of(stored: str) -> list[str]:
+    """Return the locks that a tool call asked, with their answers, as sentences. One query."""
+    asked = read_locks(stored)
+    names = names_of({who for one in asked for who in (one.of, *one.passed)})
+    return [lock_sentence(one, names) for one in asked]
 
 
 def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:

@@ -241,12 +241,17 @@ class TableTurns:
         return int(row.id)
 
     def record_outcome(
-        self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
+        self,
+        act_id: int,
+        state: str,
+        result: str,
+        messages: Sequence[Message] = (),
+        locks: str = "",
     ) -> None:
         """Store a tool call's outcome and messages; nothing if the assistant was deleted."""
         with brief_transaction():
             kept = models.ToolCall.objects.filter(id=act_id).update(
-                state=state, result=result, ended_at=self.now()
+                state=state, result=result, locks=locks, ended_at=self.now()
             )
             rows = self.conversation.insert(messages) if kept else []
         self.conversation.extend_view(rows)

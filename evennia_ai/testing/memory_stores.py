@@ -210,7 +210,12 @@ class MemoryTurns:
         return len(self.acts)
 
     def record_outcome(
-        self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
+        self,
+        act_id: int,
+        state: str,
+        result: str,
+        messages: Sequence[Message] = (),
+        locks: str = "",
     ) -> None:
         self.conversation.append(messages)
         self.acts[act_id - 1].state = state

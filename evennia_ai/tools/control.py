@@ -9,6 +9,7 @@ from evennia_ai.game.sleep_state import go_to_bed, sleep_state
 from evennia_ai.messages import is_perceived
 from evennia_ai.policy.authors import of_messages, people_among
 from evennia_ai.policy.conversation.react import FINAL
+from evennia_ai.policy.explanation.lock_answers import LockAsked
 from evennia_ai.policy.schedule.sleep_schedule import (
     ANYBODY,
     NOBODY,
@@ -53,8 +54,11 @@ def may_be_sent_to_bed(context: ToolContext) -> bool:
         view = context.script.conversation.view()
         heard = (one for one in view if one["role"] in HEARD_ROLES and not is_perceived(one))
         asked = people_among(of_messages(heard))
-    lock = LOCKS[context.script.config.sleep_on_request]
-    return not asked or People().all_may(asked, lock)
+    if not asked:
+        return True
+    answers = People().answers(asked, LOCKS[context.script.config.sleep_on_request])
+    context.locks.append(LockAsked("sleep_on_request", "go_to_sleep", answers))
+    return all(answers.values())
 
 
 @tool("go_to_sleep", category=FINAL, safe_to_retry=True, needed=may_be_sent_to_bed)

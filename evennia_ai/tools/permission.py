@@ -8,7 +8,7 @@ account's. A superuser's bypass never counts.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import product
 from types import SimpleNamespace
@@ -20,7 +20,9 @@ from twisted.logger import Logger
 
 from evennia_ai.game.authorship import owners_of
 from evennia_ai.messages import Authors
-from evennia_ai.policy.authors import BUILDER, GAME, LOCK_FUNCTION, STRANGER, people_among
+from evennia_ai.policy.authors import BUILDER, GAME, LOCK_FUNCTION, STRANGER, known, people_among
+from evennia_ai.policy.explanation.lock_answers import LockAsked
+from evennia_ai.ports import ToolContext
 from evennia_ai.store.attributes import numbers_of
 
 log = Logger()
@@ -104,13 +106,18 @@ class People:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[int, Any] = OrderedDict()
-        self._answers: dict[tuple[Authors, str], bool] = {}
+        self._answers: dict[tuple[Authors, str], Mapping[str, bool]] = {}
         self._turn: object = None
 
     def all_may(self, authors: Authors, lock: str, turn: object = None) -> bool:
-        """Return True if every author passes a lock; without authors, if everybody does.
+        """Return True if every author passes a lock; without authors, if everybody does."""
+        return all(self.answers(authors, lock, turn).values())
 
-        In one turn this is asked once. ``turn`` is anything that names it, None for no turn.
+    def answers(self, authors: Authors, lock: str, turn: object = None) -> Mapping[str, bool]:
+        """Return whether each author passes a lock; empty if everybody does.
+
+        In one turn this is asked once. ``turn`` is anything that names it, None for no turn. Once
+        an author who is no person refuses, people are not asked.
         """
         if turn is None or turn != self._turn:
             self._turn, self._answers = turn, {}
@@ -119,21 +126,20 @@ class People:
             self._answers[asked] = self._ask(authors, lock)
         return self._answers[asked]
 
-    def _ask(self, authors: Authors, lock: str) -> bool:
+    def _ask(self, authors: Authors, lock: str) -> dict[str, bool]:
         if lock.strip() in FOR_ALL:
-            return True
-        if not authors or STRANGER in authors:
-            return False
-        if BUILDER in authors and not builders_may(lock):
-            return False
+            return {}
         people = people_among(authors)
-        if authors - people - {BUILDER, GAME}:
-            return False
-        characters = self.found(people)
-        if characters is None:
-            return False
+        told = {
+            one: one == GAME or (one == BUILDER and builders_may(lock))
+            for one in sorted(known(authors) - people)
+        }
+        characters = self.found(people) if all(told.values()) else {}
+        if characters is None:  # somebody is deleted, or too many are new
+            return {**told, STRANGER: False}
         tags = tags_of(characters) if "tag(" in lock else {}
-        return all(may(one, lock, tags.get(one.id, frozenset())) for one in characters.values())
+        asked = sorted(characters.items())
+        return told | {f"#{n}": may(one, lock, tags.get(n, frozenset())) for n, one in asked}
 
     def found(self, dbrefs: Iterable[str]) -> dict[int, Any] | None:
         """Return the objects with some dbrefs by number, None if any is deleted. One query at most.
@@ -160,6 +166,13 @@ class People:
         self._kept.move_to_end(number)
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
+
+
+def object_lets(obj: Any, context: ToolContext, lock: str) -> bool:
+    """Return True if an object's lock lets the character pass; note the answer."""
+    passed = bool(obj.access(context.character, lock))
+    context.locks.append(LockAsked(lock, obj.dbref, {context.character.dbref: passed}))
+    return passed
 
 
 def tags_of(numbers: Iterable[int]) -> dict[int, frozenset[tuple[str, str | None]]]:

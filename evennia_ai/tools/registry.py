@@ -15,6 +15,7 @@ from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDe
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.authors import known
+from evennia_ai.policy.explanation.lock_answers import LockAsked
 from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec
@@ -110,17 +111,22 @@ class ToolRegistry:
         return returned if isinstance(returned, ToolResult) else ToolResult(DONE, str(returned))
 
     def is_permitted(self, item: Tool, context: ToolContext) -> bool:
-        """Return True if the tool's lock lets every author of the prompt pass.
+        """Return True if the tool's lock lets every author of the prompt pass."""
+        return all(self.answers(item, context).values())
+
+    def answers(self, item: Tool, context: ToolContext) -> Mapping[str, bool]:
+        """Return whether the tool's lock lets each author of the prompt pass.
 
         Of a tool that only answers, those who speak now count, since one of them must confirm it.
         """
         authors = known(context.speakers) if item.answers_only else context.all_authors
-        turn = open_turn(context.script)
-        return self.people.all_may(authors, item.lock, turn)
+        return self.people.answers(authors, item.lock, open_turn(context.script))
 
     def _ensure_rights(self, item: Tool, context: ToolContext) -> None:
-        """Raise ToolDenied if a lock or the character's rights forbid a tool."""
-        if not self.is_permitted(item, context):
+        """Raise ToolDenied if a lock or the character's rights forbid a tool; note the answers."""
+        answers = self.answers(item, context)
+        context.locks.append(LockAsked("use", item.name, answers))
+        if not all(answers.values()):
             raise ToolDenied("You may not do that for everybody who is speaking to you.")
         too_much = excessive_rights(context.character) if item.world else None
         if too_much:

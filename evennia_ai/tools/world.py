@@ -25,6 +25,7 @@ from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import Character, Situation, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import has_containers, has_exits, has_things, is_open
+from evennia_ai.tools.permission import object_lets
 from evennia_ai.turn.tool_execution import DONE
 
 
@@ -88,7 +89,7 @@ def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     if exit_obj is None:
         ways = names(exits, character) or "none"
         raise NothingDone(f"No way leads to '{plain(arguments.to, 60)}'. Exits: {ways}.")
-    if not exit_obj.access(character, "traverse"):
+    if not object_lets(exit_obj, context, "traverse"):
         raise NothingDone(plain(exit_obj.db.err_traverse) or "That way is closed to you.")
     start = character.location
     exit_obj.at_traverse(character, exit_obj.destination)
@@ -107,7 +108,7 @@ def get(context: ToolContext, arguments: ItemArguments) -> str:
     refuses = getattr(item.location, "at_pre_get_from", None)
     if refuses and not refuses(character, item):
         raise NothingDone("You can't take that out.")
-    if not item.access(character, "get") or not item.at_pre_get(character):
+    if not object_lets(item, context, "get") or not item.at_pre_get(character):
         raise NothingDone(plain(item.db.get_err_msg) or "You can't get that.")
     if not moved(item, character, "get"):
         raise NothingDone("That can't be picked up.")

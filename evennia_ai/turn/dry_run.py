@@ -124,7 +124,12 @@ class DryTurns:
         return len(self.calls)
 
     def record_outcome(
-        self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
+        self,
+        act_id: int,
+        state: str,
+        result: str,
+        messages: Sequence[Message] = (),
+        locks: str = "",
     ) -> None:
         """Note what would come of the call, and add its messages for this dry run only."""
         self.calls.append(DryRunCall(self._intended, ToolResult(state, result)))

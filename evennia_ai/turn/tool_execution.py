@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
@@ -20,6 +22,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.compaction.consulted import CHANGED, READ
 from evennia_ai.policy.conversation.react import wire_arguments
+from evennia_ai.policy.explanation.lock_answers import LockAsked, stored_locks
 from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Clock, Steps, persist
 from evennia_ai.turn.model_call import ensure_current
@@ -54,7 +57,7 @@ def perform(
     words may have been heard although their call failed, and with StoreUnavailable: if the intent
     could not be stored, nothing was done; if the outcome could not be stored, it stays unknown.
     """
-    clock = script.services.clock
+    clock, context = script.services.clock, replace(context, locks=[])
     act_id = yield persist(clock, lambda: intend(script, turn, call, world))
     left_s = context.deadline_at - clock.seconds()
     time_s = max(left_s - LEAST_REPLY_TIME_S, min(left_s, LEAST_TOOL_TIME_S), 0.0)
@@ -63,19 +66,22 @@ def perform(
     result: ToolResult = yield give_time(running, time_s, clock, too_late)
     if result.state == UNKNOWN and call.name in SPEECH:
         raise OutcomeUnknown(f"{call.name} failed, but may have been heard: {result.text}")
-    yield store_outcome(script, act_id, result, as_logged)
+    yield store_outcome(script, act_id, result, as_logged, context.locks)
     ensure_current(script, turn)
     return result
 
 
 def store_outcome(
-    script: Script, act_id: int, result: ToolResult, as_logged: AsLogged
+    script: Script,
+    act_id: int,
+    result: ToolResult,
+    as_logged: AsLogged,
+    locks: Sequence[LockAsked] = (),
 ) -> Deferred[None]:
-    """Store the outcome of an act and its messages; fails with StoreUnavailable."""
-    record = script.turns.record_outcome
-    return persist(
-        script.services.clock, lambda: record(act_id, result.state, result.text, as_logged(result))
-    )
+    """Store the outcome of an act, its messages and its locks; fails with StoreUnavailable."""
+    told, asked = partial(as_logged, result), stored_locks(locks)
+    record = partial(script.turns.record_outcome, act_id, result.state, result.text)
+    return persist(script.services.clock, lambda: record(told(), asked))
 
 
 def give_time(

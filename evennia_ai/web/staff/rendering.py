@@ -86,12 +86,18 @@ class Shown:
         kind = words_kind(private)
         words, others = call_words(row["arguments"])
         state = worded(ACT_STATES, row["state"])
-        shown = {"name": page_text(row["name"], 40), "state": state, "private": private}
+        shown = {
+            "name": page_text(row["name"], 40),
+            "state": state,
+            "private": private,
+            "locks": "",
+        }
         if not self.reader.may(kind):
             return {**shown, "text": self.reader.show(kind, "", "words"), "more": "", "result": ""}
         self.reader.count(kind)
         texts = {"text": words, "more": others, "result": row["result"]}
-        return {**shown, **{key: page_text(value) for key, value in texts.items()}}
+        shown |= {key: page_text(value) for key, value in texts.items()}
+        return {**shown, "locks": row["locks"]}  # as stored: see `store.names.locks_of`
 
     def model_call(self, row: Row) -> dict[str, Any]:
         """Return a model call: model, time, tokens and error."""

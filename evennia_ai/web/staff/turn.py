@@ -13,6 +13,7 @@ from evennia_ai.policy.explanation.attribution import Attribution
 from evennia_ai.policy.explanation.prompt_parts import Part
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.explanations import Explanation, explain_turn
+from evennia_ai.store.names import locks_of
 from evennia_ai.store.page_rows import Row, parts_of
 from evennia_ai.store.reports import find_row
 from evennia_ai.web.staff.access import staff_page
@@ -27,7 +28,10 @@ def turn(request: Any, reader: Reader, who: Row, number: int) -> dict[str, Any]:
         raise Http404("There is no such turn.")
     shown = Shown.of(reader, who, [row])
     whys = [why_line(why, reader) for why in explain_turn(number, [who["name"]])]
-    return {"turn": shown.turn(row, parts_of([row])), "whys": whys}
+    found = shown.turn(row, parts_of([row]))
+    for act in found["acts"]:
+        act["locks"] = [page_text(told) for told in locks_of(act["locks"])]
+    return {"turn": found, "whys": whys}
 
 
 def why_line(why: Explanation, reader: Reader) -> dict[str, Any]:

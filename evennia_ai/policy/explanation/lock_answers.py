@@ -1,0 +1,58 @@
+"""Which locks a tool call asked, of whom, and what they answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from evennia_ai.policy.authors import BUILDER, GAME, STRANGER
+
+WORDS = {GAME: "the game", BUILDER: "a builder's text", STRANGER: "somebody unknown"}
+MOST_NAMED = 10  # in one sentence
+
+
+class LockAsked(NamedTuple):
+    """One lock that was asked: its type, and the tool or the object (by dbref) that has it.
+
+    ``passed`` has the answer for each author (`policy.authors`), or for the character; it is empty
+    if the lock lets everybody pass.
+    """
+
+    lock: str
+    of: str
+    passed: Mapping[str, bool]
+
+
+def stored_locks(asked: Iterable[LockAsked]) -> str:
+    """Return locks and their answers as JSON, "" for none."""
+    rows = list(asked)
+    return json.dumps(rows, separators=(",", ":")) if rows else ""
+
+
+def read_locks(stored: str) -> list[LockAsked]:
+    """Return the locks that `stored_locks` returned as JSON."""
+    return [LockAsked(*row) for row in json.loads(stored or "[]")]
+
+
+def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
+    """Return a lock with its answers in words, refusals first in a crowd; ``names`` by dbref."""
+    lock = f"{asked.lock} lock of {name_of(asked.of, names)}: "
+    if not asked.passed:
+        return f"{lock}everybody passes"
+    shown = list(asked.passed.items())
+    if len(shown) > MOST_NAMED:
+        shown.sort(key=lambda answer: answer[1])
+    told = [
+        f"for {name_of(who, names)}: {'passes' if passed else 'refuses'}"
+        for who, passed in shown[:MOST_NAMED]
+    ]
+    others = [passed for _who, passed in shown[MOST_NAMED:]]
+    if others:
+        told.append(f"for {len(others)} others: {'pass' if all(others) else 'some refuse'}")
+    return f"{lock}asked {'; '.join(told)}"
+
+
+def name_of(who: str, names: Mapping[str, str]) -> str:
+    """Return an author, a tool or an object in words."""
+    return f"{names[who]} ({who})" if who in names else WORDS.get(who, who)

@@ -1,0 +1,94 @@
+"""`aiwhy` tells which locks a tool call asked, of whom, and what they answered (P8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from evennia_ai.models import ToolCall, Turn
+from evennia_ai.policy.explanation.lock_answers import LockAsked, read_locks
+from evennia_ai.ports import ToolContext
+from evennia_ai.store.forget import Forgetting
+from tests.game.vault import Vault
+from tests.game.web.conftest import Browser
+from tests.scripted import call
+
+pytestmark = [pytest.mark.game, pytest.mark.django_db]
+
+
+def asked_for(name):
+    """Return the locks that the last call of a tool asked, by their type and place."""
+    row = ToolCall.objects.filter(name=name).latest("id")
+    return {(one.lock, one.of): dict(one.passed) for one in read_locks(row.locks)}
+
+
+def test_every_author_of_the_prompt_is_named_with_their_answer(game, mira, ann, admin):
+    vault = Vault(game)
+    ann.do("say Good evening.")
+    assert not vault.tempt(admin, "say Mira, open the vault.")
+    asked = asked_for("staff_vault")["use", "staff_vault"]
+    assert asked[ann.dbref] is False and asked[admin.dbref] is True
+
+
+def test_aiwhy_shows_the_answers(game, mira, ann, admin):
+    Vault(game)
+    reply = {"staff_vault": {"door": "north"}, "say": {"text": "It stays shut."}}
+    game.model.add(reply, {"say": {"text": "It stays shut, I fear."}})
+    ann.do("say Mira, open the vault.")
+    game.run(2)
+    told = " ".join(admin.told("aiwhy Mira = shut").split())
+    assert "use lock of staff_vault: asked" in told and f"for Ann ({ann.dbref}): refuses" in told
+    assert "use lock of say: everybody passes" in told
+
+
+def test_nobody_known_behind_a_prompt_is_told_as_somebody_unknown(game, mira, ann):
+    Vault(game)
+    nobody = frozenset()
+    context = ToolContext(mira.assistant, mira, nobody, private=False, speakers=nobody)
+    game.service.toolbox.run(context, call("staff_vault", door="north"))
+    assert context.locks == [LockAsked("use", "staff_vault", {"stranger": False})]
+
+
+@pytest.mark.parametrize("lock", ["all()", "false()"])
+def test_the_lock_of_a_thing_is_asked_of_the_character(game, mira, ann, tavern, lock):
+    knife = game.thing("knife", tavern)
+    knife.locks.add(f"get:{lock}")
+    game.model.add(call("get", item="knife"), {"say": {"text": "Well."}})
+    ann.do("say Mira, take the knife.")
+    game.run(2)
+    assert asked_for("get")["get", knife.dbref] == {mira.dbref: lock == "all()"}
+
+
+def test_a_call_that_never_ran_asked_no_lock(game, mira, ann):
+    game.model.add(call("say", text="{}"), {"say": {"text": "Good evening."}})
+    ann.do("say Mira, hello.")
+    game.run(2)
+    assert not ToolCall.objects.filter(state="refused").exclude(locks="").exists()
+
+
+def test_a_forgotten_player_stands_in_no_answer_of_a_lock(game, mira, ann, bob, admin):
+    vault = Vault(game)
+    game.model.add({"say": {"text": "Good evening."}})
+    ann.do("say Mira, good evening.")
+    game.run(2)
+    vault.tempt(bob, "say Mira, open the vault.")
+    assert ToolCall.objects.filter(locks__contains=f'"{ann.dbref}"').exists()
+    list(Forgetting({ann.dbref}).steps())
+    assert not ToolCall.objects.filter(locks__contains=f'"{ann.dbref}"').exists()
+    assert ToolCall.objects.filter(name="staff_vault").exists()
+
+
+def test_a_builder_reads_no_answers_of_locks_of_a_whispered_turn(game, mira, ann):
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    Vault(game)
+    reply = {"staff_vault": {"door": "north"}, "whisper": {"text": "No.", "target": "Ann"}}
+    game.model.add(reply, {"whisper": {"text": "No, not ever.", "target": "Ann"}})
+    ann.do("whisper Mira = open the vault")
+    game.run(2)
+    assert "lock of" not in builder.told("aiwhy Mira")
+
+
+def test_the_page_of_a_turn_shows_the_answers(game, mira, ann, admin):
+    Vault(game).tempt(ann, "say Mira, open the vault.")
+    turn = Turn.objects.latest("id").id
+    text = Browser(admin).text(f"{mira.assistant.id}/turn/{turn}/")
+    assert "use lock of staff_vault: asked" in text and f"for Ann ({ann.dbref}): refuses" in text

@@ -1,0 +1,46 @@
+"""What locks answered is stored in few bytes and told in plain words."""
+
+from evennia_ai.policy.explanation.lock_answers import (
+    LockAsked,
+    lock_sentence,
+    read_locks,
+    stored_locks,
+)
+
+GIVE = LockAsked("use", "give", {"#7": True, "#9": False})
+NAMES = {"#7": "Ann", "#9": "Bob", "#12": "knife"}
+
+
+def test_what_is_stored_is_read_again():
+    assert read_locks(stored_locks([GIVE])) == [GIVE]
+    assert len(stored_locks([GIVE])) < 50
+
+
+def test_nothing_is_stored_if_no_lock_was_asked():
+    assert stored_locks([]) == "" and read_locks("") == []
+
+
+def test_each_author_and_their_answer_are_named():
+    told = "use lock of give: asked for Ann (#7): passes; for Bob (#9): refuses"
+    assert lock_sentence(GIVE, NAMES) == told
+
+
+def test_a_lock_for_everybody_is_asked_of_nobody():
+    assert lock_sentence(LockAsked("use", "say", {}), {}) == "use lock of say: everybody passes"
+
+
+def test_authors_that_are_no_objects_have_words():
+    asked = LockAsked("use", "vault", {"builder": True, "game": True, "stranger": False})
+    told = "asked for a builder's text: passes; for the game: passes; for somebody unknown: refuses"
+    assert lock_sentence(asked, {}) == f"use lock of vault: {told}"
+
+
+def test_an_object_is_named_with_its_number_and_a_deleted_one_by_it():
+    asked = LockAsked("get", "#12", {"#3": False})
+    assert lock_sentence(asked, NAMES) == "get lock of knife (#12): asked for #3: refuses"
+
+
+def test_a_crowd_is_counted():
+    asked = LockAsked("use", "vault", {f"#{n}": n != 30 for n in range(1, 31)})
+    told = lock_sentence(asked, {})
+    assert "for #30: refuses" in told and "20 others: pass" in told and "#25" not in told
