@@ -6,16 +6,23 @@ from collections.abc import Sequence
 
 from evennia.utils.evmore import EvMore
 
-from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.commands.dry_run import addressed_line
-from evennia_ai.commands.why_rendering import part_table, whole_prompt, why_lines
+from evennia_ai.commands.why_rendering import call_lines, part_table, whole_prompt, why_lines
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
-from evennia_ai.policy.disclosure import DRY_RUNS, PUBLIC_WORDS
+from evennia_ai.policy.disclosure import DRY_RUNS, PUBLIC_WORDS, memory_kind, words_kind
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
 from evennia_ai.policy.explanation.prompt_parts import Part, parts_of
+from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.call_records import with_talk
-from evennia_ai.store.explanations import Explanation, explain, find_line
+from evennia_ai.store.explanations import (
+    Explanation,
+    explain,
+    explain_call,
+    find_call,
+    find_line,
+)
 from evennia_ai.turn.dry_run import next_request
 
 
@@ -26,6 +33,8 @@ class CmdAIWhy(AICommand):
     Usage:
       aiwhy <character> [= <n>, or words of the line]
       aiwhy/prompt <character> [= <n>, or words of the line]
+      aiwhy/call <character> [= <purpose> [<n>]]
+      aiwhy/call/prompt <character> [= <purpose> [<n>]]
 
     Tells of the last line that the character said, of the <n>th last one, or of
     the newest one with these words: what set it off, the parts of the prompt with
@@ -34,6 +43,10 @@ class CmdAIWhy(AICommand):
 
     Switches:
       prompt - the whole prompt as it was sent, rebuilt from the log
+      call   - the last or <n>th last model call that answered nobody, such as a
+               summary: what was asked, the reply, and what was made of it. Purposes
+               are summary (if none is given), pre_compaction, reflection, importance,
+               sleep_consolidate, goal_decompose and plan_day.
 
     "none of the prompt tells this" marks a claim that the model made up. The
     source is found by the words that both have, so it is a hint and no proof.
@@ -43,12 +56,34 @@ class CmdAIWhy(AICommand):
     key = "aiwhy"
     locks = "cmd:perm(Builder)"
     reads = PUBLIC_WORDS
-    switch_options = ("prompt",)
+    switch_options = ("prompt", "call")
+    combined = frozenset(switch_options)
 
     def run(self) -> None:
-        """Find the line and dispatch by switch."""
+        """Find the line or the call, and dispatch by switch."""
         script = self.find_assistant(self.lhs)
-        self.dispatch(script, self.explained(script))
+        find = self.called if "call" in self.switches else self.explained
+        self.dispatch(script, find(script))
+
+    def called(self, script: GameScript) -> Explanation:
+        """Return the model call that was asked for; raises UsageError, also if it is hidden."""
+        purpose, _, number = (self.rhs or TASK_SUMMARY).strip().partition(" ")
+        call = find_call(script.id, purpose, page_number(number))
+        if call is None:
+            raise UsageError(
+                f"{shown_name(script)} has no such call for '{clean_output(purpose, 40)}'. "
+                "|whelp aiwhy|n lists the purposes."
+            )
+        why = explain_call(call, [script.character_name])
+        for kind in (words_kind(why.private), memory_kind(why.private)):
+            self.ensure_may_read(kind)
+        return why
+
+    def do_call(self, script: GameScript, why: Explanation) -> None:
+        if "prompt" in self.switches:
+            self.do_prompt(script, why)
+        else:
+            self.msg("\n".join(call_lines(shown_name(script), why, self.reader)))
 
     def explained(self, script: GameScript) -> Explanation:
         """Return the line that was asked for with its reasons; raises UsageError."""

@@ -24,6 +24,7 @@ from evennia_ai.policy.explanation.prompt_parts import (
     Part,
 )
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.explanations import CHANGED, ERASED, EXACT, Explanation
 from evennia_ai.store.names import list_names, locks_of
 
@@ -59,6 +60,28 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
         return
     yield from prompt_lines(why, reader)
     yield from reply_lines(why, reader)
+    yield from sentence_lines(why, reader)
+
+
+def call_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
+    """Yield a model call outside the talk, which the reader must be allowed to read."""
+    at = why.message["metadata"]["at"][5:19].replace("T", " ")
+    whom = "everybody"
+    if why.stored is not None and why.private:
+        whom = clean_output(list_names(why.stored.kept.trace.audience), 120)
+    purpose = why.call.purpose if why.call else ""
+    yield f"|w{name}|n at {at} UTC: {purpose}, for {whom}"
+    yield from prompt_lines(why, reader)
+    yield from reply_lines(why, reader)
+    if purpose == TASK_SUMMARY and why.stored is not None:
+        made, kind = why.message["content"], words_kind(why.private)
+        yield "|wThe summary made of it|n"
+        yield from (
+            f"  {reader.show(kind, clean_output(line, LINE_CHARS), 'words')}"
+            for line in made.splitlines()
+        )
+        if not made:
+            yield "  none: it was rejected, or a later reply replaced it"
     yield from sentence_lines(why, reader)
 
 

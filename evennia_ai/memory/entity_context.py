@@ -131,5 +131,6 @@ def ask_for_attributes(
     name = script.character_name
     wire = synthesis_request(name, entity or "somebody", observations, known, with_sentiment=public)
     purpose, ids = CONTEXT_SLEEP_CONSOLIDATE.name, {item["id"] for item in observations}
-    reply: BackgroundReply = yield ask_in_background(script, purpose, wire, REPLY_TOKENS)
+    read = [*observations, *known]
+    reply: BackgroundReply = yield ask_in_background(script, purpose, wire, REPLY_TOKENS, read)
     return read_synthesis(reply.text, ids, with_sentiment=public), reply.is_cut

@@ -66,7 +66,9 @@ def find_steps(script: Script, goals: Goals, goal: Record) -> Steps[Counter[str]
     """
     context, name = CONTEXT_GOAL_DECOMPOSE, script.character_name
     wire = steps_request(context.prompt, name, script.persona, goal)
-    reply: BackgroundReply = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
+    reply: BackgroundReply = yield ask_in_background(
+        script, context.name, wire, REPLY_TOKENS, [goal]
+    )
     work = partial(goals.add_steps, goal["id"], read_steps(reply.text, goal))
     steps: int = yield persist(script.services.clock, work)
     return Counter(steps=steps, cut_off=int(reply.is_cut))

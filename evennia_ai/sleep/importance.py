@@ -67,7 +67,7 @@ def score_group(script: Script, journal: Journal, entries: Sequence[Record]) -> 
     """Score one audience's entries. Fires with how many; fails with `ProviderError`."""
     wire = scoring_request(script.character_name, entries)
     most_tokens = TOKENS_A_SCORE * (len(entries) + 2)
-    reply: BackgroundReply = yield ask_in_background(script, PURPOSE, wire, most_tokens)
+    reply: BackgroundReply = yield ask_in_background(script, PURPOSE, wire, most_tokens, entries)
     journal.asked_about.update(entry["id"] for entry in entries)
     found = read_scores(reply.text, len(entries))
     scores = {entries[number - 1]["id"]: score for number, score in found.items()}

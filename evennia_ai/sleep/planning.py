@@ -18,6 +18,7 @@ from evennia_ai.policy.records.day_plan import (
     read_plan,
 )
 from evennia_ai.policy.records.goal_tree import by_weight
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Script
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.background import (
@@ -54,7 +55,7 @@ def plan_day(script: Script, character: Character) -> Steps[dict[str, Any]]:
         return skip("its day is planned, or cannot be")
     goals = by_weight(character.ai_goals.open())[:MOST_GOALS]
     told = [goal["content"] for goal in goals]
-    requests = [told] if has_model(script) else []
+    requests = [goals] if has_model(script) else []
     work = partial(ask_for_plan, script)
     asked: Asked[tuple[Sequence[Planned], bool]] = yield ask_each(script, requests, work)
     if asked.error:
@@ -74,7 +75,7 @@ def plan_day(script: Script, character: Character) -> Steps[dict[str, Any]]:
 
 
 @inlineCallbacks
-def ask_for_plan(script: Script, goals: Sequence[str]) -> Steps[tuple[Sequence[Planned], bool]]:
+def ask_for_plan(script: Script, goals: Sequence[Record]) -> Steps[tuple[Sequence[Planned], bool]]:
     """Ask a model for a plan.
 
     Fires with its complete parts, none if they are too few, and True if the reply reached its token
@@ -82,6 +83,9 @@ def ask_for_plan(script: Script, goals: Sequence[str]) -> Steps[tuple[Sequence[P
     """
     context, name = CONTEXT_PLAN_DAY, script.character_name
     places = places_near(script.services.world.situation(script.character).exits)
-    wire = plan_request(context.prompt, name, script.persona, goals, places)
-    reply: BackgroundReply = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
+    told = [goal["content"] for goal in goals]
+    wire = plan_request(context.prompt, name, script.persona, told, places)
+    reply: BackgroundReply = yield ask_in_background(
+        script, context.name, wire, REPLY_TOKENS, goals
+    )
     return read_plan(reply.text, places), reply.is_cut

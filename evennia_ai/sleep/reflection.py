@@ -95,7 +95,9 @@ def reflect_on(
     if by_model:
         context = CONTEXT_REFLECTION
         wire = reflection_request(context.prompt, script.character_name, entries, names)
-        reply: BackgroundReply = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
+        reply: BackgroundReply = yield ask_in_background(
+            script, context.name, wire, REPLY_TOKENS, entries
+        )
         read, is_cut = read_insights(reply.text, entries), reply.is_cut
     else:
         read = Read(reflect_plainly(entries, names))

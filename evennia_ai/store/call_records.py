@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from evennia_ai import models
-from evennia_ai.messages import Message, WireMessage
+from evennia_ai.messages import Message, WireMessage, make_message
 from evennia_ai.policy.context.projection import make_marker, show_marker
 from evennia_ai.policy.explanation.call_record import (
     CallRecord,
@@ -95,12 +95,14 @@ def with_talk(assistant_id: int, kept: KeptCall, digest: str = "") -> StoredCall
 
 
 def marker_of(assistant_id: int, kept: KeptCall) -> Message | None:
-    """Return the summary that a prompt showed, None if it showed none."""
+    """Return the summary that a prompt showed, or was to update; None for none."""
     row = models.Compaction.objects.filter(
         assistant_id=assistant_id, id=kept.trace.summary_id
     ).first()
     if row is None:
         return None
+    if kept.trace.teller:
+        return make_message("user", row.summary.get(kept.trace.part, ""))
     return show_marker(make_marker(record_from_row(row)), frozenset(kept.trace.audience))
 
 

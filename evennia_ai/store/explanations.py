@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from evennia_ai import models
-from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message
+from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message, make_message
 from evennia_ai.policy.conversation.react import step_of
 from evennia_ai.policy.explanation.attribution import Attribution, attribute
 from evennia_ai.policy.explanation.prompt_parts import Part, parts_of
-from evennia_ai.policy.facts.sources import words_of_calls
-from evennia_ai.policy.model_text import read_object
+from evennia_ai.policy.facts.sources import sentences_of, words_of_calls
+from evennia_ai.policy.model_text import read_line_object, read_object, reply_lines
+from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.call_records import StoredCall, load_call
+from evennia_ai.store.compactions import MASK
 from evennia_ai.store.reports import rows_of
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.search import WORDS_IN, rows_with
@@ -87,14 +91,67 @@ def explain(message: Message, names: Sequence[str]) -> Explanation:
         return Explanation(message, text, turn)
     step = step_of(call_id_of(message, turn))
     acts = [act for act in turn.tool_calls.all() if step_of(act.call_id) == step]
-    call, stored, state = call_of(turn, step)
+    call, stored, state = call_of(turn.model_calls.all(), step)
+    found = Explanation(message, text, turn, call, acts, state, stored=stored)
+    return with_sources(found, names)
+
+
+def with_sources(why: Explanation, names: Sequence[str]) -> Explanation:
+    """Return an explanation with the parts of its prompt and the sources of its sentences."""
+    stored = why.stored
     if stored is None:
-        return Explanation(message, text, turn, call, acts, state)
+        return why
     parts = parts_of(stored.kept, stored.marker, stored.talk, stored.own)
-    return Explanation(
-        message, text, turn, call, acts, state, stored.missing, stored, parts,
-        attribute(text, parts, names),
-    )  # fmt: skip
+    sentences = attribute(why.text, parts, names)
+    return replace(why, missing=stored.missing, parts=parts, sentences=sentences)
+
+
+def find_call(assistant_id: int, purpose: str, number: int) -> models.ModelCall | None:
+    """Return the ``number``-th last reply that an assistant got for a purpose, from 1."""
+    rows = rows_of(models.ModelCall, assistant_id).filter(purpose=purpose, error_kind="")
+    return next(iter(rows.order_by("-id")[number - 1 : number]), None)
+
+
+def explain_call(call: models.ModelCall, names: Sequence[str]) -> Explanation:
+    """Return what a call outside the talk was asked; its text is what was made of the reply.
+
+    That is the stored part of the summary; of other calls, and of a summary that was not stored, it
+    is the reply, and the content of the ``message`` is empty.
+    """
+    _call, stored, state = call_of([call])
+    reply = stored.kept.reply.text if stored else ""
+    made = summary_of(call, stored.kept.trace.part, reply) if stored else ""
+    text = made or (reply if call.purpose == TASK_SUMMARY else told_in(reply))
+    message = make_message("assistant", made, at=call.at.isoformat())
+    return with_sources(Explanation(message, text, None, call, (), state, stored=stored), names)
+
+
+def told_in(reply: str) -> str:
+    """Return the texts in a reply of JSON objects, one on each line."""
+    objects = map(read_line_object, reply_lines(reply))
+    return "\n".join(str(v) for one in objects for v in one.values() if isinstance(v, str))
+
+
+def summary_of(call: models.ModelCall, part: str, reply: str) -> str:
+    """Return the part of the next compaction's summary that was made of a reply, "" for none."""
+    if call.purpose != TASK_SUMMARY:
+        return ""
+    rows = compactions_of(call.assistant_id).filter(at__gte=call.at)
+    summary = rows.order_by("id").values_list("summary", flat=True).first() or {}
+    text = str(summary.get(part, ""))
+    return text if any(sentence in reply for sentence in sentences_of(text)) else ""
+
+
+def compactions_of(assistant_id: int) -> Any:
+    """Return the compactions of an assistant without masks, as a queryset."""
+    return models.Compaction.objects.filter(assistant_id=assistant_id).exclude(reason=MASK)
+
+
+def calls_of_compaction(assistant_id: int, compaction_id: int, at: datetime) -> list[Any]:
+    """Return the model calls for a compaction's summary: those since the compaction before."""
+    before = compactions_of(assistant_id).filter(id__lt=compaction_id).aggregate(at=Max("at"))["at"]
+    calls = rows_of(models.ModelCall, assistant_id).filter(purpose=TASK_SUMMARY, at__lte=at)
+    return list((calls.filter(at__gt=before) if before else calls).order_by("id")[:PAGE])
 
 
 def explain_turn(turn_id: int, names: Sequence[str]) -> list[Explanation]:
@@ -117,12 +174,14 @@ def call_id_of(message: Message, turn: models.Turn) -> str:
     return next(said, "")
 
 
-def call_of(turn: models.Turn, step: int) -> tuple[models.ModelCall | None, StoredCall | None, str]:
-    """Return the model call of a turn's step with its prompt, and how that compares."""
-    calls = sorted(turn.model_calls.all(), key=lambda call: -call.id)
+def call_of(
+    of_turn: Iterable[models.ModelCall], step: int | None = None
+) -> tuple[models.ModelCall | None, StoredCall | None, str]:
+    """Return the call of a turn's step, or the last one, with its prompt and how that compares."""
+    calls = sorted(of_turn, key=lambda call: -call.id)
     for call in calls:
         found = load_call(call.id)
-        if found is not None and found.kept.trace.step == step:
+        if found is not None and step in (None, found.kept.trace.step):
             return call, found, EXACT if found.is_exact else CHANGED
     erased = models.CallRecord.objects.filter(
         id__in=[call.id for call in calls], packed=b""

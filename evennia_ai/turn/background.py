@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -13,12 +13,15 @@ from twisted.logger import Logger
 from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import OFFLINE, LLMReply, WireMessage
+from evennia_ai.policy.authors import of_records
 from evennia_ai.policy.compaction.summary import CUT_OFF
 from evennia_ai.policy.model_text import complete_lines
+from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.ports import Scene, Script
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.turn.llm_interaction import background_request
 from evennia_ai.turn.model_call import ask_apart
+from evennia_ai.turn.prompt_trace import trace_apart
 
 log = Logger()
 T = TypeVar("T")
@@ -50,16 +53,26 @@ def calls_tools(script: Script) -> bool:
 
 @inlineCallbacks
 def ask_in_background(
-    script: Script, purpose: str, messages: Sequence[WireMessage], max_tokens: int
+    script: Script,
+    purpose: str,
+    messages: Sequence[WireMessage],
+    max_tokens: int,
+    read: Sequence[Record],
 ) -> Steps[BackgroundReply]:
     """Ask the model for summaries, at the gateway's low priority.
 
-    ``purpose`` is the call's name in the log; ``messages`` are everything that the model sees.
+    ``purpose`` is the call's name in the log; ``messages`` are everything that the model sees, and
+    ``read`` the character's records in it, all for one audience.
     Fires with the reply, without a last line that was cut off. Fails with a `ProviderError`, and
     with TurnAborted if the assistant must not think any more.
     """
     scene = Scene(script.character_name, script.persona, ())
-    request = background_request(script, messages, scene, max_tokens)
+    confided = (one["audience"] for one in read if one["audience"] is not None)
+    request = replace(
+        background_request(script, messages, scene, max_tokens),
+        trace=trace_apart(next(confided, None)),
+        authors=of_records(read).union(*map(people_in, read)),
+    )
     reply: LLMReply = yield ask_apart(script, request, purpose)
     if reply.finish_reason == CUT_OFF:
         return BackgroundReply(complete_lines(reply.content), is_cut=True)

@@ -9,8 +9,9 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import Audience, LLMReply, Message, WireMessage, is_offline
+from evennia_ai.messages import Audience, Authors, LLMReply, Message, WireMessage, is_offline
 from evennia_ai.policy.audience import select_visible
+from evennia_ai.policy.authors import of_messages
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
     summary_problem,
@@ -33,6 +34,7 @@ from evennia_ai.scheduling import Steps
 from evennia_ai.turn.model_call import ask_apart
 from evennia_ai.turn.prompt_building import Asking, Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import PromptContext, lore_text
+from evennia_ai.turn.prompt_trace import trace_summary
 
 log = Logger()
 
@@ -128,6 +130,8 @@ class SummaryTerms:
     deadline_at: float | None = None
     # Dbrefs of those whose budgets pay for it, besides the assistant's own.
     payer: Audience = frozenset()
+    audience: Audience | None = None  # of the summary, None for everybody
+    authors: Authors = frozenset()  # of all its material (`policy.authors`)
 
 
 def tokens_a_word(messages: Sequence[Message]) -> float:
@@ -168,7 +172,11 @@ def generate_context_summary(
     material = (previous, *lines)
     scene = Scene(name, script.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room)
     most_tokens = max(SUMMARY_TOKENS, config.max_reply_tokens)
-    request = background_request(script, wire, scene, most_tokens, terms.payer)
+    request = replace(
+        background_request(script, wire, scene, most_tokens, terms.payer),
+        trace=trace_summary(script, stated, terms.audience, previous, with_results),
+        authors=terms.authors or of_messages(stated),
+    )
     reply: LLMReply = yield ask_apart(
         script, request, TASK_SUMMARY, terms.profile, terms.deadline_at
     )

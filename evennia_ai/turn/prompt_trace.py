@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from evennia_ai.messages import Message, to_wire
+from evennia_ai.messages import Audience, Message, is_private, to_wire
 from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.policy.explanation.call_record import PromptTrace, Span
 from evennia_ai.ports import Script
@@ -34,6 +35,37 @@ def trace_talk(script: Script, said: Sequence[Message], own: Sequence[Message]) 
             for one in (*said, *own)
             if one["metadata"].get("shortened") and is_logged(one)
         },
+    )
+
+
+def trace_apart(audience: Iterable[str] | None) -> PromptTrace:
+    """Return the trace of a call apart from any turn; an audience of None is public."""
+    return PromptTrace(audience=tuple(sorted(audience or ())), private=audience is not None, step=0)
+
+
+def trace_summary(
+    script: Script,
+    messages: Sequence[Message],
+    audience: Audience | None,
+    previous: str,
+    with_results: bool,
+) -> PromptTrace:
+    """Return the trace of a request to summarise messages, all of one audience."""
+    if audience is None and any(map(is_private, messages)):
+        audience = frozenset()
+    apart, record = trace_apart(audience), script.conversation.current.record
+    if not all(map(is_logged, messages)):  # pieces of a long message
+        return apart
+    is_stored = record is not None and record.summary.get(apart.part) == previous != ""
+    return replace(
+        trace_talk(script, messages, ()),
+        audience=apart.audience,
+        private=apart.private,
+        step=0,
+        summary_id=record.id if record and is_stored else 0,
+        teller=script.character_name,
+        with_results=with_results,
+        previous="" if is_stored else previous,
     )
 
 

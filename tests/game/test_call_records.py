@@ -21,10 +21,10 @@ SUMMARY = "Ann and Bob talked about ships, and Mira kept the knife."
 
 def sent_and_stored(game):
     """Yield each request of the test's model with the stored call that it became."""
-    rows = models.ModelCall.objects.exclude(turn=None).order_by("id").values_list("id", flat=True)
-    turns = [request for request in game.model.requests if request.trace is not None]
-    assert len(rows) == len(turns)
-    for request, call_id in zip(turns, rows, strict=True):
+    rows = models.ModelCall.objects.order_by("id").values_list("id", flat=True)
+    requests = game.model.requests
+    assert len(rows) == len(requests)
+    for request, call_id in zip(requests, rows, strict=True):
         yield request, load_call(call_id)
 
 

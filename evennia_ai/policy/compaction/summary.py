@@ -132,9 +132,13 @@ def summary_request(
         parts.append(UPDATE)
     if focus:
         parts.append(f"Above all keep what has to do with this: {focus}")
-    material = [fenced("previous", unmarked(previous))] if previous else []
-    material.append(fenced("transcript", "\n".join(lines)))
-    return request("\n\n".join(parts), "\n\n".join(material), with_marks=True)
+    return request("\n\n".join(parts), summary_material(previous, lines), with_marks=True)
+
+
+def summary_material(previous: str, lines: Iterable[str]) -> str:
+    """Return what is summarised: the summary so far, if any, and the lines."""
+    before = [fenced("previous", unmarked(previous))] if previous else []
+    return "\n\n".join([*before, fenced("transcript", "\n".join(lines))])
 
 
 def text_room(room_tokens: int) -> int:

@@ -16,7 +16,8 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from evennia_ai.messages import Authors, Message, WireMessage, to_wire, with_content
-from evennia_ai.policy.context.projection import mask_results
+from evennia_ai.policy.compaction.summary import summary_material, transcript_lines
+from evennia_ai.policy.context.projection import mask_results, part_key
 
 DIGEST_CHARS = 32
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -90,7 +91,17 @@ class PromptTrace:
     lore: tuple[str, ...] = ()  # titles
     length: int = 0  # how many wire messages it has
     withheld: tuple[str, ...] = ()  # tools that some author of the prompt may not use
-    step: int = 1
+    step: int = 1  # of the turn, 0 of a call apart from any turn
+    # Of a request for a summary: the character's name, whether its lines hold results of tools, and
+    # the summary to be updated, unless that is of ``summary_id``.
+    teller: str = ""
+    with_results: bool = True
+    previous: str = ""
+
+    @property
+    def part(self) -> str:
+        """Return the key of a summary's part for its audience."""
+        return part_key(frozenset(self.audience) if self.private else None)
 
 
 @dataclass(frozen=True)
@@ -119,7 +130,8 @@ class KeptCall:
     trace: PromptTrace
     sent: Sent
     reply: RawReply
-    extra: tuple[WireMessage, ...] = ()  # messages behind the prompt that no log has
+    # messages that no log has: behind the prompt of a turn, all or the first of a call apart
+    extra: tuple[WireMessage, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,7 +174,7 @@ def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Author
         "talk": trace.talk.packed(),
         "origins": [[one.label, one.source, round(one.score, 3)] for one in trace.origins],
         "reply": [kept.reply.text, kept.reply.calls],
-        "extra": messages[trace.length :],
+        "extra": messages[:1] if trace.teller else messages[trace.length :],
     }
     packer = zlib.compressobj(LEVEL, zdict=dictionary(shared))
     packed = packer.compress(dumped(body).encode()) + packer.flush()
@@ -223,6 +235,10 @@ def rebuilt(
     ``marker`` is its summary, and ``talk`` and ``own`` are its messages, as the log has them.
     """
     trace = kept.trace
+    if trace.teller:
+        lines = transcript_lines(as_shown(talk, trace), trace.teller, trace.with_results)
+        previous = marker["content"] if marker else trace.previous
+        return [*kept.extra, user(summary_material(previous, lines))]
     shown = [] if marker is None else [marker]
     said, acts = (to_wire(as_shown(messages, trace)) for messages in ([*shown, *talk], own))
     said, acts = [*said, *trace.unlogged], [*acts, *trace.unlogged_own]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evennia_ai.messages import Message, WireMessage, prompt_text
 from evennia_ai.policy import author_note
-from evennia_ai.policy.explanation.call_record import KeptCall, Origin, dumped
+from evennia_ai.policy.explanation.call_record import KeptCall, Origin, as_shown, dumped
 from evennia_ai.policy.facts.sources import words_of_calls
 
 RULES, TOOLS, SCHEMA, PERSONA, SUMMARY = "rules", "tools", "answer form", "persona", "summary"
@@ -62,6 +62,8 @@ def parts_of(
 ) -> list[Part]:
     """Return the parts of a prompt in their order, without empty ones."""
     trace, sent = kept.trace, kept.sent
+    if not trace.step:
+        return parts_apart(kept, marker, talk)
     first, *others = [str(message["content"]) for message in trace.opening] or [""]
     persona = "\n".join(filter(None, (first[trace.rules_chars :].strip(), *others)))
     found = [
@@ -75,6 +77,21 @@ def parts_of(
         (NEW, [Line(line) for line in trace.scene[1:]]),
         (ACTS, [*talk_lines(own), *map(wire_line, (*trace.unlogged_own, *kept.extra))]),
         (QUESTION, [Line(line) for line in trace.ending]),
+    ]
+    return [Part(name, lines) for name, many in found if (lines := filled(many))]
+
+
+def parts_apart(kept: KeptCall, marker: Message | None, talk: Sequence[Message]) -> list[Part]:
+    """Return the parts of the prompt of a call apart from any turn, without empty ones."""
+    trace = kept.trace
+    rules, *material = [str(message["content"]).splitlines() for message in kept.extra]
+    previous = marker["content"] if marker else trace.previous
+    shown = talk if trace.with_results else [one for one in talk if one["role"] != "tool"]
+    found = [
+        (RULES, map(Line, rules)),
+        (SUMMARY, map(Line, previous.splitlines())),
+        (TALK, talk_lines(as_shown(shown, trace))),
+        (MATERIALS, [Line(line) for lines in material for line in lines]),
     ]
     return [Part(name, lines) for name, many in found if (lines := filled(many))]
 

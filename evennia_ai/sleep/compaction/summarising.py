@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Message
+from evennia_ai.policy.authors import of_messages, of_parts
 from evennia_ai.policy.compaction.digest import make_digest, split_turn, with_turn
 from evennia_ai.policy.compaction.summary import is_shorter_than_its_summary, transcript_lines
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
@@ -58,8 +59,12 @@ def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, SummaryPa
     request, earlier, room = task.request, task.view.record, task.limits.summary_room
     texts = earlier.summary if earlier else {}
     parts = {key: SummaryPart(text, SUMMARY) for key, text in texts.items()}
-    terms = SummaryTerms(room, deadline_at=deadline_of(script, request))
+    deadline_at, speakers = deadline_of(script, request), earlier.speakers if earlier else {}
     for key, evicted in split_task(task).items():
+        authors = of_messages(evicted.messages) | of_parts(speakers, texts.keys() & {key})
+        terms = SummaryTerms(
+            room, deadline_at=deadline_at, audience=part_audience(key), authors=authors
+        )
         part: SummaryPart | None = yield sum_up(script, request, evicted, texts.get(key, ""), terms)
         if part is None:
             return None

@@ -13,11 +13,13 @@ from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.schedule.sleep_report import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.compactions import MASK
+from evennia_ai.store.explanations import calls_of_compaction, explain_call
 from evennia_ai.store.names import names_of
 from evennia_ai.store.page_rows import Row, lines_between, rows_before
 from evennia_ai.store.reports import find_row, seconds_between
 from evennia_ai.web.staff.access import staff_page
 from evennia_ai.web.staff.rendering import IN_PRIVATE, Shown, number_or_none, page_lines, page_text
+from evennia_ai.web.staff.turn import why_line
 
 ROWS_A_PAGE = 25
 LINES_A_PAGE = 100
@@ -42,7 +44,9 @@ def compaction(request: Any, reader: Reader, who: Row, number: int) -> dict[str,
     found = lines_between(who["id"], first, row["upto_seq"], LINES_A_PAGE + 1)
     lines = found[:LINES_A_PAGE]
     shown = Shown.of(reader, who, lines)
+    calls = calls_of_compaction(who["id"], number, row["at"])
     return {
+        "whys": [why_line(explain_call(call, [who["name"]]), reader) for call in calls],
         "row": shown_compaction(row),
         "lines": [shown.line(line) for line in lines],
         "later": str(found[-1]["id"]) if len(found) > LINES_A_PAGE else None,

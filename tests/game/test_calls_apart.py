@@ -1,0 +1,195 @@
+"""Prompts of calls outside the talk are kept too: `aiwhy/call` and the page of a compaction."""
+
+from __future__ import annotations
+
+import pytest
+
+from evennia_ai import models
+from evennia_ai.messages import make_message
+from evennia_ai.policy.explanation.prompt_parts import MATERIALS, RULES, SUMMARY, TALK, parts_of
+from evennia_ai.sleep.compaction import compact_conversation_history
+from evennia_ai.store.call_records import load_call
+from evennia_ai.store.forget import Forgetting
+from tests.game.test_reflection import line, live_through, think_over
+from tests.game.web.conftest import Browser
+
+__all__ = ["think_over"]
+pytestmark = [pytest.mark.game, pytest.mark.django_db]
+
+GOODS = "beer stew rope wine salt cloth tar oil corn wool".split()
+SUMMARY_TEXT = "Ann sells beer for 3 silver. Ann sells stew for 4 silver. The baron is dead."
+SECOND = "Ann sells beer, stew and rope. Everything costs silver. Ann asks about the harbour."
+SECRET = "Ann hides a ruby under the third stair. She tells only Mira of it, and nobody else."
+
+
+def talk(game, ann, number=8, how="say Mira, the"):
+    """Let Ann tell the prices of her goods, and Mira answer."""
+    for nth in range(number):
+        game.model.add({"say": {"text": f"I hear you, number {nth}."}})
+        ann.do(f"{how} {GOODS[nth % 10]} that I sell costs {nth + 3} silver in the market hall.")
+        game.run(61)
+
+
+def compact(game, mira, *replies, keep=2):
+    game.model.script[:] = replies
+    result = []
+    doing = compact_conversation_history(mira.assistant, mira, force=True, keep_recent=keep)
+    doing.addBoth(result.append)
+    game.run(2)
+    assert result[0]["success"], result
+
+
+def heard(ann, words):
+    """Return a message of Ann's words."""
+    known = {"speaker": ann.dbref, "nature": "claimed", "audience": [ann.dbref]}
+    return make_message("user", f"Ann says: {words}", **known)
+
+
+def apart(purpose="summary"):
+    """Return the stored calls for a purpose, oldest first."""
+    rows = models.ModelCall.objects.filter(purpose=purpose).order_by("id")
+    return [load_call(row.id) for row in rows]
+
+
+@pytest.fixture
+def summed_up(game, mira, ann):
+    """Return Mira after a compaction of what Ann said aloud."""
+    talk(game, ann)
+    compact(game, mira, SUMMARY_TEXT)
+    return mira
+
+
+def test_a_request_for_a_summary_is_rebuilt_byte_for_byte(game, summed_up, ann):
+    talk(game, ann)
+    compact(game, summed_up, SECOND)
+    sent = [request for request in game.model.requests if request.scene.task == "summary"]
+    assert len(sent) == 2 == len(apart())
+    for request, stored in zip(sent, apart(), strict=True):
+        assert stored.messages == request.messages and stored.is_exact and not stored.missing
+    first, second = ([part.name for part in parts_of_call(one)] for one in apart())
+    assert first == [RULES, TALK] and second == [RULES, SUMMARY, TALK]
+
+
+def parts_of_call(stored):
+    return parts_of(stored.kept, stored.marker, stored.talk, stored.own)
+
+
+def test_the_record_of_a_long_summary_holds_ids_and_no_lines(game, mira, ann):
+    lines = [f"{GOODS[n % 10]} number {n} costs {n * 7} silver" for n in range(400)]
+    mira.assistant.conversation.append([heard(ann, line) for line in lines])
+    compact(game, mira, SUMMARY_TEXT)
+    (stored,) = apart()
+    assert stored.is_exact and len(str(stored.messages)) > 15_000
+    assert len(bytes(models.CallRecord.objects.get().packed)) < 1_500
+
+
+def test_a_long_message_that_is_summarised_in_pieces_is_kept_with_its_words(game, mira, ann):
+    talk(game, ann, 3)
+    long = " ".join(f"the {GOODS[n % 10]} costs {n} silver," for n in range(400))
+    mira.assistant.conversation.append([heard(ann, long), heard(ann, "That is all.")])
+    mira.assistant.db.max_context_tokens = 3_000
+    mira.assistant.resolve_settings()
+    compact(game, mira, *[SUMMARY_TEXT] * 9, keep=1)
+    assert len(apart()) > 1 and all(one.is_exact for one in apart())
+
+
+def test_a_summary_without_results_of_tools_and_with_hidden_lines_is_rebuilt(
+    game, mira, ann, admin
+):
+    ann.character.db.desc = "A sailor with many tales. " * 20
+    game.model.add({"look": {"target": "Ann"}}, {"say": {"text": "You look well."}})
+    ann.do("say Mira, look at me.")
+    game.run(61)
+    talk(game, ann)
+    script = mira.assistant
+    seqs = [one["metadata"]["seq"] for one in script.conversation.current.messages]
+    script.conversation.mask(seqs[4])
+    admin.do(f"aihistory/hide Mira = {seqs[5]}")
+    compact(game, mira, "", SUMMARY_TEXT)
+    first, second = apart()
+    assert first.is_exact and second.is_exact
+    assert not second.kept.trace.with_results and "= [TOOL" not in str(second.messages)
+
+
+def test_a_changed_summary_is_told_as_not_as_it_was_sent(game, summed_up, ann, admin):
+    talk(game, ann)
+    compact(game, summed_up, SECOND)
+    models.Compaction.objects.update(summary={"public": "something else"})
+    assert "not as it was sent" in admin.told("aiwhy/call Mira")
+
+
+def test_aiwhy_tells_what_a_summary_was_made_of(summed_up, admin):
+    told = admin.told("aiwhy/call Mira = summary")
+    assert "summary, for everybody" in told and "rebuilt from the log, as it was sent" in told
+    assert "  rules" in told and "  talk" in told
+    for title in ("The reply as it came", "The summary made of it"):
+        assert "Ann sells beer for 3 silver" in told.split(title)[1]
+    sources = told.split("Where each sentence comes from")[1]
+    assert "talk (message" in sources.split("  2. ")[0]
+    assert "none of the prompt tells this" in sources.split("  3. ")[1]
+    whole = admin.told("aiwhy/call/prompt Mira = summary")
+    assert "--- rules" in whole and "the beer that I sell costs 3 silver" in whole
+
+
+def test_a_rejected_summary_was_made_into_nothing(game, mira, ann, admin):
+    talk(game, ann)
+    compact(game, mira, "I'm sorry, I can't help with that.", SUMMARY_TEXT)
+    told = admin.told("aiwhy/call Mira = summary 2")
+    assert "none: it was rejected" in told and "can't help" in told
+    assert "none: it was rejected" not in admin.told("aiwhy/call Mira = summary")
+
+
+def test_the_page_of_a_compaction_shows_what_its_summary_was_made_of(summed_up, admin):
+    row = models.Compaction.objects.get()
+    text = Browser(admin).text(f"{summed_up.assistant.id}/compaction/{row.id}/")
+    assert "What the summary was made of" in text and "What stood in the prompt" in text
+    assert "nothing in the prompt says this" in text
+
+
+def test_a_builder_reads_nothing_of_a_private_summary(game, mira, ann, admin):
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    talk(game, ann, 10, "whisper Mira = a ruby lies under the third stair, the")
+    compact(game, mira, SECRET)
+    for typed in ("aiwhy/call Mira", "aiwhy/call/prompt Mira"):
+        told = builder.told(typed)
+        assert "ruby" not in told and "Only Admins may read that." in told
+    row = models.Compaction.objects.get()
+    page = f"{mira.assistant.id}/compaction/{row.id}/"
+    assert "ruby" not in Browser(builder).text(page)
+    told = admin.told("aiwhy/call Mira")
+    assert "ruby" in told and "summary, for Ann" in told
+    assert "ruby" in Browser(admin).text(page)
+
+
+def test_the_request_of_a_reflection_is_kept(game, mira, admin, ann, think_over):
+    ids = live_through(game, mira, 16, "Ann lost her boat number {n}.", speakers=[ann.dbref])
+    game.model.add(line("Ann lost boat number 3.", *ids[3:5]))
+    think_over()
+    (stored,) = apart("reflection")
+    assert stored.is_exact and [part.name for part in parts_of_call(stored)] == [RULES, MATERIALS]
+    assert "boat number 7" in admin.told("aiwhy/call/prompt Mira = reflection")
+    sources = admin.told("aiwhy/call Mira = reflection").split("comes from")[1]
+    assert "materials" in sources and "2. " not in sources
+    list(Forgetting({ann.dbref}).steps())
+    assert "erased" in admin.told("aiwhy/call Mira = reflection")
+
+
+def test_a_forgotten_player_is_in_no_kept_request_for_a_summary(summed_up, game, ann):
+    talk(game, ann)
+    compact(game, summed_up, SECOND)
+    list(Forgetting({ann.dbref}).steps())
+    assert apart() == [None, None]
+    assert not any(bytes(row.packed) for row in models.CallRecord.objects.all())
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("aiwhy/call", "Which character?"),
+        ("aiwhy/call Mira = summary 99", "Mira has no such call for 'summary'."),
+        ("aiwhy/call Mira = dreams", "Mira has no such call for 'dreams'."),
+        ("aiwhy/call Mira = summary first", "'first' is no number."),
+    ],
+)
+def test_a_wrong_use_is_answered_with_a_hint(summed_up, admin, typed, answer):
+    assert answer in admin.told(typed)
