@@ -8,7 +8,7 @@ from evennia.utils.evmore import EvMore
 
 from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.commands.dry_run import addressed_line
-from evennia_ai.commands.why_rendering import call_lines, part_table, whole_prompt, why_lines
+from evennia_ai.commands.why_rendering import part_table, whole_prompt, why_lines
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import DRY_RUNS, PUBLIC_WORDS, memory_kind, words_kind
@@ -60,10 +60,13 @@ class CmdAIWhy(AICommand):
     combined = frozenset(switch_options)
 
     def run(self) -> None:
-        """Find the line or the call, and dispatch by switch."""
+        """Find the line or the call, and show why, or the prompt."""
         script = self.find_assistant(self.lhs)
-        find = self.called if "call" in self.switches else self.explained
-        self.dispatch(script, find(script))
+        why = self.called(script) if "call" in self.switches else self.explained(script)
+        if "prompt" in self.switches:
+            self.show_kept_prompt(script, why)
+        else:
+            self.msg("\n".join(why_lines(shown_name(script), why, self.reader)))
 
     def called(self, script: GameScript) -> Explanation:
         """Return the model call that was asked for; raises UsageError, also if it is hidden."""
@@ -79,12 +82,6 @@ class CmdAIWhy(AICommand):
             self.ensure_may_read(kind)
         return why
 
-    def do_call(self, script: GameScript, why: Explanation) -> None:
-        if "prompt" in self.switches:
-            self.do_prompt(script, why)
-        else:
-            self.msg("\n".join(call_lines(shown_name(script), why, self.reader)))
-
     def explained(self, script: GameScript) -> Explanation:
         """Return the line that was asked for with its reasons; raises UsageError."""
         wanted, name = (self.rhs or "").strip(), shown_name(script)
@@ -99,10 +96,8 @@ class CmdAIWhy(AICommand):
             raise UsageError(f"{name} has said nothing yet.")
         return explain(line, [script.character_name])
 
-    def do_default(self, script: GameScript, why: Explanation) -> None:
-        self.msg("\n".join(why_lines(shown_name(script), why, self.reader)))
-
-    def do_prompt(self, script: GameScript, why: Explanation) -> None:
+    def show_kept_prompt(self, script: GameScript, why: Explanation) -> None:
+        """Show the whole prompt; raises UsageError if it was not kept."""
         if why.stored is None:
             raise UsageError(f"The prompt was not kept. See |waiwhy {shown_name(script)}|n.")
         show_prompt(self, why.parts, why.private)

@@ -24,7 +24,6 @@ from evennia_ai.policy.explanation.prompt_parts import (
     Part,
 )
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.explanations import CHANGED, ERASED, EXACT, Explanation
 from evennia_ai.store.names import list_names, locks_of
 
@@ -43,10 +42,13 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
     """Yield the explanation of a line, as far as the reader may see it."""
     kind = words_kind(why.private)
     heard_by = list_names(why.message["metadata"].get("audience") or [])
-    said = reader.show(kind, f'"{clean_output(why.text, TEXT_CHARS)}"', "words")
+    where = f"turn {why.turn.id}, to {heard_by}" if why.turn else f"to {heard_by}"
+    if why.turn is None and why.call is not None:
+        where = f"{why.call.purpose}, for {heard_by if why.private else 'everybody'}"
+    text = f'"{clean_output(why.text, TEXT_CHARS)}"' if why.text else "no text came of it"
+    said = reader.show(kind, text, "words")
     at = why.message["metadata"]["at"][5:19].replace("T", " ")
-    turn = f", turn {why.turn.id}" if why.turn else ""
-    yield f"|w{name}|n at {at} UTC{turn}, to {clean_output(heard_by, 120)}:\n  {said}"
+    yield f"|w{name}|n at {at} UTC, {clean_output(where, 120)}:\n  {said}"
     if why.turn is not None:
         events = why.turn.events.all()
         yield "|wSet off by|n"
@@ -60,28 +62,6 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
         return
     yield from prompt_lines(why, reader)
     yield from reply_lines(why, reader)
-    yield from sentence_lines(why, reader)
-
-
-def call_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
-    """Yield a model call outside the talk, which the reader must be allowed to read."""
-    at = why.message["metadata"]["at"][5:19].replace("T", " ")
-    whom = "everybody"
-    if why.stored is not None and why.private:
-        whom = clean_output(list_names(why.stored.kept.trace.audience), 120)
-    purpose = why.call.purpose if why.call else ""
-    yield f"|w{name}|n at {at} UTC: {purpose}, for {whom}"
-    yield from prompt_lines(why, reader)
-    yield from reply_lines(why, reader)
-    if purpose == TASK_SUMMARY and why.stored is not None:
-        made, kind = why.message["content"], words_kind(why.private)
-        yield "|wThe summary made of it|n"
-        yield from (
-            f"  {reader.show(kind, clean_output(line, LINE_CHARS), 'words')}"
-            for line in made.splitlines()
-        )
-        if not made:
-            yield "  none: it was rejected, or a later reply replaced it"
     yield from sentence_lines(why, reader)
 
 

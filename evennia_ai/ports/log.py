@@ -152,12 +152,7 @@ class Turns(Protocol):
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None: ...
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int: ...
     def record_outcome(
-        self,
-        act_id: int,
-        state: str,
-        result: str,
-        messages: Sequence[Message] = (),
-        locks: str = "",
+        self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
     ) -> None: ...
 
 

@@ -68,17 +68,12 @@ class ObservedTurns(TableTurns):
         return act_id
 
     def record_outcome(
-        self,
-        act_id: int,
-        state: str,
-        result: str,
-        messages: Sequence[Message] = (),
-        locks: str = "",
+        self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
     ) -> None:
         """Store a tool call's outcome as `TableTurns` does, and tell."""
-        super().record_outcome(act_id, state, result, messages, locks)
-        if act_id in self._acts:
-            run = replace(self._acts.pop(act_id), state=state)
+        super().record_outcome(act, state, result, messages, locks)
+        if act in self._acts:
+            run = replace(self._acts.pop(act), state=state)
             self._tell("tool_called", run.turn_id, run, self.now())
 
     def _ended(self, turn_id: int | None, outcome: str) -> None:

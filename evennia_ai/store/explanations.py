@@ -13,9 +13,10 @@ from evennia_ai import models
 from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message, make_message
 from evennia_ai.policy.conversation.react import step_of
 from evennia_ai.policy.explanation.attribution import Attribution, attribute
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.explanation.prompt_parts import Part, parts_of
 from evennia_ai.policy.facts.sources import sentences_of, words_of_calls
-from evennia_ai.policy.model_text import read_line_object, read_object, reply_lines
+from evennia_ai.policy.model_text import read_object
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.call_records import StoredCall, load_call
 from evennia_ai.store.compactions import MASK
@@ -113,29 +114,22 @@ def find_call(assistant_id: int, purpose: str, number: int) -> models.ModelCall 
 
 
 def explain_call(call: models.ModelCall, names: Sequence[str]) -> Explanation:
-    """Return what a call outside the talk was asked; its text is what was made of the reply.
+    """Return what a call outside the talk was asked, and what was made of its reply.
 
-    That is the stored part of the summary; of other calls, and of a summary that was not stored, it
-    is the reply, and the content of the ``message`` is empty.
+    Of a request for a summary that is the stored part of the summary, of other calls the reply.
     """
     _call, stored, state = call_of([call])
-    reply = stored.kept.reply.text if stored else ""
-    made = summary_of(call, stored.kept.trace.part, reply) if stored else ""
-    text = made or (reply if call.purpose == TASK_SUMMARY else told_in(reply))
-    message = make_message("assistant", made, at=call.at.isoformat())
+    trace = stored.kept.trace if stored else PromptTrace()
+    text = stored.kept.reply.text if stored else ""
+    if call.purpose == TASK_SUMMARY:
+        text = summary_of(call, trace.part, text)
+    audience, at = sorted(trace.audience), call.at.isoformat()
+    message = make_message("assistant", text, audience=audience, at=at)
     return with_sources(Explanation(message, text, None, call, (), state, stored=stored), names)
-
-
-def told_in(reply: str) -> str:
-    """Return the texts in a reply of JSON objects, one on each line."""
-    objects = map(read_line_object, reply_lines(reply))
-    return "\n".join(str(v) for one in objects for v in one.values() if isinstance(v, str))
 
 
 def summary_of(call: models.ModelCall, part: str, reply: str) -> str:
     """Return the part of the next compaction's summary that was made of a reply, "" for none."""
-    if call.purpose != TASK_SUMMARY:
-        return ""
     rows = compactions_of(call.assistant_id).filter(at__gte=call.at)
     summary = rows.order_by("id").values_list("summary", flat=True).first() or {}
     text = str(summary.get(part, ""))

@@ -241,16 +241,11 @@ class TableTurns:
         return int(row.id)
 
     def record_outcome(
-        self,
-        act_id: int,
-        state: str,
-        result: str,
-        messages: Sequence[Message] = (),
-        locks: str = "",
+        self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
     ) -> None:
         """Store a tool call's outcome and messages; nothing if the assistant was deleted."""
         with brief_transaction():
-            kept = models.ToolCall.objects.filter(id=act_id).update(
+            kept = models.ToolCall.objects.filter(id=act).update(
                 state=state, result=result, locks=locks, ended_at=self.now()
             )
             rows = self.conversation.insert(messages) if kept else []

@@ -210,13 +210,8 @@ class MemoryTurns:
         return len(self.acts)
 
     def record_outcome(
-        self,
-        act_id: int,
-        state: str,
-        result: str,
-        messages: Sequence[Message] = (),
-        locks: str = "",
+        self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
     ) -> None:
         self.conversation.append(messages)
-        self.acts[act_id - 1].state = state
-        self.acts[act_id - 1].result = result
+        self.acts[act - 1].state = state
+        self.acts[act - 1].result = result

@@ -124,12 +124,7 @@ class DryTurns:
         return len(self.calls)
 
     def record_outcome(
-        self,
-        act_id: int,
-        state: str,
-        result: str,
-        messages: Sequence[Message] = (),
-        locks: str = "",
+        self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
     ) -> None:
         """Note what would come of the call, and add its messages for this dry run only."""
         self.calls.append(DryRunCall(self._intended, ToolResult(state, result)))

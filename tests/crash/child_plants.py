@@ -20,7 +20,7 @@ real_outcome = TableTurns.record_outcome
 
 
 def outcome_then_messages(
-    table: TableTurns, act_id: int, state: str, result: str, messages: Any = ()
+    table: TableTurns, act_id: int, state: str, result: str, messages: Any = (), locks: str = ""
 ) -> None:
     """One transaction is split in two."""
     real_outcome(table, act_id, state, result)

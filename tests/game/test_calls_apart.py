@@ -122,8 +122,8 @@ def test_aiwhy_tells_what_a_summary_was_made_of(summed_up, admin):
     told = admin.told("aiwhy/call Mira = summary")
     assert "summary, for everybody" in told and "rebuilt from the log, as it was sent" in told
     assert "  rules" in told and "  talk" in told
-    for title in ("The reply as it came", "The summary made of it"):
-        assert "Ann sells beer for 3 silver" in told.split(title)[1]
+    assert SUMMARY_TEXT in told.split("The prompt")[0]
+    assert SUMMARY_TEXT in told.split("The reply as it came")[1]
     sources = told.split("Where each sentence comes from")[1]
     assert "talk (message" in sources.split("  2. ")[0]
     assert "none of the prompt tells this" in sources.split("  3. ")[1]
@@ -135,8 +135,8 @@ def test_a_rejected_summary_was_made_into_nothing(game, mira, ann, admin):
     talk(game, ann)
     compact(game, mira, "I'm sorry, I can't help with that.", SUMMARY_TEXT)
     told = admin.told("aiwhy/call Mira = summary 2")
-    assert "none: it was rejected" in told and "can't help" in told
-    assert "none: it was rejected" not in admin.told("aiwhy/call Mira = summary")
+    assert "no text came of it" in told and "can't help" in told
+    assert "no text came of it" not in admin.told("aiwhy/call Mira = summary")
 
 
 def test_the_page_of_a_compaction_shows_what_its_summary_was_made_of(summed_up, admin):
@@ -168,8 +168,7 @@ def test_the_request_of_a_reflection_is_kept(game, mira, admin, ann, think_over)
     (stored,) = apart("reflection")
     assert stored.is_exact and [part.name for part in parts_of_call(stored)] == [RULES, MATERIALS]
     assert "boat number 7" in admin.told("aiwhy/call/prompt Mira = reflection")
-    sources = admin.told("aiwhy/call Mira = reflection").split("comes from")[1]
-    assert "materials" in sources and "2. " not in sources
+    assert "materials" in admin.told("aiwhy/call Mira = reflection").split("comes from")[1]
     list(Forgetting({ann.dbref}).steps())
     assert "erased" in admin.told("aiwhy/call Mira = reflection")
 

@@ -38,9 +38,3 @@ def test_authors_that_are_no_objects_have_words():
 def test_an_object_is_named_with_its_number_and_a_deleted_one_by_it():
     asked = LockAsked("get", "#12", {"#3": False})
     assert lock_sentence(asked, NAMES) == "get lock of knife (#12): asked for #3: refuses"
-
-
-def test_a_crowd_is_counted():
-    asked = LockAsked("use", "vault", {f"#{n}": n != 30 for n in range(1, 31)})
-    told = lock_sentence(asked, {})
-    assert "for #30: refuses" in told and "20 others: pass" in told and "#25" not in told

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from evennia_ai.policy.authors import BUILDER, GAME, STRANGER
 
 WORDS = {GAME: "the game", BUILDER: "a builder's text", STRANGER: "somebody unknown"}
-MOST_NAMED = 10  # in one sentence
 
 
 class LockAsked(NamedTuple):
@@ -36,20 +35,14 @@ def read_locks(stored: str) -> list[LockAsked]:
 
 
 def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
-    """Return a lock with its answers in words, refusals first in a crowd; ``names`` by dbref."""
+    """Return a lock with its answers in words; ``names`` by dbref."""
     lock = f"{asked.lock} lock of {name_of(asked.of, names)}: "
     if not asked.passed:
         return f"{lock}everybody passes"
-    shown = list(asked.passed.items())
-    if len(shown) > MOST_NAMED:
-        shown.sort(key=lambda answer: answer[1])
-    told = [
+    told = (
         f"for {name_of(who, names)}: {'passes' if passed else 'refuses'}"
-        for who, passed in shown[:MOST_NAMED]
-    ]
-    others = [passed for _who, passed in shown[MOST_NAMED:]]
-    if others:
-        told.append(f"for {len(others)} others: {'pass' if all(others) else 'some refuse'}")
+        for who, passed in asked.passed.items()
+    )
     return f"{lock}asked {'; '.join(told)}"
 
 
