@@ -33,8 +33,7 @@ class CmdAIWhy(AICommand):
     Usage:
       aiwhy <character> [= <n>, or words of the line]
       aiwhy/prompt <character> [= <n>, or words of the line]
-      aiwhy/call <character> [= <purpose> [<n>]]
-      aiwhy/call/prompt <character> [= <purpose> [<n>]]
+      aiwhy/call[/prompt] <character> [= <purpose> [<n>]]
 
     Tells of the last line that the character said, of the <n>th last one, or of
     the newest one with these words: what set it off, the parts of the prompt with
@@ -43,10 +42,9 @@ class CmdAIWhy(AICommand):
 
     Switches:
       prompt - the whole prompt as it was sent, rebuilt from the log
-      call   - the last or <n>th last model call that answered nobody, such as a
-               summary: what was asked, the reply, and what was made of it. Purposes
-               are summary (if none is given), pre_compaction, reflection, importance,
-               sleep_consolidate, goal_decompose and plan_day.
+      call   - the last or <n>th last model call for a summary, or for the purpose
+               pre_compaction, reflection, importance, sleep_consolidate,
+               goal_decompose or plan_day: what was asked and what came of it
 
     "none of the prompt tells this" marks a claim that the model made up. The
     source is found by the words that both have, so it is a hint and no proof.

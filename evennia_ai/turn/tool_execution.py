@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
@@ -79,9 +78,10 @@ def store_outcome(
     locks: Sequence[LockAsked] = (),
 ) -> Deferred[None]:
     """Store the outcome of an act, its messages and its locks; fails with StoreUnavailable."""
-    told, asked = partial(as_logged, result), stored_locks(locks)
-    record = partial(script.turns.record_outcome, act_id, result.state, result.text)
-    return persist(script.services.clock, lambda: record(told(), asked))
+    record, text, asked = script.turns.record_outcome, result.text, stored_locks(locks)
+    return persist(
+        script.services.clock, lambda: record(act_id, result.state, text, as_logged(result), asked)
+    )
 
 
 def give_time(

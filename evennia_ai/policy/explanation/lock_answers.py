@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from evennia_ai.policy.authors import BUILDER, GAME, STRANGER
@@ -23,10 +23,9 @@ class LockAsked(NamedTuple):
     passed: Mapping[str, bool]
 
 
-def stored_locks(asked: Iterable[LockAsked]) -> str:
+def stored_locks(asked: Sequence[LockAsked]) -> str:
     """Return locks and their answers as JSON, "" for none."""
-    rows = list(asked)
-    return json.dumps(rows, separators=(",", ":")) if rows else ""
+    return json.dumps(asked, separators=(",", ":")) if asked else ""
 
 
 def read_locks(stored: str) -> list[LockAsked]:
