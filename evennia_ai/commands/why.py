@@ -68,7 +68,7 @@ class CmdAIWhy(AICommand):
 
     def called(self, script: GameScript) -> Explanation:
         """Return the model call that was asked for; raises UsageError, also if it is hidden."""
-        purpose, _, number = (self.rhs or TASK_SUMMARY).strip().partition(" ")
+        purpose, _, number = (self.rhs or TASK_SUMMARY).strip().lower().partition(" ")
         call = find_call(script.id, purpose, page_number(number))
         if call is None:
             raise UsageError(
