@@ -38,6 +38,7 @@ class Event(OwnedByAssistant):
     performed or claimed; ``item`` is the dbref of a thing that was given. ``authors`` are those of
     `policy.authors` in the format of `people_field`, empty if the speaker is the only one.
 
+    ``epoch`` is the process whose players said what needs an answer, None in older rows.
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
     "trusting" when it heard the whisper: then it may repeat it, also after a later change.
     """
@@ -55,6 +56,7 @@ class Event(OwnedByAssistant):
     private: bool = models.BooleanField(default=False)
     repeatable: bool = models.BooleanField(default=False)
     hops: int = models.PositiveSmallIntegerField(default=0)
+    epoch: int | None = models.BigIntegerField(null=True)
     state: str = models.CharField(max_length=12)
     reason: str = models.TextField(blank=True)
     attempts: int = models.PositiveSmallIntegerField(default=0)
