@@ -7,9 +7,8 @@ from evennia_ai.policy.liveness import BEAT_S, DEAD_S, Watched, dead, watch
 
 
 def test_a_count_that_grows_keeps_its_process_alive():
-    watched, beats = {}, 0
-    for now in range(0, 1_000, int(BEAT_S)):
-        beats += 1
+    watched = {}
+    for beats, now in enumerate(range(0, 1_000, int(BEAT_S))):
         watched = watch(watched, {7: beats}, float(now))
         assert dead(watched, float(now)) == {}
 
