@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db import models
 
+from evennia_ai.models.fields import CharField, JSONField
+
 
 class ServerProcess(models.Model):
     """One server process, from its start until it stops or another finds that it died.
@@ -15,9 +17,9 @@ class ServerProcess(models.Model):
     """
 
     epoch: int = models.BigIntegerField(primary_key=True)
-    slot: str = models.CharField(max_length=255)
+    slot: str = CharField(max_length=255)
     beats: int = models.BigIntegerField(default=0)
-    shared: dict[str, Any] = models.JSONField(default=dict)
+    shared: dict[str, Any] = JSONField(default=dict)
 
 
 class Lease(models.Model):
