@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -37,6 +39,30 @@ def running_server() -> Generator[str]:
             yield server.get_uri()
         finally:
             server.cleanup()
+
+
+def read_postgresql(url: str, query: str, parameters: Iterable[Any] = ()) -> list[Any]:
+    """Return rows with the values that SQLite has: times and JSON as text."""
+    import psycopg2
+    from psycopg2.extras import DictCursor, register_default_jsonb
+
+    connection = psycopg2.connect(url)
+    try:
+        connection.set_session(readonly=True, autocommit=True)
+        register_default_jsonb(connection, loads=str)
+        with connection.cursor(cursor_factory=DictCursor) as cursor:
+            escaped = query.replace("%", "%%").replace("?", "%s")
+            cursor.execute(escaped, tuple(parameters))
+            return [{name: as_text(value) for name, value in row.items()} for row in cursor]
+    finally:
+        connection.close()
+
+
+def as_text(value: Any) -> Any:
+    """Return a time as SQLite stores it, and any other value as it is."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+    return value
 
 
 def main(arguments: list[str]) -> int:

@@ -118,21 +118,20 @@ class ServerProcesses:
 
     def _look(self, process: SharedProcess) -> None:
         """Update which other processes live, and resume what those that ended left."""
-        now, before, rows = self.service.clock.seconds(), process.others, process.look()
+        now, before, rows = self.service.clock.seconds(), set(self._watched), process.look()
         self._watched = watch(self._watched, {n: row.beats for n, row in rows.items()}, now)
         for epoch, beats in dead(self._watched, now).items():
             del self._watched[epoch]
             if process.bury(epoch, beats):
                 slot = rows.pop(epoch).slot
                 log.warn("evennia_ai: the server {slot} is dead; taking over its work", slot=slot)
-        process.others = frozenset(self._watched)
         self._read(row.shared for row in rows.values())
-        if not process.others >= frozenset(before):
+        if before - set(self._watched):
             self.service.startup.put(self.service.startup.recover_turns)
 
     def _told(self) -> dict[str, Any]:
         """Return what the others must know; nothing while there are none."""
-        if not self.process.others:
+        if not self._watched:
             return {}
         service = self.service
         return {LINES: service.crowd.lines_lately(), PAUSES: service.gateway.pauses()}
@@ -144,7 +143,7 @@ class ServerProcesses:
             lines.update(one.get(LINES, {}))
             service.gateway.note_pauses(one.get(PAUSES, {}))
         service.crowd.elsewhere = lines
-        if self.process.others:
+        if self._watched:
             service.gateway.budgets.read_again()
 
     def _follow_switch(self) -> None:

@@ -22,13 +22,15 @@ BUSY, HELD, TAKEN = range(3)  # how an attempt to get a lease ended
 class SingleProcess:
     """This server process, alone on its database: it holds every lease. Costs no query.
 
-    Attributes:
-        epoch: the number of this process.
-        others: the numbers of the other processes that live.
+    ``epoch`` is the number of this process.
     """
 
     epoch: int
-    others: Collection[int] = frozenset()
+
+    @property
+    def others(self) -> Collection[int]:
+        """Return the numbers of the other processes that live."""
+        return ()
 
     def fence(self, turn_id: int | None = None) -> None:
         """Do nothing: nobody else could have taken a turn over."""
@@ -50,6 +52,12 @@ class SharedProcess(SingleProcess):
 
     Methods that write raise StoreUnavailable.
     """
+
+    @property
+    def others(self) -> Collection[int]:
+        """Return the numbers of the other processes with a row, also of one that just started."""
+        rows = models.ServerProcess.objects.exclude(epoch=self.epoch)
+        return list(rows.values_list("epoch", flat=True))
 
     def join(self, slot: str) -> None:
         """Show that this process lives, in place of an earlier one of the same server."""
@@ -103,10 +111,11 @@ class SharedProcess(SingleProcess):
             if lease is None:
                 models.Lease.objects.create(assistant_id=assistant_id, **fresh)
                 return TAKEN  # an earlier process may have written before there were leases
-            if lease.epoch in self.others and lease.busy:
+            others = self.others
+            if lease.epoch in others and lease.busy:
                 rows.update(wanted_by=self.epoch)
                 return BUSY
-            if lease.epoch == self.epoch and lease.wanted_by in self.others:
+            if lease.epoch == self.epoch and lease.wanted_by in others:
                 rows.update(wanted_by=0)
                 return BUSY
             rows.update(**fresh)
