@@ -35,6 +35,7 @@ from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
+from evennia_ai.services.garbage import GarbageTimer
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.metrics import make_metrics
 from evennia_ai.services.model_access import ModelAccess
@@ -116,6 +117,7 @@ class AssistantService(Service):
         self.make_turns = partial(make_turns, tuple(filter(None, observers)))
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
+        self.garbage = GarbageTimer(clock, self.is_quiet)
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)
         retention = settings.read("RETENTION", limits_in_force, {}, ({}, NOTHING_DELETED))
         self.log_retention = LogRetention(clock, self.slices.put, retention)
@@ -129,6 +131,10 @@ class AssistantService(Service):
     def now(self) -> datetime:
         """Return the time in UTC."""
         return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
+
+    def is_quiet(self) -> bool:
+        """Return True while no assistant thinks and none waits to."""
+        return not (self.gateway.in_flight or self.gateway.queued or self.slices.waiting)
 
     def attend(self, script: Script) -> None:
         """Tick an assistant while players are near, because something happens around it."""
@@ -195,6 +201,7 @@ class AssistantService(Service):
         if self.schema_trouble:
             return
         self.startup.begin()
+        self.garbage.start()
         self.log_retention.start()
         self.long_term_sync.start()
         self.startup.put(self.forgetting.start)
@@ -219,6 +226,7 @@ class AssistantService(Service):
             timer.stop()
         self.overheard.flush()
         self.processes.stop()
+        self.garbage.stop()
         for script in AssistantScript.get_all_cached_instances():
             if script.ndb.backlog:
                 script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))
