@@ -11,7 +11,7 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.errors import StoreUnavailable, TurnAborted
+from evennia_ai.errors import RunElsewhere, StoreUnavailable, TurnAborted
 from evennia_ai.game.assistant_context import AssistantContextMixin
 from evennia_ai.game.hearing import AssistantHearingMixin
 from evennia_ai.game.presence import AssistantPresenceMixin
@@ -48,6 +48,7 @@ from evennia_ai.turn.react_loop import EXPIRED
 log = Logger()
 
 STORE_PAUSE_S = 5.0
+LEASE_PAUSE_S = 1.0
 
 
 class AssistantScript(
@@ -161,12 +162,12 @@ class AssistantScript(
             return 0
         self.ndb.ticking = True
         try:
-            with store_errors():
+            with store_errors(), self.services.processes.lease(self):
                 turns: int = yield self.take_turns()
         except TurnAborted as error:
             log.info("evennia_ai: {error}", error=error)
             return 0
-        except StoreUnavailable as error:
+        except (StoreUnavailable, RunElsewhere) as error:
             self.retry_later(error)
             return 0
         finally:
@@ -180,8 +181,11 @@ class AssistantScript(
             self.wake()
         return turns
 
-    def retry_later(self, error: StoreUnavailable) -> None:
-        """Tick again after a pause, since the database is busy."""
+    def retry_later(self, error: StoreUnavailable | RunElsewhere) -> None:
+        """Tick again after a pause, since the database or another process is busy."""
+        if isinstance(error, RunElsewhere):
+            self.services.clock.callLater(LEASE_PAUSE_S, self.wake)
+            return
         message = "{name}: {error}; retrying in {pause_s:.0f} s"
         log.warn(message, name=self.character_name, error=error, pause_s=STORE_PAUSE_S)
         self.services.clock.callLater(STORE_PAUSE_S, self.wake)
@@ -226,8 +230,9 @@ class AssistantScript(
             raise TurnAborted(f"{self.character_name} is thinking just now: try again in a moment.")
         self.ndb.ticking = True
         try:
-            self.resolve_settings()
-            result: dict[str, Any] = yield compact(self, order)
+            with self.services.processes.lease(self):
+                self.resolve_settings()
+                result: dict[str, Any] = yield compact(self, order)
         finally:
             self.ndb.ticking = False
             if self.pk:

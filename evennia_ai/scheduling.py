@@ -79,6 +79,11 @@ class TimeSlices:
         self._queue: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self._planned = False
 
+    @property
+    def waiting(self) -> int:
+        """Return how many pieces of work wait."""
+        return len(self._queue)
+
     def put(self, work: Callable[..., object], *args: Any) -> None:
         """Call ``work(*args)`` soon, after everything put before it."""
         self._queue.append((work, args))

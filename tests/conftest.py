@@ -24,15 +24,19 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     import evennia
     from django.conf import settings
-    from django.db import connection
+    from django.db import connections
+    from django.db.utils import ConnectionHandler
     from pytest_django.plugin import blocking_manager_key
 
     settings.TEST_ENVIRONMENT = True
-    # Evennia queries the database here, before the test database exists; keep it off the demo's.
-    connection.settings_dict["NAME"] = ":memory:"
+    # Evennia queries the database here, before the test database exists; give it an empty one.
+    empty = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
+    kept = connections["default"]
+    connections["default"] = ConnectionHandler({"default": empty})["default"]
     with config.stash[blocking_manager_key].unblock(), redirect_stdout(io.StringIO()):
         evennia._init()  # prints that the database has no tables
-        connection.close()
+    connections["default"].close()
+    connections["default"] = kept
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

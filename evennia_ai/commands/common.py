@@ -218,6 +218,7 @@ class AICommand(MuxCommand):
         if script is None:
             command = f"|waisetup {name} = <persona>|n"
             raise UsageError(f"{name} has no assistant. To attach one: {command}")
+        self.services.processes.refresh(script)
         return script
 
     def find_editable(self, name: str) -> GameScript:

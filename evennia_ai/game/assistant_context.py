@@ -28,8 +28,14 @@ from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
-from evennia_ai.store.attributes import inspect_attribute, read_attribute, tell_once
+from evennia_ai.store.attributes import (
+    forget_all_cached,
+    inspect_attribute,
+    read_attribute,
+    tell_once,
+)
 from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.forget import STORES
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import by_builder, read_entries
 from evennia_ai.store.pending_acts import TablePendingActs
@@ -39,6 +45,8 @@ GUESSED_OVERHEAD = 1_600  # tokens
 KEPT_REPORTS = 8
 RECENT_ENTRIES = 200
 PERSONA_AUTHORS = "ai_persona_authors"
+# What ``ndb`` keeps of what is stored.
+OF_TABLES = ("config", "profile", "partners", "autonomous_acts", "sleep_state")
 CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
 
 
@@ -81,7 +89,8 @@ class AssistantContextMixin(ScriptPart):
     @property
     def inbox(self) -> TableInbox:
         """Return the stored events."""
-        return self.kept("inbox", lambda: TableInbox(self.id, self.services.now))
+        services = self.services
+        return self.kept("inbox", lambda: TableInbox(self.id, services.now, services.process))
 
     @property
     def turns(self) -> TableTurns:
@@ -145,6 +154,18 @@ class AssistantContextMixin(ScriptPart):
         stored, _ = inspect_attribute(self.obj, "ai_persona")
         own = read_attribute(self.obj, PERSONA_AUTHORS) or ()
         return by_builder([*own, *self.services.personas.authors_of(stored)])
+
+    def read_again(self) -> None:
+        """Drop what memory holds of the assistant: another process may have changed it."""
+        self.services.memory_indices.drop(self)
+        self.services.memory_indices.note(None, ())
+        self.conversation.forget_view()
+        for store in STORES.values():
+            store.drop(self.obj)
+        for obj in (self, self.obj):
+            forget_all_cached(obj)
+        for name in OF_TABLES:
+            setattr(self.ndb, name, None)
 
     def own_settings(self) -> dict[str, Any]:
         """Return the settings stored on this assistant itself."""

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
 from evennia_ai.config import AssistantConfig
@@ -22,7 +21,7 @@ from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.following import leader_id, shake_off
 from evennia_ai.game.pauses import end_pause
-from evennia_ai.game.perception import display_name, is_assistant, plain
+from evennia_ai.game.perception import display_name, find_objects, is_assistant, plain
 from evennia_ai.game.presence import ScriptPart
 from evennia_ai.game.room_lines import RoomLine, named, utterance_of
 from evennia_ai.game.rp_names import bare_words
@@ -158,7 +157,7 @@ class AssistantHearingMixin(ScriptPart):
                 self.note_unasked_turn()
             on_addressed(self, heard)
             end_pause(self)
-            for person in ObjectDB.objects.dbref_search(heard.speaker):
+            for person in find_objects([heard.speaker]):
                 introduce(self.character, person)
 
     def note_unasked_turn(self) -> None:
@@ -184,10 +183,9 @@ class AssistantHearingMixin(ScriptPart):
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
         """Tell people a line about the character that is not its own speech."""
-        for dbref in dbrefs:
-            for person in ObjectDB.objects.dbref_search(dbref):
-                name = clean_output(display_name(self.character, person))
-                person.msg(text(key, name=name))
+        for person in find_objects(dbrefs):
+            name = clean_output(display_name(self.character, person))
+            person.msg(text(key, name=name))
 
     def notify(  # all but one have defaults
         self,

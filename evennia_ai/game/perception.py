@@ -37,6 +37,11 @@ def find_object(dbref: str) -> Any | None:
     return known or ObjectDB.objects.filter(id=int(number)).first()
 
 
+def find_objects(dbrefs: Iterable[str]) -> list[Any]:
+    """Return those of the objects with these dbrefs that exist."""
+    return [found for dbref in dbrefs if (found := find_object(dbref))]
+
+
 def is_assistant(obj: Any) -> bool:
     """True for a character whose assistant is on and whom no player controls."""
     script = getattr(obj, "assistant", None)
@@ -162,10 +167,10 @@ class EvenniaPerception:
 
     def name_of(self, character: Character, dbref: str) -> str:
         """Return what the character calls somebody; empty for nobody, and for a mask."""
-        found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
-        if not found or is_masked(found[0], character):
-            return ""
-        return display_name(found[0], character)
+        found = find_object(dbref)
+        return (
+            "" if found is None or is_masked(found, character) else display_name(found, character)
+        )
 
     def looks_of(self, character: Character, dbref: str) -> str:
         """Return the description of an object in sight, empty for any other."""
@@ -176,8 +181,7 @@ class EvenniaPerception:
 
     def authors_of(self, dbref: str) -> Authors:
         """Return the authors of an object's name and description, none if it is deleted."""
-        found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
-        return authors_of_objects(found)
+        return authors_of_objects(find_objects([dbref]))
 
 
 def knowledge_labels(character: Character, audience: Audience) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from twisted.internet.defer import Deferred
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # a typeclass imports this module: without NumPy and the rest
     from evennia_ai.store.inbox import TableInbox
     from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
     from evennia_ai.store.overheard import OverheardQueue
+    from evennia_ai.store.processes import SingleProcess
     from evennia_ai.store.turns import TableTurns
 
 
@@ -34,6 +36,14 @@ class LogRetention(Protocol):
     def purge(
         self, assistant_id: int | None = None, progress: Callable[[int], None] | None = None
     ) -> Deferred[Any]: ...
+
+
+class Processes(Protocol):
+    """The server processes on this database (`services.server_processes`)."""
+
+    # Holds the assistant's lease; raises RunElsewhere and StoreUnavailable.
+    def lease(self, script: GameScript) -> AbstractContextManager[None]: ...
+    def refresh(self, script: GameScript) -> None: ...  # reads what another process stored
 
 
 class GameServices(Services, Protocol):
@@ -55,6 +65,10 @@ class GameServices(Services, Protocol):
 
     def make_turns(self, script: GameScript) -> TableTurns: ...  # new ones, as they are watched
     def answer_unlogged(self, script: GameScript, heard: Heard) -> None: ...
+    @property
+    def process(self) -> SingleProcess: ...
+    @property
+    def processes(self) -> Processes: ...
     @property
     def gateway(self) -> Any: ...  # with ``health()`` and ``budgets``
     @property
@@ -115,5 +129,6 @@ class GameScript(Script, Protocol):
     def stop_thinking(self) -> None: ...
     def drop_turn(self, reason: str) -> list[str]: ...
     def forget(self, dbref: str) -> None: ...
+    def read_again(self) -> None: ...  # after another process may have changed it
     def compact(self, order: Any) -> Deferred[dict[str, Any]]: ...  # a `CompactionRequest`
     def delete(self) -> bool: ...

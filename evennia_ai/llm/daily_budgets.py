@@ -132,6 +132,10 @@ class DailyBudgets:
         self._begin_day()
         return [use for ledger in self.ledgers for use in ledger.used(ledger.sums.spent)]
 
+    def read_again(self) -> None:
+        """Read with the next call what was spent today: other processes may spend, too."""
+        self._is_read = False
+
     def _refusal(self, ledger: Ledger, account: Account) -> BudgetExhausted:
         """Return the error of a call that a budget refuses; staff are told of the first."""
         limit = ledger.limit_of(account) or 0

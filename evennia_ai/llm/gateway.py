@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, fail, maybeDeferred
 from twisted.logger import Logger
@@ -138,6 +139,14 @@ class ModelGateway:
     def health(self) -> list[LaneHealth]:
         """Return the state of every endpoint called since the start."""
         return self._lanes.health(self._clock.seconds())
+
+    def pauses(self) -> dict[str, tuple[float, str]]:
+        """Return the endpoints that this process paused, for other server processes."""
+        return self._lanes.pauses(self._clock.seconds())
+
+    def note_pauses(self, told: Mapping[str, Sequence[Any]]) -> None:
+        """Pause the endpoints that another server process paused."""
+        self._lanes.note_pauses(told, self._clock.seconds())
 
     def close(self) -> None:
         """Refuse new calls, fail others with TurnAborted; the next process resumes their turns."""

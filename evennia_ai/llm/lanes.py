@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -12,7 +13,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.breaker import Breaker
+from evennia_ai.policy.limits.breaker import Breaker, after_report
 from evennia_ai.policy.limits.budgets import Reservation
 from evennia_ai.policy.limits.fair_queue import FairQueue
 from evennia_ai.policy.overflow import is_local
@@ -116,6 +117,21 @@ class Lanes:
         caller = call.request.caller
         call.lane.waiting.put(call, caller.assistant, caller.background)
         self.waiting += 1
+
+    def pauses(self, now: float) -> dict[str, tuple[float, str]]:
+        """Return what this process paused: seconds left and error, by the lane's name."""
+        return {
+            " ".join(key): (lane.paused_s(now), lane.breaker.error)
+            for key, lane in self._lanes.items()
+            if lane.breaker.is_own and lane.paused_s(now) > 0
+        }
+
+    def note_pauses(self, told: Mapping[str, Sequence[Any]], now: float) -> None:
+        """Pause the lanes that another server process paused."""
+        for key, lane in self._lanes.items():
+            if " ".join(key) in told:
+                pause_s, error = told[" ".join(key)]
+                lane.breaker = after_report(lane.breaker, pause_s, error, now)
 
     def take(self) -> Call | None:
         """Return the next call, now in flight; None if no call waits or may start."""

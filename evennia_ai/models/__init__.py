@@ -20,6 +20,7 @@ from evennia_ai.models.knowledge import (
     SharedPersona,
     SleepPass,
 )
+from evennia_ai.models.processes import Lease, ServerProcess
 from evennia_ai.models.talk import (
     Amendment,
     Compaction,
@@ -37,6 +38,7 @@ __all__ = [
     "Compaction",
     "DailyUse",
     "Event",
+    "Lease",
     "LineVector",
     "Lore",
     "Message",
@@ -45,6 +47,7 @@ __all__ = [
     "PendingAct",
     "PromptText",
     "Report",
+    "ServerProcess",
     "SharedEntry",
     "SharedPersona",
     "SleepPass",

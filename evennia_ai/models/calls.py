@@ -7,6 +7,7 @@ from datetime import date
 from django.db import models
 
 from evennia_ai.models.base import OwnedByAssistant
+from evennia_ai.models.fields import CharField, TextField
 from evennia_ai.models.talk import Turn
 
 
@@ -19,18 +20,18 @@ class ModelCall(OwnedByAssistant):
     """
 
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="model_calls")
-    purpose: str = models.CharField(max_length=32)
-    profile: str = models.CharField(max_length=64)
-    model: str = models.CharField(max_length=255, blank=True)
+    purpose: str = CharField(max_length=32)
+    profile: str = CharField(max_length=64)
+    model: str = CharField(max_length=255, blank=True)
     estimated_tokens: int = models.PositiveIntegerField(default=0)
     prompt_tokens: int | None = models.PositiveIntegerField(null=True)
     completion_tokens: int | None = models.PositiveIntegerField(null=True)
     cached_tokens: int | None = models.PositiveIntegerField(null=True)
     money: int | None = models.PositiveBigIntegerField(null=True)
     duration_ms: int = models.PositiveIntegerField(default=0)
-    finish_reason: str = models.CharField(max_length=32, blank=True)
-    error_kind: str = models.CharField(max_length=16, blank=True)
-    error: str = models.TextField(blank=True)
+    finish_reason: str = CharField(max_length=32, blank=True)
+    error_kind: str = CharField(max_length=16, blank=True)
+    error: str = TextField(blank=True)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_modelcall_of")]
@@ -45,8 +46,8 @@ class CallRecord(OwnedByAssistant):
     """
 
     id: int = models.BigIntegerField(primary_key=True)
-    digest: str = models.CharField(max_length=32)
-    people: str = models.TextField(blank=True)
+    digest: str = CharField(max_length=32)
+    people: str = TextField(blank=True)
     packed: bytes = models.BinaryField()
 
     class Meta:
@@ -56,8 +57,8 @@ class CallRecord(OwnedByAssistant):
 class PromptText(models.Model):
     """A text that the prompts of many calls share; ``used_on`` is the last day of its use."""
 
-    digest: str = models.CharField(max_length=32, primary_key=True)
-    text: str = models.TextField()
+    digest: str = CharField(max_length=32, primary_key=True)
+    text: str = TextField()
     used_on: date = models.DateField()
 
 
@@ -91,7 +92,7 @@ class DailyUse(UseSums):
     assistant_id: int
 
     assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
-    profile: str = models.CharField(max_length=64, blank=True, default="")
+    profile: str = CharField(max_length=64, blank=True, default="")
 
     class Meta:
         constraints = [
@@ -107,7 +108,7 @@ class SpeakerUse(UseSums):
     Speakers who caused a call together share it, but for its place in ``calls``.
     """
 
-    speaker: str = models.CharField(max_length=24)
+    speaker: str = CharField(max_length=24)
     tokens: int = models.PositiveBigIntegerField(default=0)
 
     class Meta:

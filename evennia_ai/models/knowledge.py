@@ -8,6 +8,7 @@ from typing import Any
 from django.db import models
 
 from evennia_ai.models.base import OwnedByAssistant
+from evennia_ai.models.fields import CharField, JSONField, OrderedJSONField, TextField
 
 
 class SleepPass(OwnedByAssistant):
@@ -20,12 +21,12 @@ class SleepPass(OwnedByAssistant):
     """
 
     epoch: int = models.BigIntegerField()
-    reason: str = models.CharField(max_length=12)
+    reason: str = CharField(max_length=12)
     ended_at: datetime | None = models.DateTimeField(null=True)
-    outcome: str = models.CharField(max_length=12, blank=True)
-    results: dict[str, Any] = models.JSONField(default=dict)
-    errors: dict[str, Any] = models.JSONField(default=dict)
-    cost: dict[str, Any] = models.JSONField(default=dict)
+    outcome: str = CharField(max_length=12, blank=True)
+    results: dict[str, Any] = OrderedJSONField(default=dict)
+    errors: dict[str, Any] = OrderedJSONField(default=dict)
+    cost: dict[str, Any] = OrderedJSONField(default=dict)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_sleeppass_of")]
@@ -40,17 +41,17 @@ class SharedEntry(OwnedByAssistant):
     a query.
     """
 
-    entry: str = models.CharField(max_length=80)
-    scope: str = models.CharField(max_length=300)
-    teller: str = models.CharField(max_length=24)
-    text: str = models.TextField()
+    entry: str = CharField(max_length=80)
+    scope: str = CharField(max_length=300)
+    teller: str = CharField(max_length=24)
+    text: str = TextField()
     learnt_at: datetime = models.DateTimeField()
     available_from: datetime = models.DateTimeField()
     importance: int = models.PositiveSmallIntegerField()
     trust: float = models.FloatField()
-    source: str = models.CharField(max_length=24, blank=True)
-    speakers: list[Any] = models.JSONField(default=list)
-    people: str = models.TextField(blank=True)
+    source: str = CharField(max_length=24, blank=True)
+    speakers: list[Any] = JSONField(default=list)
+    people: str = TextField(blank=True)
 
     class Meta:
         constraints = [
@@ -65,12 +66,12 @@ class SharedEntry(OwnedByAssistant):
 class Report(OwnedByAssistant):
     """What a player reported of a character; ``seqs`` are the messages, which stay in the log."""
 
-    reporter: str = models.CharField(max_length=24)
-    reporter_name: str = models.CharField(max_length=255)
-    reason: str = models.TextField()
-    seqs: list[Any] = models.JSONField(default=list)
+    reporter: str = CharField(max_length=24)
+    reporter_name: str = CharField(max_length=255)
+    reason: str = TextField()
+    seqs: list[Any] = JSONField(default=list)
     closed_at: datetime | None = models.DateTimeField(null=True)
-    closed_by: str = models.CharField(max_length=255, blank=True)
+    closed_by: str = CharField(max_length=255, blank=True)
 
     class Meta:
         indexes = [
@@ -83,10 +84,10 @@ class Lore(models.Model):
     """One lore entry that a builder wrote in the game; ``authors`` as in `policy.authors`."""
 
     id: int = models.BigAutoField(primary_key=True)
-    title: str = models.CharField(max_length=200, unique=True)
-    text: str = models.TextField()
-    scopes: list[Any] = models.JSONField(default=list)
-    authors: list[Any] = models.JSONField(default=list)
+    title: str = CharField(max_length=200, unique=True)
+    text: str = TextField()
+    scopes: list[Any] = JSONField(default=list)
+    authors: list[Any] = JSONField(default=list)
 
 
 class SharedPersona(models.Model):
@@ -96,6 +97,6 @@ class SharedPersona(models.Model):
     """
 
     id: int = models.BigAutoField(primary_key=True)
-    name: str = models.CharField(max_length=64, unique=True)
-    fields: dict[str, Any] = models.JSONField(default=dict)
-    authors: list[Any] = models.JSONField(default=list)
+    name: str = CharField(max_length=64, unique=True)
+    fields: dict[str, Any] = OrderedJSONField(default=dict)
+    authors: list[Any] = JSONField(default=list)

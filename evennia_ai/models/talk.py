@@ -8,18 +8,19 @@ from typing import Any
 from django.db import models
 
 from evennia_ai.models.base import OwnedByAssistant
+from evennia_ai.models.fields import CharField, JSONField, OrderedJSONField, TextField
 
 
 class Turn(OwnedByAssistant):
     """One turn, open while ``ended_at`` is empty; ``epoch`` is the process that holds the lease."""
 
     epoch: int = models.BigIntegerField()
-    context: str = models.CharField(max_length=32)
-    audience: list[Any] = models.JSONField(default=list)
+    context: str = CharField(max_length=32)
+    audience: list[Any] = JSONField(default=list)
     private: bool = models.BooleanField(default=False)
     ended_at: datetime | None = models.DateTimeField(null=True)
-    outcome: str = models.CharField(max_length=16, blank=True)
-    detail: str = models.TextField(blank=True)
+    outcome: str = CharField(max_length=16, blank=True)
+    detail: str = TextField(blank=True)
 
     class Meta:
         indexes = [
@@ -38,25 +39,27 @@ class Event(OwnedByAssistant):
     performed or claimed; ``item`` is the dbref of a thing that was given. ``authors`` are those of
     `policy.authors` in the format of `people_field`, empty if the speaker is the only one.
 
+    ``epoch`` is the process whose players said what needs an answer, None in older rows.
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
     "trusting" when it heard the whisper: then it may repeat it, also after a later change.
     """
 
     turn_id: int | None
 
-    kind: str = models.CharField(max_length=16)
-    speaker: str = models.CharField(max_length=24)
-    speaker_name: str = models.CharField(max_length=255)
-    text: str = models.TextField()
-    nature: str = models.CharField(max_length=12, default="claimed")
-    item: str = models.CharField(max_length=24, blank=True)
-    audience: list[Any] = models.JSONField(default=list)
-    authors: str = models.TextField(blank=True)
+    kind: str = CharField(max_length=16)
+    speaker: str = CharField(max_length=24)
+    speaker_name: str = CharField(max_length=255)
+    text: str = TextField()
+    nature: str = CharField(max_length=12, default="claimed")
+    item: str = CharField(max_length=24, blank=True)
+    audience: list[Any] = JSONField(default=list)
+    authors: str = TextField(blank=True)
     private: bool = models.BooleanField(default=False)
     repeatable: bool = models.BooleanField(default=False)
     hops: int = models.PositiveSmallIntegerField(default=0)
-    state: str = models.CharField(max_length=12)
-    reason: str = models.TextField(blank=True)
+    epoch: int | None = models.BigIntegerField(null=True)
+    state: str = CharField(max_length=12)
+    reason: str = TextField(blank=True)
     attempts: int = models.PositiveSmallIntegerField(default=0)
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="events")
 
@@ -81,20 +84,20 @@ class Message(OwnedByAssistant):
     event_id: int | None
     turn_id: int | None
 
-    role: str = models.CharField(max_length=12)
-    content: str = models.TextField(blank=True)
-    tool_calls: list[Any] = models.JSONField(default=list)
-    tool_call_id: str = models.CharField(max_length=128, blank=True)
-    speaker: str = models.CharField(max_length=24, blank=True)
-    speaker_name: str = models.CharField(max_length=255, blank=True)
-    nature: str = models.CharField(max_length=12, blank=True)
-    audience: list[Any] = models.JSONField(default=list)
-    authors: str = models.TextField(blank=True)
+    role: str = CharField(max_length=12)
+    content: str = TextField(blank=True)
+    tool_calls: list[Any] = JSONField(default=list)
+    tool_call_id: str = CharField(max_length=128, blank=True)
+    speaker: str = CharField(max_length=24, blank=True)
+    speaker_name: str = CharField(max_length=255, blank=True)
+    nature: str = CharField(max_length=12, blank=True)
+    audience: list[Any] = JSONField(default=list)
+    authors: str = TextField(blank=True)
     private: bool = models.BooleanField(default=False)
     tokens: int = models.PositiveIntegerField(default=0)
     event = models.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="+")
-    consulted: dict[str, Any] = models.JSONField(default=dict)
+    consulted: dict[str, Any] = OrderedJSONField(default=dict)
 
     class Meta:
         indexes = [
@@ -112,7 +115,7 @@ class LineVector(models.Model):
     message = models.OneToOneField(
         Message, primary_key=True, on_delete=models.CASCADE, related_name="vector"
     )
-    embedder: str = models.CharField(max_length=255)
+    embedder: str = CharField(max_length=255)
     packed: bytes = models.BinaryField()
 
 
@@ -125,13 +128,13 @@ class Amendment(OwnedByAssistant):
     """
 
     seq: int = models.BigIntegerField()
-    kind: str = models.CharField(max_length=12)
-    text: str = models.TextField(blank=True)
-    authors: str = models.TextField(blank=True)
-    by: str = models.CharField(max_length=24)
+    kind: str = CharField(max_length=12)
+    text: str = TextField(blank=True)
+    authors: str = TextField(blank=True)
+    by: str = CharField(max_length=24)
     batch: int = models.BigIntegerField()
     undone_at: datetime | None = models.DateTimeField(null=True)
-    undone_by: str = models.CharField(max_length=24, blank=True)
+    undone_by: str = CharField(max_length=24, blank=True)
 
     class Meta:
         indexes = [
@@ -151,13 +154,13 @@ class ToolCall(OwnedByAssistant):
     turn_id: int | None
 
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="tool_calls")
-    call_id: str = models.CharField(max_length=128)
-    name: str = models.CharField(max_length=64)
-    arguments: str = models.TextField(blank=True)
+    call_id: str = CharField(max_length=128)
+    name: str = CharField(max_length=64)
+    arguments: str = TextField(blank=True)
     world: bool = models.BooleanField(default=False)
-    state: str = models.CharField(max_length=12)
-    result: str = models.TextField(blank=True)
-    locks: str = models.TextField(blank=True, default="")
+    state: str = CharField(max_length=12)
+    result: str = TextField(blank=True)
+    locks: str = TextField(blank=True, default="")
     ended_at: datetime | None = models.DateTimeField(null=True)
 
     class Meta:
@@ -167,17 +170,17 @@ class ToolCall(OwnedByAssistant):
 class PendingAct(OwnedByAssistant):
     """One tool call that waits for a person (`policy.pending_acts`); it runs once, if at all."""
 
-    needs: str = models.CharField(max_length=8)
-    state: str = models.CharField(max_length=12)
-    name: str = models.CharField(max_length=64)
-    arguments: str = models.TextField()
-    speakers: list[Any] = models.JSONField(default=list)
-    authors: str = models.TextField(blank=True)
-    audience: list[Any] = models.JSONField(default=list)
+    needs: str = CharField(max_length=8)
+    state: str = CharField(max_length=12)
+    name: str = CharField(max_length=64)
+    arguments: str = TextField()
+    speakers: list[Any] = JSONField(default=list)
+    authors: str = TextField(blank=True)
+    audience: list[Any] = JSONField(default=list)
     private: bool = models.BooleanField(default=False)
     expires_at: datetime = models.DateTimeField()
-    decided_by: str = models.CharField(max_length=24, blank=True)
-    result: str = models.TextField(blank=True)
+    decided_by: str = CharField(max_length=24, blank=True)
+    result: str = TextField(blank=True)
 
     class Meta:
         indexes = [models.Index(fields=["state", "assistant", "id"], name="ai_pending_state")]
@@ -196,26 +199,26 @@ class Compaction(OwnedByAssistant):
 
     previous_id: int | None
 
-    reason: str = models.CharField(max_length=12)
+    reason: str = CharField(max_length=12)
     from_seq: int = models.BigIntegerField()
     upto_seq: int = models.BigIntegerField()
-    prefix_hash: str = models.CharField(max_length=64, blank=True)
-    summary: dict[str, Any] = models.JSONField(default=dict)
+    prefix_hash: str = CharField(max_length=64, blank=True)
+    summary: dict[str, Any] = OrderedJSONField(default=dict)
     compacted_count: int = models.PositiveIntegerField()
     original_token_count: int = models.PositiveIntegerField()
     summary_token_count: int = models.PositiveIntegerField()
     facts_found: int = models.PositiveIntegerField(default=0)
     facts_kept: int = models.PositiveIntegerField(default=0)
     facts_rescued: int = models.PositiveIntegerField(default=0)
-    consulted: dict[str, Any] = models.JSONField(default=dict)
-    rung: str = models.CharField(max_length=16, blank=True)
+    consulted: dict[str, Any] = OrderedJSONField(default=dict)
+    rung: str = CharField(max_length=16, blank=True)
     previous = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
-    cost: dict[str, Any] = models.JSONField(default=dict)
+    cost: dict[str, Any] = OrderedJSONField(default=dict)
     undone_at: datetime | None = models.DateTimeField(null=True)
-    speakers: dict[str, Any] = models.JSONField(default=dict)
+    speakers: dict[str, Any] = OrderedJSONField(default=dict)
     archived: bool = models.BooleanField(default=False)
     sealed: bool = models.BooleanField(default=False)
-    owed_by: str = models.CharField(max_length=24, blank=True, default="")
+    owed_by: str = CharField(max_length=24, blank=True, default="")
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]

@@ -35,12 +35,14 @@ from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
+from evennia_ai.services.garbage import GarbageTimer
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.metrics import make_metrics
 from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.observed_turns import make_turns
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
+from evennia_ai.services.server_processes import ServerProcesses, make_process
 from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.steady_clock import SteadyClock
@@ -73,14 +75,17 @@ class AssistantService(Service):
         self.steady_clock = None if clock else SteadyClock()
         self.clock: Any = clock or self.steady_clock
         clock = self.clock
-        self.epoch = time.time_ns() // 1_000_000
         self.accepting = self.quiet = False
         self.switched_off = self.schema_trouble = ""
         self.startup = StartupRecovery(self)
+        self.switch_key = SWITCH
         self.slices = TimeSlices(clock)
         self.lines, self.overheard = RoomLines(clock), OverheardQueue(clock, self.now)
         settings = SettingReader()
         self.complaints = settings.complaints
+        make = partial(make_process, time.time_ns() // 1_000_000)
+        self.process = settings.read("SHARED_DATABASE", make, False)
+        self.processes = ServerProcesses(self, self.process)
         main: Any = reactor
         call_from_thread = partial(main.callFromThread, self.slices.put)
 
@@ -112,14 +117,24 @@ class AssistantService(Service):
         self.make_turns = partial(make_turns, tuple(filter(None, observers)))
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
+        self.garbage = GarbageTimer(clock, self.is_quiet)
         self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)
         retention = settings.read("RETENTION", limits_in_force, {}, ({}, NOTHING_DELETED))
         self.log_retention = LogRetention(clock, self.slices.put, retention)
         self.forgetting = ForgettingService(clock, call_from_thread, self.slices.put)
 
+    @property
+    def epoch(self) -> int:
+        """Return the number of this server process."""
+        return int(self.process.epoch)
+
     def now(self) -> datetime:
         """Return the time in UTC."""
         return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
+
+    def is_quiet(self) -> bool:
+        """Return True while no assistant thinks and none waits to."""
+        return not (self.gateway.in_flight or self.gateway.queued or self.slices.waiting)
 
     def attend(self, script: Script) -> None:
         """Tick an assistant while players are near, because something happens around it."""
@@ -186,6 +201,7 @@ class AssistantService(Service):
         if self.schema_trouble:
             return
         self.startup.begin()
+        self.garbage.start()
         self.log_retention.start()
         self.long_term_sync.start()
         self.startup.put(self.forgetting.start)
@@ -209,6 +225,8 @@ class AssistantService(Service):
         for timer in timers:
             timer.stop()
         self.overheard.flush()
+        self.processes.stop()
+        self.garbage.stop()
         for script in AssistantScript.get_all_cached_instances():
             if script.ndb.backlog:
                 script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))

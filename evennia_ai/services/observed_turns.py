@@ -95,7 +95,7 @@ class ObservedTurns(TableTurns):
 def make_turns(observers: Sequence[Observer], script: GameScript) -> TableTurns:
     """Return the turns of an assistant."""
     services = script.services
-    table = (script.id, script.conversation, services.now, services.epoch, script.may_think)
+    table = (script.id, script.conversation, services.now, services.process, script.may_think)
     if observers:
         return ObservedTurns(observers, script.character_name, *table)
     return TableTurns(*table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,29 +11,41 @@ from evennia_ai.messages import PERCEIVED, Heard, InboxEvent
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.ports import OpenEvents
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.rows import COPIED, event_from_row
 
 WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
+OWED = (WAITING, DOUBTFUL)
+ALONE = SingleProcess(0)
 
 
 class TableInbox:
     """The inbox of one assistant: an event is stored before any model is called (P1)."""
 
-    def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        assistant_id: int,
+        now: Callable[[], datetime],
+        process: SingleProcess = ALONE,
+    ) -> None:
         self.assistant_id = assistant_id
         self.now = now
+        self.process = process
 
     def put(self, heard: Heard) -> int:
         """Store an event; returns its id."""
-        row = event_row(self.assistant_id, heard, self.now())
+        row = event_row(self.assistant_id, heard, self.now(), self.process.epoch)
         with brief_transaction():
             row.save(force_insert=True)
         return int(row.id)
 
     def open_events(self) -> OpenEvents:
-        """Return the events that need an answer and have none, in one query."""
+        """Return the events that need an answer of this process and have none, in one query.
+
+        Those of other processes that live are left to them: their players hear the answer.
+        """
         by_state: dict[str, list[InboxEvent]] = {WAITING: [], DOUBTFUL: []}
-        for row in oldest_first(self._in_states(WAITING, DOUBTFUL)):
+        for row in oldest_first(not_of(self.process.others, self._in_states(*OWED))):
             by_state[row.state].append(event_from_row(row))
         return OpenEvents(tuple(by_state[WAITING]), tuple(by_state[DOUBTFUL]))
 
@@ -89,11 +101,19 @@ def oldest_first(rows: Iterable[models.Event]) -> list[models.Event]:
     return sorted(rows, key=lambda row: row.id)
 
 
-def event_row(assistant_id: int, heard: Heard, at: datetime) -> models.Event:
+def not_of(others: Collection[int], rows: Any) -> Any:
+    """Return the events that no other live process heard."""
+    return rows.exclude(epoch__in=others) if others else rows
+
+
+def event_row(
+    assistant_id: int, heard: Heard, at: datetime, epoch: int | None = None
+) -> models.Event:
     """Return something heard as an unsaved row."""
     return models.Event(
         assistant_id=assistant_id,
         at=at,
+        epoch=epoch,
         audience=sorted(heard.audience),
         authors=people_field(heard.authors) if heard.authors else "",
         state=WAITING if heard.addressed else OVERHEARD,

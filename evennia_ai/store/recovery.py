@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.conversation.inbox import state_after_loss
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
+from evennia_ai.store.inbox import CLAIMED, OWED, not_of
 
 INTENDED = "intended"
 INTERRUPTED = "interrupted"
@@ -21,11 +22,13 @@ def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -
     Its intents without an outcome become unknown; its events become answered, doubtful or waiting.
     """
     with brief_transaction():
+        rows = models.Turn.objects.filter(id=turn.id, ended_at=None)
+        if not rows.update(ended_at=now, outcome=outcome):
+            return  # another process was faster
         acts = turn.tool_calls.values_list("name", "state")
         state = state_after_loss(acts, was_doubtful=turn.context == EXCUSE)
         give_up_acts(turn.id, now)
         turn.events.filter(state=CLAIMED).update(state=state)
-        models.Turn.objects.filter(id=turn.id).update(ended_at=now, outcome=outcome)
 
 
 def give_up_acts(turn_id: int, now: datetime) -> None:
@@ -35,9 +38,13 @@ def give_up_acts(turn_id: int, now: datetime) -> None:
     )
 
 
-def lost_turns(epoch: int) -> list[int]:
-    """Return the ids of the open turns whose process has ended, oldest first."""
-    rows = models.Turn.objects.filter(ended_at=None).exclude(epoch=epoch).order_by("id")
+def lost_turns(epoch: int, others: Collection[int] = ()) -> list[int]:
+    """Return the ids of the open turns whose process has ended, oldest first.
+
+    ``epoch`` is this process, ``others`` are those that live.
+    """
+    open_turns = models.Turn.objects.filter(ended_at=None)
+    rows = open_turns.exclude(epoch__in={epoch, *others}).order_by("id")
     return list(rows.values_list("id", flat=True))
 
 
@@ -47,7 +54,10 @@ def recover_lost_turn(turn_id: int, now: datetime) -> None:
         recover_turn(turn, now)
 
 
-def assistants_with_work() -> list[int]:
-    """Return the ids of the assistants with unanswered events, in one query."""
-    rows = models.Event.objects.filter(state__in=(WAITING, DOUBTFUL)).order_by("assistant_id")
+def assistants_with_work(others: Collection[int] = ()) -> list[int]:
+    """Return the ids of the assistants with unanswered events, in one query.
+
+    Without those that ``others``, the other processes that live, heard.
+    """
+    rows = not_of(others, models.Event.objects.filter(state__in=OWED)).order_by("assistant_id")
     return list(rows.values_list("assistant_id", flat=True).distinct())

@@ -22,6 +22,7 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OVERHEARD, WAITING, oldest_first
+from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use, use_of_call
@@ -42,7 +43,7 @@ SPOKEN = (*SPEECH, EMOTE)
 class TableTurns:
     """The turns of one assistant, one at a time.
 
-    ``epoch`` is the number of this process: a lease is valid in its own process only.
+    ``process`` is this server process: a turn is valid in its own process only.
     ``may_go_on`` returns False once no turn may act any more.
     """
 
@@ -51,13 +52,13 @@ class TableTurns:
         assistant_id: int,
         conversation: TableConversation,
         now: Callable[[], datetime],
-        epoch: int,
+        process: SingleProcess,
         may_go_on: Callable[[], bool],
     ) -> None:
         self.assistant_id = assistant_id
         self.conversation = conversation
         self.now = now
-        self.epoch = epoch
+        self.process = process
         self.may_go_on = may_go_on
         self.current: int | None = None
         self._lost: int | None = None  # the turn whose lease has ended
@@ -68,10 +69,11 @@ class TableTurns:
         """Open a turn, claim its events, and store these and overheard ones as messages."""
         at = self.now()
         with brief_transaction():
+            self.process.fence()
             turn = models.Turn.objects.create(
                 assistant_id=self.assistant_id,
                 at=at,
-                epoch=self.epoch,
+                epoch=self.process.epoch,
                 context=context,
                 audience=sorted(audience),
                 private=private,
@@ -164,6 +166,7 @@ class TableTurns:
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
         """Close a turn and its events in one transaction."""
         with brief_transaction():
+            self.process.fence(turn_id)
             models.Turn.objects.filter(id=turn_id).update(
                 ended_at=self.now(), outcome=outcome, detail=detail
             )
@@ -228,6 +231,7 @@ class TableTurns:
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of a tool call; returns its id."""
         with brief_transaction():
+            self.process.fence(turn_id)
             row = models.ToolCall.objects.create(
                 assistant_id=self.assistant_id,
                 turn_id=turn_id,

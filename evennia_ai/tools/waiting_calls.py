@@ -6,12 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from evennia.objects.models import ObjectDB
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone, ToolDenied
 from evennia_ai.game.act_answers import ask_to_confirm, tell_staff
-from evennia_ai.game.perception import display_name
+from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.policy.pending_acts import (
     APPROVE,
     CONFIRM,
@@ -67,7 +66,7 @@ def wait_for_staff(item: Tool, context: ToolContext, exact: str) -> ToolResult:
 
 def only_speaker(context: ToolContext) -> Any:
     """Return the player whose new words are the only ones in the turn; raises ToolDenied."""
-    people = [one for dbref in context.speakers for one in ObjectDB.objects.dbref_search(dbref)]
+    people = find_objects(context.speakers)
     if len(people) != 1:
         raise ToolDenied("Only one person alone can have that done: let them ask again, alone.")
     if not people[0].has_account:

@@ -5,6 +5,7 @@ This file holds only what differs from Evennia's defaults. Put ports, keys and p
 """
 
 import os
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from evennia.settings_default import *
 
@@ -28,6 +29,25 @@ TELNET_PORTS = [PORT_BASE]
 WEBSERVER_PORTS = [(PORT_BASE + 1, PORT_BASE + 5)]
 WEBSOCKET_CLIENT_PORT = PORT_BASE + 2
 AMP_PORT = PORT_BASE + 6
+
+######################################################################
+# The database: Evennia's SQLite file, or the PostgreSQL database that EVENNIA_AI_DATABASE_URL names
+# as postgresql://user:password@host:port/name. docs/operations.md tells how to choose.
+######################################################################
+
+if DATABASE_URL := os.environ.get("EVENNIA_AI_DATABASE_URL"):
+    _url = urlsplit(DATABASE_URL)
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": _url.path.lstrip("/"),
+            "USER": unquote(_url.username or ""),
+            "PASSWORD": unquote(_url.password or ""),
+            "HOST": _url.hostname or "",
+            "PORT": _url.port or "",
+            "OPTIONS": dict(parse_qsl(_url.query)),
+        }
+    }
 
 ######################################################################
 # The model. Endpoint and key come from the environment: OPENAI_BASE_URL, OPENAI_API_KEY and

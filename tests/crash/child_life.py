@@ -28,6 +28,7 @@ from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.journal import Journal
+from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.testing.stand_in_services import StandInServices
@@ -219,7 +220,7 @@ class Life(Play):
     ) -> Stores:
         """Return the stores on the tables."""
         conversation = TableConversation(SCRIPT_IDS[dbref], now)
-        turns = TableTurns(SCRIPT_IDS[dbref], conversation, now, epoch, may_go_on)
+        turns = TableTurns(SCRIPT_IDS[dbref], conversation, now, SingleProcess(epoch), may_go_on)
         inbox, journal = TableInbox(SCRIPT_IDS[dbref], now), Journal(Body(dbref))
         return Stores(conversation, inbox, turns, journal)
 

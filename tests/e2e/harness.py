@@ -28,6 +28,7 @@ from typing import Any
 
 from server import running
 from tests.e2e.telnet import TelnetPlayer
+from tests.postgresql import URL, read_postgresql
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK_IMPORTS = Path(__file__).parent / "site"
@@ -208,8 +209,10 @@ class GameServer:
         """Return the server's log."""
         return (self.folder / "server" / "logs" / "server.log").read_text(errors="replace")
 
-    def sql(self, query: str, parameters: Iterable[Any] = ()) -> list[sqlite3.Row]:
+    def sql(self, query: str, parameters: Iterable[Any] = ()) -> list[Any]:
         """Read from the game's database, whether it runs or not; rows go by index or name."""
+        if url := self.env.get(URL):
+            return read_postgresql(url, query, parameters)
         file = self.folder / "server" / "evennia.db3"
         connection = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=10)
         try:

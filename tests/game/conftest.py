@@ -134,7 +134,7 @@ class Game:
         for name in ("conversation", "inbox", "turns", "partners", "config", "ticking", "woken"):
             setattr(script.ndb, name, None)
         service = AssistantService(clock=self.clock, environ={})
-        service.epoch = self.service.epoch + 1
+        service.process.epoch = self.service.epoch + 1
         service.gateway, service.toolbox = self.service.gateway, self.service.toolbox
         service.startService()
         self.successors.append(service)

@@ -29,7 +29,7 @@ def restart(game, model, start_hook=True):
             setattr(script.ndb, name, None)
     flush_cache()
     service = AssistantService(clock=game.clock, environ={})
-    service.epoch = game.service.epoch + 1
+    service.process.epoch = game.service.epoch + 1
     service.gateway = gateway_to(model, game.clock)
     service.startService()
     if start_hook:

@@ -21,6 +21,7 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.erase import count_rows, erase_chunk
 from evennia_ai.store.forget import CHUNK
 from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.recovery import lost_turns, recover_lost_turn
 from evennia_ai.store.reports import find_row, is_log_unchanged
 from evennia_ai.store.search import message_page
@@ -48,7 +49,9 @@ class Stores:
         else:
             self.conversation = TableConversation(assistant_id, service.now)
             self.inbox = TableInbox(assistant_id, service.now)
-            self.turns = TableTurns(assistant_id, self.conversation, service.now, 7, lambda: True)
+            self.turns = TableTurns(
+                assistant_id, self.conversation, service.now, SingleProcess(7), lambda: True
+            )
 
 
 @pytest.fixture

@@ -44,21 +44,25 @@ class Campaign:
     Args:
         game: Its portal is open and no server runs.
         seed: Decides all random choices.
+        names: Who plays.
+        first_mark: The number of the first mark.
     """
 
     game: CrashGame
     seed: int
+    names: tuple[str, ...] = PLAYERS
+    first_mark: int = 1
     players: list[TelnetPlayer] = field(default_factory=list)
     moments: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
-        self._marks = (f"k{number}" for number in count(1))
+        self._marks = (f"k{number}" for number in count(self.first_mark))
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         self.start()
-        self.players = [self._open.enter_context(self.game.player(name)) for name in PLAYERS]
+        self.players = [self._open.enter_context(self.game.player(name)) for name in self.names]
         return self
 
     def __exit__(
@@ -111,7 +115,7 @@ class Campaign:
         query = "SELECT id FROM evennia_ai_event WHERE text LIKE ?"
         return bool(self.game.sql(query, [f"%that was {mark}"]))
 
-    def _talk(self) -> None:
+    def talk(self) -> None:
         """Let some players speak; each line has a mark of its own."""
         for player in self._random.sample(self.players, self._random.randint(1, len(self.players))):
             player.send(LET_GO)
@@ -120,18 +124,18 @@ class Campaign:
     def _kill_at(self, moment: str) -> None:
         """Kill the server at a named moment, in whichever turn reaches it."""
         if self._random.random() < 0.5:
-            self._talk()
+            self.talk()
             time.sleep(self._random.uniform(0, LONGEST_TALK_S))
         self.game.order_file.write_text(moment)
         until = time.monotonic() + PATIENCE_S
         while not self.game.is_dead() and time.monotonic() < until:
-            self._talk()
+            self.talk()
             running.wait_until(self.game.is_dead, 1.0)
         assert self.game.is_dead(), f"nothing came by {moment!r}"
 
     def _kill_at_random(self) -> None:
         """Kill the server at a random moment of a talk or a start."""
-        self._talk()
+        self.talk()
         time.sleep(self._random.uniform(0, LONGEST_TALK_S))
         self.game.kill_server()
         if self._random.random() < 0.3:

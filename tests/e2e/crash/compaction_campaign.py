@@ -52,7 +52,7 @@ class CompactionCampaign(Campaign):
         """Kill the server at a named moment or during a summary, and start it again."""
         self.moments.append(moment or "during a summary")
         for _ in range(LINES_BEFORE):
-            self._talk()
+            self.talk()
             running.wait_until(self._is_at_rest, PATIENCE_S)
         if moment:
             self._kill_in_compaction(moment)
@@ -72,7 +72,7 @@ class CompactionCampaign(Campaign):
         until = time.monotonic() + PATIENCE_S
         while not self.game.is_dead() and time.monotonic() < until:
             if moment in URGENT:
-                self._talk()
+                self.talk()
             else:
                 self._order(KEEP)
             if UNDONE in moment:
@@ -80,7 +80,7 @@ class CompactionCampaign(Campaign):
                 self._order(UNDO)
             if running.wait_until(self.game.is_dead, 2 * SUMMARY_S + 1.0):
                 return
-            self._talk()  # there was nothing to compact, or the assistant was thinking
+            self.talk()  # there was nothing to compact, or the assistant was thinking
             running.wait_until(lambda: self.game.is_dead() or self._is_at_rest(), PATIENCE_S / 4)
         read = self.admin.transcript[-2_000:] if self.admin else ""
         assert self.game.is_dead(), f"nothing came by {moment!r}:\n{read}"

@@ -1,0 +1,104 @@
+"""Every text and every plain value can be stored, on any database, and comes back the same."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.apps import apps
+from django.db import connection, models
+
+from evennia_ai.messages import Usage
+from evennia_ai.models import Compaction, DailyUse, Event, Message, ModelCall, SleepPass
+from evennia_ai.models.fields import Storable
+from evennia_ai.ports import ModelCallRecord
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+STRANGE = "a\0b\ud83dc"
+UPSIDE_DOWN = {"public": "one", "#5": "two", "#1234,#5": "three", "a": {"zz": 1, "b": 2}}
+
+
+def test_every_column_of_text_or_plain_data_takes_any_text():
+    kinds = (models.CharField, models.TextField, models.JSONField)
+    tables = apps.get_app_config("evennia_ai").get_models()
+    columns = [field for table in tables for field in table._meta.local_fields]
+    taking = [field for field in columns if isinstance(field, kinds)]
+    assert taking and all(isinstance(field, Storable) for field in taking)
+
+
+def test_a_call_of_a_model_with_a_name_of_any_length_is_counted(game, mira):
+    record = ModelCallRecord(
+        purpose="p" * 100, profile="main" * 50, model="m" * 300 + STRANGE,
+        estimated_tokens=900, usage=Usage(900, 20), duration_ms=5, error=STRANGE,
+    )  # fmt: skip
+    for _ in range(2):
+        mira.assistant.turns.record_model_call(None, record)
+    row = ModelCall.objects.first()
+    assert (row.model, row.error, len(row.profile)) == ("m" * 255, "ab?c", 64)
+    use = DailyUse.objects.get(assistant_id=mira.assistant.id)
+    assert (use.calls, use.prompt_tokens, use.profile) == (2, 1800, row.profile)
+
+
+def test_what_memory_holds_after_a_write_is_what_was_stored(mira):
+    event = Event(
+        assistant_id=mira.assistant.id, at=NOW, kind="say", speaker="#5", speaker_name="N" * 300,
+        text=STRANGE, audience=["#5", "#7\0"], state="waiting",
+    )  # fmt: skip
+    event.save()
+    stored = Event.objects.get(id=event.id)
+    for row in (event, stored):
+        assert (row.text, row.speaker_name) == ("ab?c", "N" * 255)
+        assert row.audience == ["#5", "#7"]
+    Event.objects.filter(id=event.id).update(reason=STRANGE, state="expired" * 3)
+    stored.refresh_from_db()
+    assert (stored.reason, stored.state) == ("ab?c", "expiredexpir")
+
+
+def test_rows_that_are_stored_together_are_cut_as_well(mira):
+    calls = [{"id": "1", "type": "function", "function": {"name": "say\0", "arguments": "{}"}}]
+    row = Message(
+        assistant_id=mira.assistant.id, at=NOW, role="assistant", content=STRANGE, tool_calls=calls
+    )
+    Message.objects.bulk_create([row])
+    stored = Message.objects.get(id=row.id)
+    assert stored.content == row.content == "ab?c"
+    assert stored.tool_calls[0]["function"]["name"] == "say"
+    assert list(stored.tool_calls[0]) == ["id", "type", "function"]
+    assert list(stored.tool_calls[0]["function"]) == ["name", "arguments"]
+
+
+def test_what_is_looked_for_is_cut_like_what_is_stored(mira):
+    long = "N" * 300
+    Event.objects.create(
+        assistant_id=mira.assistant.id, at=NOW, kind="say", speaker_name=long, text="hi", state="x"
+    )
+    assert Event.objects.filter(speaker_name=long).exists()
+    assert Event.objects.filter(text="h\0i").exists()
+
+
+def test_the_keys_of_an_object_keep_their_order(mira):
+    row = Compaction.objects.create(
+        assistant_id=mira.assistant.id, at=NOW, reason="sleep", from_seq=1, upto_seq=2,
+        compacted_count=2, original_token_count=9, summary_token_count=3, summary=UPSIDE_DOWN,
+    )  # fmt: skip
+    (summary,) = Compaction.objects.filter(id=row.id).values_list("summary", flat=True)
+    assert list(summary) == list(UPSIDE_DOWN)
+    assert list(summary["a"]) == ["zz", "b"]
+    stored = Compaction.objects.get(id=row.id)
+    stored.summary |= {"last": STRANGE, "b": "x"}
+    stored.save()
+    stored.refresh_from_db()
+    assert list(stored.summary) == [*UPSIDE_DOWN, "last", "b"]
+    assert stored.summary["last"] == "ab?c"
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has jsonb")
+def test_an_object_of_an_older_version_can_be_read(mira):
+    row = SleepPass.objects.create(assistant_id=mira.assistant.id, at=NOW, epoch=1, reason="nap")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            'UPDATE evennia_ai_sleeppass SET results = \'{"pruned": {"kept": 2}}\' WHERE id = %s',
+            [row.id],
+        )
+    row.refresh_from_db()
+    assert row.results == {"pruned": {"kept": 2}}

@@ -1,0 +1,96 @@
+"""Full garbage collections come when nobody waits, unless the game chose otherwise."""
+
+import gc
+import weakref
+
+import pytest
+from twisted.internet.task import Clock
+
+from evennia_ai.services.garbage import LONGEST_S, NEVER, PYTHONS_OWN, ROUND_S, GarbageTimer
+
+
+class Node:
+    """An object that only a full collection finds once it is old."""
+
+    def __init__(self):
+        self.me = self
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def waiting():
+    """Return a list of who waits for an answer."""
+    return []
+
+
+@pytest.fixture
+def timer(clock, waiting):
+    before = gc.get_threshold()
+    gc.set_threshold(*before[:2], PYTHONS_OWN)
+    timer = GarbageTimer(clock, lambda: not waiting)
+    timer.start()
+    yield timer
+    timer.stop()
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+def old_garbage():
+    """Leave a cycle behind that survived the younger generations; return a reference to it."""
+    node = Node()
+    seen = weakref.ref(node)
+    for _ in range(PYTHONS_OWN + 1):
+        gc.collect(1)
+    del node
+    return seen
+
+
+def test_what_lives_at_the_start_is_never_looked_at_again(timer):
+    assert gc.get_freeze_count() > 0
+    assert gc.get_threshold()[2] == NEVER
+
+
+def test_garbage_is_collected_while_nobody_waits(timer, clock):
+    seen = old_garbage()
+    assert seen() is not None
+    clock.advance(ROUND_S)
+    assert seen() is None
+
+
+def test_it_waits_while_somebody_does(timer, clock, waiting):
+    waiting.append("Ann")
+    seen = old_garbage()
+    clock.advance(ROUND_S)
+    assert seen() is not None
+    waiting.clear()
+    clock.advance(ROUND_S)
+    assert seen() is None
+
+
+def test_however_busy_the_game_is_memory_does_not_grow_for_ever(timer, clock, waiting):
+    waiting.append("Ann")
+    seen = old_garbage()
+    clock.pump([ROUND_S] * int(LONGEST_S / ROUND_S))
+    assert seen() is None
+
+
+def test_at_the_end_python_collects_as_before(timer):
+    timer.stop()
+    assert gc.get_threshold()[2] == PYTHONS_OWN
+
+
+def test_a_game_that_set_its_own_thresholds_keeps_them(clock, waiting):
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 50)
+    try:
+        timer = GarbageTimer(clock, lambda: True)
+        timer.start()
+        assert gc.get_threshold() == (700, 10, 50)
+        timer.stop()
+        assert gc.get_threshold() == (700, 10, 50)
+    finally:
+        gc.set_threshold(*before)
