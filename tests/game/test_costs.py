@@ -8,6 +8,7 @@ from evennia.comms.models import ChannelDB
 from evennia.utils.create import create_channel
 
 from evennia_ai.config import resolve_profile
+from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.game.budget_alerts import UNTIL_TOMORROW, warn_of_budget
 from evennia_ai.game.crowd import account_of
 from evennia_ai.game.settings import SettingReader
@@ -18,6 +19,7 @@ from evennia_ai.models import DailyUse, ModelCall, SpeakerUse
 from evennia_ai.policy.limits.budgets import ASSISTANT, GAME, OWNER, PLAYER, WHOLE_GAME
 from evennia_ai.policy.limits.prices import Prices
 from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.ports import ModelCallRecord
 from evennia_ai.services.model_access import GAME_TOKENS, PLAYER_TOKENS, read_limits
 from evennia_ai.store.usage import PROFILE, money_on, spent_on, uses_by
 from tests.game.test_tables import BIG, LONG, WIDE, columns_of
@@ -185,6 +187,31 @@ def test_what_no_player_caused_is_a_row_of_its_own(game, talk, ann, admin):
     talk()
     SpeakerUse.objects.all().delete()
     assert rows_of(admin.told("aicost/players")) == ["(no player) 1 2,900 0 10 0.30"]
+
+
+def test_players_who_start_a_call_together_share_it_and_the_rows_add_up(
+    game, talk, mira, ann, bob, tavern, admin
+):
+    game.player("Cid", tavern).do("say Mira, good evening")
+    bob.do("say Mira, good evening")
+    talk()
+    talk()
+    prices = mira.assistant.profile.price
+    unasked = ModelCallRecord("default", "m", "autonomous", 9, USAGE, 10, prices=prices)
+    mira.assistant.turns.record_model_call(None, unasked)
+    rows = [row.rsplit(" ", 5) for row in rows_of(admin.told("aicost/players"))]
+    assert [name for name, *_ in rows] == ["Ann", "Cid", "Bob", "(no player)"]
+    assert [calls for _, calls, *_ in rows] == ["1.3", "0.4", "0.3", "1"]
+    for column, total in ((1, 3), (2, 8_700), (4, 30), (5, 0.9)):
+        assert round(sum(float(row[column].replace(",", "")) for row in rows), 2) == total
+
+
+def test_a_call_that_fails_counts_for_the_player_who_started_it(game, talk, ann, admin):
+    talk()
+    game.model.add(ProviderMisconfigured("Wrong."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert rows_of(admin.told("aicost/players")) == ["Ann 2 2,900 0 10 0.30"]
 
 
 def test_a_deleted_player_keeps_a_number(game, talk, bob, admin):
