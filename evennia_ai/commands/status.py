@@ -64,11 +64,11 @@ class CmdAIStatus(AICommand):
         names = dict(zip(scripts, told_apart(scripts), strict=True))
         rows = [[names[one], *status_row(one, queues, used, prompts)] for one in scripts]
         self.msg(table(TITLES, rows))
-        for script, line in [
-            *sleep_lines(scripts, self.reader),
-            *activity_lines(scripts, self.reader),
-        ]:
+        asleep = list(sleep_lines(scripts, self.reader))
+        for script, line in [*asleep, *activity_lines(scripts, self.reader)]:
             self.msg(f"|x{clean_output(names[script], 60)}:|n {line}")
+        if asleep:
+            self.msg(f"|xTimes in {self.reader.zone}.|n")
         for line in [*window_lines(scripts), *cache_lines(*cached_on(self.today()))]:
             self.msg(line)
         for subject, problem in problems(self.services, names, errors, self.reader):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from evennia_ai.commands.history_rendering import (
     act_lines,
@@ -43,9 +44,9 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
     kind = words_kind(why.private)
     heard_by = list_names(why.message["metadata"].get("audience") or [])
     said = reader.show(kind, f'"{clean_output(why.text, TEXT_CHARS)}"', "words")
-    at = why.message["metadata"]["at"][5:19].replace("T", " ")
+    at = reader.clock(datetime.fromisoformat(why.message["metadata"]["at"]))
     turn = f", turn {why.turn.id}" if why.turn else ""
-    yield f"|w{name}|n at {at} UTC{turn}, to {clean_output(heard_by, 120)}:\n  {said}"
+    yield f"|w{name}|n at {at} {reader.zone}{turn}, to {clean_output(heard_by, 120)}:\n  {said}"
     if why.turn is not None:
         events = why.turn.events.all()
         yield "|wSet off by|n"
