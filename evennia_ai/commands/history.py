@@ -101,17 +101,8 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
     reads = FIGURES
     combined = frozenset(SWITCHES)
     switch_options = (
-        *(
-            "turns",
-            "unanswered",
-            "find",
-            *SWITCHES,
-            "compactions",
-            "compaction",
-            "sleep",
-            "journal",
-        ),
-        *("export", "follow", "hide", "edit", "retry", "undo"),
+        *("turns", "find", *SWITCHES, "unanswered", "compactions", "compaction"),
+        *("sleep", "journal", "export", "follow", "hide", "edit", "retry", "undo"),
     )
 
     def run(self) -> Outcome:
