@@ -13,6 +13,7 @@ from evennia_ai.store.attributes import script_of
 from evennia_ai.store.names import list_names
 
 LINE_CHARS = 100
+WHEN = "%Y-%m-%d %H:%M"
 
 
 class CmdAIApprove(AICommand):
@@ -86,12 +87,13 @@ class CmdAIApprove(AICommand):
     def details(self, act: PendingAct) -> str:
         """Return a call in full: what runs, who asked, and until when it waits."""
         item = self.services.toolbox.tools[act.name]
+        asked, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
         return "\n".join(
             [
                 f"|w{act.id}|n {character_name(act)} wants to use {act.name}: {item.purpose}",
                 f"With exactly: {clean_output(arguments_line(act.arguments))}",
                 f"At the words of: {list_names(act.speakers) or 'nobody'}",
-                f"Asked {act.at:%Y-%m-%d %H:%M}, waits until {act.expires_at:%Y-%m-%d %H:%M} UTC.",
+                f"Asked {asked}, waits until {until} {self.reader.zone}.",
                 f"|waiapprove/yes {act.id}|n approves it, |waiapprove/no {act.id}|n refuses it.",
             ]
         )

@@ -27,7 +27,6 @@ from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.texts import text
 from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.store.names import names_of
 from evennia_ai.store.reports import Page
 
 log = Logger()
@@ -265,12 +264,6 @@ def page_number(text: str | None) -> int:
     if not digits.isdigit() or not 0 < int(digits) < 10**9:
         raise UsageError(f"'{clean_output(digits, 20)}' is no number. Use a whole number from 1.")
     return int(digits)
-
-
-def in_words(line: str) -> str:
-    """Return a line in which a name stands before the number of each object that exists."""
-    names = names_of(NUMBER.findall(line))
-    return NUMBER.sub(lambda n: f"{names[n[0]]}({n[0]})" if n[0] in names else n[0], line)
 
 
 def all_assistants() -> list[GameScript]:

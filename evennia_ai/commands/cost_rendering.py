@@ -114,9 +114,11 @@ def use_cells(use: Use) -> list[str]:
     return [*map(shortened, counts), money_words(use.money) if use.money_known else "-"]
 
 
-def shortened(count: int) -> str:
-    """Return a count in full, or in millions if it takes much room."""
-    return f"{count:,}" if count < LARGE else f"{count / 1_000_000:,.1f}M"
+def shortened(count: float) -> str:
+    """Return a count in full, with a tenth if it has one, or in millions if it takes much room."""
+    if count >= LARGE:
+        return f"{count / 1_000_000:,.1f}M"
+    return f"{count:,.1f}".removesuffix(".0")
 
 
 def dearest_first(uses: Mapping[str, Use]) -> list[tuple[str, Use]]:
@@ -147,7 +149,7 @@ def by_player(uses: Mapping[str, Use], total: Use, limits: Limits) -> CostList:
         names[dbref] = f"{name}({dbref})" if counts[name] > 1 else name
     found = {names.get(dbref, dbref): use for dbref, use in uses.items()}
     rest = total.less(total_of(uses.values()))
-    rows = dearest_first(found) + ([(NOBODY, rest)] if rest.tokens else [])
+    rows = dearest_first(found) + ([(NOBODY, rest)] if rest.calls or rest.tokens else [])
     return CostList("Player", rows, dict.fromkeys(found, limits))
 
 

@@ -61,8 +61,8 @@ class CmdAICost(AICommand):
       days       - each day, of the last 14 by default
       characters - each character
       players    - each player whose words started a call. Several who started
-                   one together share it. What no player started, such as sleep,
-                   stands last.
+                   one together share it, in tenths. What no player started, such
+                   as sleep, stands last.
       profiles   - each model profile
 
     In, Cached and Out are tokens of prompts, those of them that the endpoint took

@@ -57,6 +57,8 @@ class CmdAIGoals(AICommand):
 
     Example:
       aigoals/add Otto = Find out who waters the ale. : 8
+
+    The switches need the character's lock |wedit|n or |wcontrol|n.
     """
 
     key = "aigoals"
@@ -65,7 +67,8 @@ class CmdAIGoals(AICommand):
 
     def run(self) -> Outcome:
         """Dispatch by switch, with the assistant."""
-        script = self.find_assistant(self.lhs)
+        find = self.find_editable if self.switch else self.find_assistant
+        script = find(self.lhs)
         if self.switch and not self.rhs:
             raise UsageError("Which goal? See |whelp aigoals|n.")
         return self.dispatch(script)

@@ -15,6 +15,7 @@ from evennia_ai.commands.history_rendering import (
     compaction_line,
     message_line,
     turn_lines,
+    unanswered_line,
     waiting_line,
     whole_compaction,
 )
@@ -24,7 +25,15 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
 from evennia_ai.policy.log_filter import SWITCHES, without_page
-from evennia_ai.store.reports import find_row, log_page, public_calls, turn_page, waiting_events
+from evennia_ai.store.reports import (
+    find_row,
+    log_page,
+    paged,
+    public_calls,
+    turn_page,
+    unanswered,
+    waiting_events,
+)
 from evennia_ai.store.search import message_page
 
 MESSAGES_A_PAGE = 20
@@ -44,6 +53,7 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
                               search <words>, page <page>
       aihistory/since, /until, /player or /search <character> = <value>
       aihistory/turns <character> [= <page>]
+      aihistory/unanswered <character> [= <page>]
       aihistory/compactions <character> [= <page>]
       aihistory/compaction <character> = <number>
       aihistory/sleep <character> [= <number>, or page <page>]
@@ -65,6 +75,8 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
     Switches:
       turns - each turn: the events that started it, each model call with its
               tokens and its time, each tool call with its result, the outcome
+      unanswered - lines that nobody answered, and why: such as too many lines
+              of one player, or too old
       find  - the same as search
       compactions - when messages were summarised, and how many facts were kept
       compaction  - one compaction, with its summary for each audience
@@ -89,8 +101,8 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
     reads = FIGURES
     combined = frozenset(SWITCHES)
     switch_options = (
-        *("turns", "find", *SWITCHES, "compactions", "compaction", "sleep", "journal"),
-        *("export", "follow", "hide", "edit", "retry", "undo"),
+        *("turns", "find", *SWITCHES, "unanswered", "compactions", "compaction"),
+        *("sleep", "journal", "export", "follow", "hide", "edit", "retry", "undo"),
     )
 
     def run(self) -> Outcome:
@@ -125,6 +137,12 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
         public = public_calls(page.rows)
         lines = [line for turn in page.rows for line in turn_lines(turn, public, self.reader)]
         self.show_page(shown_name(script), lines, page, NOTHING_SAID)
+
+    def do_unanswered(self, script: GameScript) -> None:
+        rows = unanswered(assistant_id=script.id)
+        page = paged(rows, page_number(self.rhs), MESSAGES_A_PAGE)
+        lines = [unanswered_line(event, self.reader) for event in page.rows]
+        self.show_page(shown_name(script), lines, page, "left no line unanswered.")
 
     def do_compactions(self, script: GameScript) -> None:
         page = log_page("Compaction", script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)

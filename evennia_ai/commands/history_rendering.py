@@ -166,6 +166,11 @@ def turn_title(turn: Any, reader: Reader) -> str:
     return f"{title} ({detail})" if detail else title
 
 
+def unanswered_line(event: Any, reader: Reader) -> str:
+    """Return an event that expired: time, reason and words."""
+    return f"|x{reader.clock(event.at)}|n {event_line(event, reader).strip()}"
+
+
 def event_line(event: Any, reader: Reader) -> str:
     """Return an event of a turn; the reason of its end may quote an error."""
     said = f"{event.speaker_name}: {event.text}"

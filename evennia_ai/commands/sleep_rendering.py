@@ -74,7 +74,7 @@ def whole_pass(script: GameScript, number: int, reader: Reader) -> str:
 
 def sleep_now(script: GameScript, last: dict[str, Any] | None, reader: Reader) -> str:
     """Return since when and why an assistant sleeps, its hours, and its last pass."""
-    parts = [f"asleep{since(script)} ({REASONS[cause_of_sleep(script)]})"]
+    parts = [f"asleep{since(script, reader)} ({REASONS[cause_of_sleep(script)]})"]
     if script.config.sleep_schedule:
         clock = " of the game world" if script.config.sleep_clock == GAME else ""
         parts.append(f"sleep hours {script.config.sleep_schedule}{clock}")
@@ -84,10 +84,10 @@ def sleep_now(script: GameScript, last: dict[str, Any] | None, reader: Reader) -
     return "; ".join(parts)
 
 
-def since(script: GameScript) -> str:
-    """Return when an assistant fell asleep, in UTC; empty if that is unknown."""
+def since(script: GameScript, reader: Reader) -> str:
+    """Return when an assistant fell asleep; empty if that is unknown."""
     seconds = read_attribute(script, "asleep_since")
     try:
-        return f" since {datetime.fromtimestamp(seconds, UTC):%m-%d %H:%M}"
+        return f" since {reader.clock(datetime.fromtimestamp(seconds, UTC), '%m-%d %H:%M')}"
     except (TypeError, ValueError, OverflowError, OSError):
         return ""

@@ -17,7 +17,14 @@ from evennia_ai.game.sleep_state import is_asleep, mode_of
 from evennia_ai.game.wording import ERROR_KINDS
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES, Reader
 from evennia_ai.policy.limits.budgets import TIGHT
-from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens, queue_lengths
+from evennia_ai.store.attributes import script_of
+from evennia_ai.store.reports import (
+    last_error,
+    last_passes,
+    last_prompt_tokens,
+    queue_lengths,
+    unanswered_since,
+)
 from evennia_ai.store.usage import cached_on, use_on
 
 AWAKE = frozenset({"awake", "thinking"})
@@ -44,7 +51,8 @@ class CmdAIStatus(AICommand):
         from (the profile, the endpoint, or a table by the model's name)
       - today's prompt tokens that endpoints took from their caches
       - what is wrong: a model that is paused after failures, a budget that is
-        nearly used up, an invalid setting, the last error of a model
+        nearly used up, an invalid setting, the last error of a model, how many
+        lines nobody answered today, and why
     """
 
     key = "aistatus"
@@ -64,11 +72,11 @@ class CmdAIStatus(AICommand):
         names = dict(zip(scripts, told_apart(scripts), strict=True))
         rows = [[names[one], *status_row(one, queues, used, prompts)] for one in scripts]
         self.msg(table(TITLES, rows))
-        for script, line in [
-            *sleep_lines(scripts, self.reader),
-            *activity_lines(scripts, self.reader),
-        ]:
+        asleep = list(sleep_lines(scripts, self.reader))
+        for script, line in [*asleep, *activity_lines(scripts, self.reader)]:
             self.msg(f"|x{clean_output(names[script], 60)}:|n {line}")
+        if asleep:
+            self.msg(f"|xTimes in {self.reader.zone}.|n")
         for line in [*window_lines(scripts), *cache_lines(*cached_on(self.today()))]:
             self.msg(line)
         for subject, problem in problems(self.services, names, errors, self.reader):
@@ -183,12 +191,24 @@ def shared_problems(services: GameServices, reader: Reader) -> Iterator[tuple[st
             yield budget_name(use, reader), str(use)
     for complaint in services.complaints:
         yield "Settings, fix this", complaint
+    yield from unanswered_today(services, reader)
     if services.crowd.trouble:
         yield "Players", services.crowd.trouble
     if services.recall_trouble:
         yield "Recall", reader.show(ERRORS, services.recall_trouble, "error")
     if services.semantic.trouble:
         yield "Long-term memory", reader.show(ERRORS, services.semantic.trouble, "error")
+
+
+def unanswered_today(services: GameServices, reader: Reader) -> Iterator[tuple[str, str]]:
+    """Yield how many lines expired today, and why the last one did, if any did."""
+    midnight = services.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    count, last = unanswered_since(midnight)
+    script = script_of(last.assistant_id) if last else None
+    if last and script:
+        name, reason = script.character_name, reader.show(ERRORS, last.reason, "reason")
+        lines = f"{count:,} line{'s' * (count != 1)} today (UTC), the last one to {name}: {reason}."
+        yield "Unanswered", f"{lines} To see which: aihistory/unanswered {name}"
 
 
 def status_row(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from evennia_ai.commands.history_rendering import (
     act_lines,
@@ -47,8 +48,8 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
         where = f"{why.call.purpose}, for {heard_by if why.private else 'everybody'}"
     text = f'"{clean_output(why.text, TEXT_CHARS)}"' if why.text else "no text came of it"
     said = reader.show(kind, text, "words")
-    at = why.message["metadata"]["at"][5:19].replace("T", " ")
-    yield f"|w{name}|n at {at} UTC, {clean_output(where, 120)}:\n  {said}"
+    at = reader.clock(datetime.fromisoformat(why.message["metadata"]["at"]))
+    yield f"|w{name}|n at {at} {reader.zone}, {clean_output(where, 120)}:\n  {said}"
     if why.turn is not None:
         events = why.turn.events.all()
         yield "|wSet off by|n"

@@ -105,7 +105,7 @@ class DailyUse(UseSums):
 class SpeakerUse(UseSums):
     """The use that the words of one speaker caused; ``tokens`` are those of prompt and reply.
 
-    Speakers who caused a call together share it, but for its place in ``calls``.
+    Speakers who caused a call together share it; ``calls`` counts tenths of a call.
     """
 
     speaker: str = CharField(max_length=24)

@@ -3,8 +3,8 @@
 Words are stored as they were said. Two edges change them, each of them once:
 
 - `one_line` at a prompt: one line of what a person sees, without anything hidden.
-- `clean_output` at a client: the same line, escaped so that nothing in it is active in Evennia and
-  the reader sees it as it was said. Escaping twice shows the escapes.
+- `inert` at a client: the same line, escaped so that nothing in it is active in Evennia and the
+  reader sees it as it was said. Escaping twice shows the escapes.
 """
 
 from __future__ import annotations
@@ -177,14 +177,6 @@ def break_tags(text: str) -> str:
     """Return a text in which an MXP client finds no tag."""
     last = text.rfind(">")
     return MXP_TAG.sub(lambda tag: f"<{GAP}" if tag.start() < last else "<", text)
-
-
-def clean_output(
-    text: str, limit: int = 6_000, hosts: Collection[str] = (), functions: bool = False
-) -> str:
-    """Return stored words as one line for a client; ``limit`` counts what a person sees."""
-    # Commands and tools use `game.client_text.clean_output`, which knows the game's settings.
-    return inert(clean_heard(text, limit), hosts, functions)
 
 
 def clean_heard(text: str, limit: int = 2_000) -> str:

@@ -28,7 +28,7 @@ from evennia_ai.sleep.compaction.ladder import Material, climb_ladder
 from evennia_ai.store.erased_bytes import database_file, is_too_large, overwrite_deleted
 from evennia_ai.store.forget import Forgetting, assistants_who_know
 from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
-from evennia_ai.store.server_settings import change_wishes, wishes
+from evennia_ai.store.server_settings import change_wishes, deletion_marks, wishes
 from evennia_ai.turn.background import has_model
 from evennia_ai.turn.llm_interaction import SummaryTerms
 
@@ -44,6 +44,10 @@ TOO_LARGE = (
     "runs: a few deleted words may stand in it. Stop the game and run: sqlite3 {path} VACUUM"
 )
 FILE_TIMEOUT_S = 300.0
+DONE = (  # numbers only: the log is no place for names and words
+    "evennia_ai: {people} was forgotten by {by}: {gone} rows and records; journals with copies "
+    "in long-term memory that are still to be deleted: {copies}"
+)
 
 
 class ForgettingService:
@@ -95,6 +99,13 @@ class ForgettingService:
             for dbref in forgetting.people:
                 if forgetting.assistant in (None, script.id):
                     script.forget(dbref)
+        log.info(
+            DONE,
+            people=", ".join(sorted(forgetting.people)),
+            by="all characters" if forgetting.assistant is None else "one character",
+            gone=forgetting.gone,
+            copies=len(deletion_marks()),
+        )
         hiding = self._hide_in_logs(forgetting.traces.words)
         hiding.addErrback(partial(log.failure, "hiding lines in the log files failed"))
         self._plan(SOON_S, self._clean_file)

@@ -36,6 +36,8 @@ class ObservedTurns(TableTurns):
     ) -> TurnRecord:
         """Open a turn as `TableTurns` does, and tell."""
         record = super().begin(events, audience, private, context)
+        if self._open is not None:  # an error left it open
+            self._ended(self._open.id, INTERRUPTED)
         self._open = OpenTurn(record.id, self._name, context, self.now())
         self._tell("turn_began", record.id, self._open)
         return record

@@ -17,13 +17,15 @@ from evennia_ai.memory.extras import Extra
 from evennia_ai.messages import OFFLINE
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.ports.observing import OpenTurn, ToolRun
+from evennia_ai.store.recovery import INTERRUPTED
 
 EXTRA = Extra(
     "tracing", "opentelemetry-api", "opentelemetry.trace", "AI_ASSISTANT['TRACING'] has no effect"
 )
 SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
 TURN = "evennia_ai.turn"  # the turn's number, as in the log, the tables and the request header
-FAILED_TURNS = frozenset({"excused", "expired", "interrupted"})
+FAILED_TURNS = frozenset({"excused", "expired", INTERRUPTED})
+MOST_TURN_S = 3_600.0  # an older turn was lost, such as that of a deleted assistant
 FAILED_CALLS = frozenset({"failed", "unknown"})
 
 
@@ -33,17 +35,21 @@ class Tracing:
     def __init__(self, api: Any) -> None:
         self._api = api
         self._tracer = api.get_tracer("evennia_ai", __version__, schema_url=SCHEMA)
-        self._turns: dict[int, Any] = {}
+        self._turns: dict[int, tuple[OpenTurn, Any]] = {}  # with their spans, oldest first
 
     def turn_began(self, turn: OpenTurn) -> None:
-        """Begin the span of a turn."""
+        """Begin the span of a turn; end those of turns that must be lost."""
+        for lost, _span in list(self._turns.values()):
+            if (turn.at - lost.at).total_seconds() <= MOST_TURN_S:
+                break
+            self.turn_ended(lost, INTERRUPTED, turn.at)
         attributes = {"gen_ai.agent.name": turn.name, "evennia_ai.context": turn.context}
         span = self._begin("invoke_agent", turn.name, turn.id, turn.at, attributes)
-        self._turns[turn.id] = span
+        self._turns[turn.id] = turn, span
 
     def turn_ended(self, turn: OpenTurn, outcome: str, at: datetime) -> None:
         """End the span of a turn."""
-        span = self._turns.pop(turn.id, None)
+        _turn, span = self._turns.pop(turn.id, (turn, None))
         if span is not None:
             span.set_attribute("evennia_ai.outcome", outcome)
             self._end(span, at, outcome if outcome in FAILED_TURNS else "")
@@ -87,7 +93,7 @@ class Tracing:
         attributes: dict[str, Any],
     ) -> Any:
         """Begin a span, in that of its turn if there is one."""
-        parent = self._turns.get(turn_id or 0, self._api.INVALID_SPAN)
+        _turn, parent = self._turns.get(turn_id or 0, (None, self._api.INVALID_SPAN))
         kinds = self._api.SpanKind
         attributes["gen_ai.operation.name"] = operation
         if turn_id is not None:

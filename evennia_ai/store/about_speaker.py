@@ -148,6 +148,6 @@ def add_shared(known: KnownBy, assistant_id: int, people: Audience) -> None:
 
 def tokens_used(people: Iterable[str]) -> tuple[int, int]:
     """Return on how many days answers to some people were counted, and their tokens."""
-    rows = models.SpeakerUse.objects.filter(speaker__in=list(people))
+    rows = models.SpeakerUse.objects.filter(speaker__in=list(people), tokens__gt=0)
     sums = rows.aggregate(tokens=Sum("tokens"))
     return rows.values("day").distinct().count(), sums["tokens"] or 0

@@ -53,12 +53,18 @@ class Forgetting:
         self.people = frozenset(people)
         self.assistant = assistant
         self.traces = Traces(self.people, assistant)
+        self.gone = 0  # rows and records so far
 
     def steps(self) -> Iterator[int]:
         """Forget in steps of a few ms; yields after each how many rows or records went.
 
         Raises StoreUnavailable if the database is busy; then a new run is needed.
         """
+        for gone in self._steps():
+            self.gone += gone
+            yield gone
+
+    def _steps(self) -> Iterator[int]:
         if not any(is_known(one, self.assistant) for one in self.people):
             return
         for _ in chain(self.traces.find(), rewrite_summaries(self.traces)):

@@ -17,6 +17,7 @@ from evennia_ai.store.rows import COPIED, event_from_row
 WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
 OWED = (WAITING, DOUBTFUL)
 ALONE = SingleProcess(0)
+EXPIRED = "expired"
 
 
 class TableInbox:

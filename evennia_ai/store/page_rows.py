@@ -128,7 +128,7 @@ def rows_before(table: str, assistant: int, size: int, before: int | None) -> li
 def use_by_day(days: Sequence[date], **of: int) -> list[tuple[int, int]]:
     """Return calls and tokens of each day, of all assistants or of ``assistant_id``. One query."""
     uses = uses_by(days[0], days[-1], DAY, **of)
-    found = {day: (use.calls, use.tokens) for (day,), use in uses.items()}
+    found = {day: (int(use.calls), use.tokens) for (day,), use in uses.items()}
     return [found.get(day, (0, 0)) for day in days]
 
 

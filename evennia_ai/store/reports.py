@@ -17,7 +17,7 @@ from evennia_ai.policy.compaction.digest import prefix_hash
 from evennia_ai.policy.schedule.sleep_schedule import ASLEEP
 from evennia_ai.store.amendments import amended_at
 from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
+from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, WAITING
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.usage import use_on
 
@@ -107,6 +107,18 @@ def waiting_events(assistant_id: int) -> list[dict[str, Any]]:
     """Return the unanswered events as dicts, oldest first."""
     rows = rows_of(models.Event, assistant_id).filter(state__in=(WAITING, DOUBTFUL))
     return list(rows.order_by("id").values())
+
+
+def unanswered(**of: Any) -> Any:
+    """Return the events of all assistants, or of some, that expired, as a queryset."""
+    return models.Event.objects.filter(state=EXPIRED, **of)
+
+
+def unanswered_since(start: datetime) -> tuple[int, models.Event | None]:
+    """Return how many events expired since a time, and the newest of them."""
+    found = unanswered(at__gte=start).aggregate(count=Count("id"), newest=Max("id"))
+    newest = models.Event.objects.filter(id=found["newest"]).first() if found["count"] else None
+    return found["count"], newest
 
 
 def queue_lengths() -> dict[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -24,7 +24,7 @@ DAY, CHARACTER, PROFILE = "day", "assistant_id", "profile"
 class Use:
     """Calls with their tokens and money, as the columns of `models.UseSums`."""
 
-    calls: int = 0
+    calls: float = 0  # with tenths, if several speakers share calls
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
@@ -49,7 +49,8 @@ class Use:
 
     def less(self, other: Use) -> Use:
         """Return the difference to another use; nothing falls below 0."""
-        return Use(**{name: max(0, mine - vars(other)[name]) for name, mine in vars(self).items()})
+        rest = {name: max(0, mine - vars(other)[name]) for name, mine in vars(self).items()}
+        return Use(**{**rest, "calls": round(rest["calls"], 1)})
 
 
 Uses = dict[tuple[Any, ...], Use]
@@ -83,19 +84,18 @@ def add_use(
         return
     key = {"assistant_id": assistant_id, "day": day, "profile": profile}
     add_to(models.DailyUse, key, vars(use))
-    if use.prompt_tokens:
-        share = share_of(use, len(speakers))
-        for speaker in speakers:
-            amounts = {**vars(share), "tokens": share.tokens}
-            add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, amounts)
+    shares = shared_out(replace(use, calls=use.calls * 10), len(speakers))
+    for speaker, share in zip(sorted(speakers), shares, strict=True):
+        amounts = {**vars(share), "tokens": share.tokens}
+        add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, amounts)
 
 
-def share_of(use: Use, people: int) -> Use:
-    """Return the share of each of several speakers, rounded up; for each it is a whole call."""
-    shares = {name: -(-amount // max(1, people)) for name, amount in vars(use).items()}
-    tokens = -(-use.tokens // max(1, people))
-    reply = tokens - shares["prompt_tokens"]
-    return Use(**{**shares, "calls": use.calls, "completion_tokens": reply})
+def shared_out(use: Use, people: int) -> list[Use]:
+    """Return the shares of several people: whole amounts, whose sums are those of the use."""
+    return [
+        Use(**{name: (amount + place) // people for name, amount in vars(use).items()})
+        for place in range(people)
+    ]
 
 
 def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> None:
@@ -113,7 +113,7 @@ def uses_by(since: date, until: date, *keys: str, **only: Any) -> Uses:
 def uses_of_speakers(since: date, until: date) -> dict[str, Use]:
     """Return the use from one UTC day to another by the dbref of the speaker who caused it."""
     sums = _sums(models.SpeakerUse, ("speaker",), day__gte=since, day__lte=until)
-    return {speaker: use for (speaker,), use in sums.items()}
+    return {speaker: replace(use, calls=use.calls / 10) for (speaker,), use in sums.items()}
 
 
 def _sums(model: Any, keys: tuple[str, ...], **which: Any) -> Uses:
@@ -138,7 +138,7 @@ def folded(uses: Uses, place: int) -> dict[Any, Use]:
 def use_on(day: date) -> dict[int, tuple[int, int]]:
     """Return calls and tokens of one UTC day, by assistant id."""
     uses = uses_by(day, day, CHARACTER)
-    return {id_: (use.calls, use.tokens) for (id_,), use in uses.items()}
+    return {id_: (int(use.calls), use.tokens) for (id_,), use in uses.items()}
 
 
 def cached_on(day: date) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from statistics import median
 
 import pytest
 
-from evennia_ai.models import Event, Message, ToolCall, Turn
+from evennia_ai.models import Event
 from evennia_ai.store import brief_transaction
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
@@ -314,101 +314,3 @@ def test_36_deleted_before_its_line_could_be_stored_it_leaves_nothing(
     pass_time(game, 3)
     assert not Event.objects.exists()
     assert not tracebacks(logged)
-
-
-# --- 36, 37: each write of a turn ---
-
-
-@pytest.mark.parametrize("method", WRITES)
-def test_36_37_a_moment_s_trouble_at_any_write_changes_nothing(
-    game, ann, mira, trouble, monkeypatch, stretches, method, logged
-):
-    begin_at(monkeypatch, game, trouble, method, SHORT_S)
-    game.model.add(call("say", text="Hello."))
-    ann.do("say hi")
-    pass_time(game, 3)
-    assert ann.heard() == ['You say, "hi"', 'Mira says, "Hello."']
-    assert ends() == {"hi": "answered"}
-    assert len(game.model.requests) == 1
-    assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
-    assert memory_equals_rows(mira.assistant)
-    assert not tracebacks(logged)
-
-
-@pytest.mark.parametrize("method", WRITES)
-def test_36_37_trouble_beyond_all_tries_loses_nothing_and_says_nothing_twice(
-    game, ann, mira, trouble, monkeypatch, stretches, method, logged
-):
-    begin_at(monkeypatch, game, trouble, method, LONG_S)
-    game.model.add(*[call("say", text="Hello.") for _ in range(10)])
-    ann.do("say hi")
-    pass_time(game, 60)
-    assert len([line for line in ann.heard() if "Hello." in line]) <= 1
-    assert spoken_by("Mira", ann)
-    assert ends()["hi"] in ("answered", "excused")
-    assert not Turn.objects.filter(ended_at=None)
-    assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
-    assert memory_equals_rows(mira.assistant)
-    assert [line for line in logged if "Mira: The database cannot be written now" in line]
-    assert not tracebacks(logged)
-    assert seems_sane(ann)
-
-
-@pytest.mark.parametrize("method", WRITES)
-def test_36_deleted_while_a_write_waits_it_leaves_nothing(
-    game, ann, mira, lock, monkeypatch, method, logged
-):
-    begin_at(monkeypatch, game, lock, method, SHORT_S)
-    real_end = lock.end
-
-    def end():
-        real_end()
-        if mira.pk:
-            mira.delete()
-
-    lock.end = end
-    game.model.add(call("say", text="Hello."))
-    ann.do("say hi")
-    pass_time(game, 6)
-    assert not mira.pk
-    assert not Event.objects.exists()
-    assert not Turn.objects.exists()
-    assert not Message.objects.exists()
-    assert not tracebacks(logged)
-
-
-@pytest.mark.parametrize("seconds", [SHORT_S, LONG_S])
-@pytest.mark.parametrize("method", WRITES)
-def test_36_37_nothing_is_given_twice(game, ann, mira, trouble, monkeypatch, method, seconds):
-    game.thing("mug", mira)
-    game.thing("mug", mira)
-    begin_at(monkeypatch, game, trouble, method, seconds)
-    give, speak = call("give", item="mug", to="Ann"), call("say", text="There.")
-    game.model.add(*[lambda request: give if request.scene.step == 1 else speak] * 12)
-    ann.do("say a mug, please")
-    pass_time(game, 60)
-    assert len(ann.character.contents) == 1
-    assert ends()["a mug, please"] in ("answered", "excused")
-    assert memory_equals_rows(mira.assistant)
-
-
-def test_36_a_start_while_the_database_is_locked_makes_good_later(game, ann, mira, lock, logged):
-    ann.do("say hi")
-    script = mira.assistant
-    game.service.slices._queue.clear()
-    ears = frozenset({ann.dbref})
-    script.turns.begin(script.inbox.open_events().waiting, ears, False, "tick_event")
-    Turn.objects.update(epoch=game.service.epoch - 1)
-    script.ndb.turns = script.ndb.woken = None
-    game.model.add(call("say", text="Hello again."))
-    lock.begin()
-    game.service.resume()
-    pass_time(game, 5)
-    assert ann.heard() == ['You say, "hi"']
-    lock.end()
-    pass_time(game, 5)
-    assert ann.last() == 'Mira says, "Hello again."'
-    assert ends() == {"hi": "answered"}
-    assert not tracebacks(logged)
-    assert Message.objects.filter(role="user").count() == 1
-    assert not ToolCall.objects.exclude(state="done")

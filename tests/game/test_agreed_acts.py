@@ -1,5 +1,7 @@
 """Sensitive acts wait for a person: the speaker's yes, or the staff's approval. Each runs once."""
 
+from zoneinfo import ZoneInfo
+
 import pytest
 from pydantic import BaseModel
 
@@ -193,6 +195,16 @@ def test_a_call_waits_for_the_staff(game, mira, ann, admin, queued):
     shown = admin.told(first_id())
     assert 'With exactly: door: "east"' in shown
     assert "At the words of: Ann" in shown
+
+
+def test_times_of_a_waiting_call_are_in_the_zone_of_the_reader(game, mira, ann, admin, queued):
+    asks(game, ann)
+    admin.do("style timezone = Asia/Tokyo")
+    act, zone = models.PendingAct.objects.get(), ZoneInfo("Asia/Tokyo")
+    asked, until = (
+        at.astimezone(zone).strftime("%Y-%m-%d %H:%M") for at in (act.at, act.expires_at)
+    )
+    assert f"Asked {asked}, waits until {until} Asia/Tokyo." in admin.told(first_id())
 
 
 def test_what_was_approved_runs_once(game, mira, ann, admin, queued):

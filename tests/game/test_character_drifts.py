@@ -19,7 +19,8 @@ from evennia_ai.testing.scenes.check_models import CheckModels
 from evennia_ai.testing.scenes.checking import load_scenes
 from evennia_ai.testing.scenes.play import Player, play_all
 from evennia_ai.tools.registry import load_registry
-from tests.game.acted_characters import CHARACTERS, HEALTHY, ActingModel, planted_drifts
+from tests.game.acted_cast import CHARACTERS
+from tests.game.acted_characters import HEALTHY, ActingModel, planted_drifts
 
 DATA = Path(__file__).parent / "data" / "drifts"
 WORLD = Path(__file__).parents[2] / "world" / "scenes.yaml"

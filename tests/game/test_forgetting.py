@@ -8,6 +8,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 from evennia.utils.create import create_object
+from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai import models
 from evennia_ai.commands.players import CmdForgetMe
@@ -72,6 +73,19 @@ def test_forty_phrases_in_all_places_are_forgotten_and_nothing_of_others(planted
     assert same.capitalize() + "." in notes
     assert BENS in notes
     assert "Ben's aunt is rich." in notes
+
+
+def test_the_log_tells_by_number_that_somebody_was_forgotten(planted, ann, mira):
+    planted.everything()
+    with capturedLogs() as lines:
+        forget(ann)
+    told = [formatEvent(line) for line in lines if "was forgotten" in formatEvent(line)]
+    assert len(told) == 1
+    number = f"evennia_ai: {ann.dbref} was forgotten by all characters: "
+    copies = "; journals with copies in long-term memory that are still to be deleted: 1"
+    assert told[0].startswith(number) and told[0].endswith(copies)
+    assert int(told[0].removeprefix(number).split()[0]) > 40
+    assert not [word for word in ("Ann", *planted.words) if word in told[0]]
 
 
 @pytest.fixture

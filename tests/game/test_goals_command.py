@@ -2,9 +2,12 @@
 
 import pytest
 
+STATE = ("done", "drop", "undo")
+
 
 @pytest.fixture
 def builder(game, tavern, mira):
+    mira.locks.add("edit:perm(Builder)")
     return game.player("Bea", tavern, permissions=["Builder"])
 
 
@@ -59,6 +62,15 @@ def test_what_a_goal_says_does_nothing_to_a_client(builder, mira):
     mira.ai_goals.add("no |lcquit|ltroad|le", why="|r{x}$func()")
     told = builder.told("aigoals Mira")
     assert "|lcquit|ltroad|le" in told
+
+
+@pytest.mark.parametrize("line", ["add Mira = Sing.", *(f"{how} Mira = g1" for how in STATE)])
+def test_only_who_may_edit_the_character_changes_its_goals(game, tavern, mira, line):
+    mira.ai_goals.add("Dance.")
+    other = game.player("Bo", tavern, permissions=["Builder"])
+    assert "You may not change Mira: its edit and control locks" in other.told(f"aigoals/{line}")
+    assert [goal["state"] for goal in mira.ai_goals.all()] == ["open"]
+    assert "Dance." in other.told("aigoals Mira")
 
 
 def test_players_may_not(ann, mira):

@@ -1,6 +1,7 @@
 """What players may cause: turns a minute, hostile lines, and a flood of a hundred of them."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from evennia.comms.models import ChannelDB
@@ -16,6 +17,7 @@ from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.tools.journal import add_journal_entry
+from tests.game.conftest import flat
 from tests.scripted import call, spent_today
 
 PLAYERS = 100
@@ -63,6 +65,38 @@ def test_who_talks_too_fast_is_asked_to_wait_and_the_model_is_not(game, limited,
     ann.do("say Mira, and now?")
     game.run(1)
     assert "Mira says" in ann.last()
+
+
+def test_staff_see_which_lines_were_refused_and_why(game, limited, ann, mira, tavern, admin):
+    limited(turns_per_minute=1)
+    game.model.add(LLMReply("Yes."))
+    for words in ("say Mira, hello", "say Mira, more beer", "whisper Mira = the code is xyzzy"):
+        ann.do(words)
+        game.run(1)
+    text = flat(admin.told("aistatus"))
+    assert "Unanswered: 2 lines today (UTC), the last one to Mira: too fast." in text
+    assert "aihistory/unanswered Mira" in text
+    text = flat(admin.told("aihistory/unanswered Mira"))
+    assert "(say, too fast) Ann: Mira, more beer" in text
+    assert "(whisper, too fast) Ann: the code is xyzzy" in text
+    assert "hello" not in text and "Page 1 of 1, times in UTC." in text
+    builder = game.player("Bea", tavern, permissions=["Builder"])
+    text = flat(builder.told("aihistory/unanswered Mira"))
+    assert "Ann: Mira, more beer" in text and "[whisper, Admins read it]" in text
+    assert "xyzzy" not in text
+    told = flat(builder.told("aistatus"))
+    assert "Unanswered: 2 lines today" in told and "to Mira: [reason, Admins read it]." in told
+
+
+def test_without_a_refused_line_nothing_is_told_of_it(game, ann, mira, admin):
+    models.Event.objects.create(
+        assistant=mira.assistant, at=game.service.now() - timedelta(days=1), state="expired",
+        kind="say", text="Mira?", reason=TOO_FAST, speaker=ann.dbref, speaker_name="Ann",
+    )  # fmt: skip
+    assert "Unanswered" not in admin.told("aistatus")
+    assert "Mira?" in admin.told("aihistory/unanswered Mira")
+    models.Event.objects.all().delete()
+    assert "left no line unanswered" in admin.told("aihistory/unanswered Mira")
 
 
 def test_a_second_character_of_the_account_gives_no_more_turns(game, limited, ann, tavern):

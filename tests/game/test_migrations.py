@@ -66,7 +66,7 @@ def test_calls_of_before_keep_their_figures_and_know_of_no_cache(settings, tmp_p
 
 
 @pytest.mark.django_db
-def test_use_of_before_keeps_its_tokens_and_has_no_price(settings, tmp_path):
+def test_use_of_before_keeps_its_tokens_and_calls_and_has_no_price(settings, tmp_path):
     settings.MIGRATION_MODULES = {}
     file = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "before.db3")}
     connections = ConnectionHandler({"default": file})
@@ -98,6 +98,12 @@ def test_use_of_before_keeps_its_tokens_and_has_no_price(settings, tmp_path):
         assert cursor.fetchall() == [(920, 920, 0, 0)]
         cursor.execute("SELECT money FROM evennia_ai_modelcall")
         assert cursor.fetchall() == [(None,)]
+        cursor.execute("UPDATE evennia_ai_speakeruse SET calls = 3")
+    with database.schema_editor() as editor:
+        loader.get_migration("evennia_ai", "0019_shared_calls").apply(state, editor)
+    with database.cursor() as cursor:
+        cursor.execute("SELECT calls FROM evennia_ai_speakeruse")
+        assert cursor.fetchall() == [(30,)]
     database.close()
 
 

@@ -112,6 +112,9 @@ def test_a_dropped_turn_and_one_that_an_error_left_open_end_once(game, ann, mira
     turns.give_back(again.id)
     assert recorder.told[-1] == ("ended", again.id, "unheard")
     assert len([one for one in recorder.told if one[0] == "ended"]) == 3
+    lost, _next = (turns.begin((), frozenset(), False, "tick_autonomous") for _ in range(2))
+    assert recorder.told[-2] == ("ended", lost.id, "interrupted")
+    assert recorder.told[-1][0] == "began"
 
 
 def test_a_broken_observer_costs_no_answer(game, ann, mira, observe, logged):

@@ -20,6 +20,7 @@ from evennia_ai.store.forget import assistants_who_know, count_traces, is_known
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import assistants_with_work, lost_turns
+from evennia_ai.store.reports import unanswered_since
 from evennia_ai.store.usage import (
     CHARACTER,
     PROFILE,
@@ -44,6 +45,7 @@ QUERIES: dict[str, Callable[[], Any]] = {
     "overheard events of an inbox": lambda: list(inbox().overheard()),
     "partners of the last minutes": lambda: inbox().recent_partners(300.0),
     "who owes an answer": assistants_with_work,
+    "lines that nobody answered today": lambda: unanswered_since(NOW),
     "turns of an earlier process": lambda: lost_turns(1),
     "tokens of today": lambda: spent_on(NOW.date()),
     "cached tokens of today": lambda: cached_on(NOW.date()),

@@ -1,5 +1,8 @@
 """Each pass of sleep is kept, and admins can read what came of it."""
 
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
 import pytest
 from django.db import OperationalError, transaction
 
@@ -120,6 +123,16 @@ def test_the_status_tells_since_when_it_sleeps_and_what_came_of_it(slept, admin)
     assert "Old talk summed up:" in told
     admin.told("aiwake Mira")
     assert "asleep since" not in admin.told("aistatus")
+
+
+def test_the_status_tells_times_in_the_zone_of_the_reader(slept, admin):
+    admin.do("style timezone = Asia/Tokyo")
+    fell_asleep = datetime.fromtimestamp(slept.assistant.db.asleep_since, ZoneInfo("Asia/Tokyo"))
+    told = admin.told("aistatus")
+    assert f"Mira: asleep since {fell_asleep:%m-%d %H:%M} (" in told
+    assert "Times in Asia/Tokyo." in told
+    admin.told("aiwake Mira")
+    assert "Times in" not in admin.told("aistatus")
 
 
 def test_a_database_that_is_full_puts_a_pass_off(game, admin, mira, monkeypatch):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from evennia_ai import models
@@ -30,6 +33,13 @@ def test_it_tells_what_set_the_line_off_and_what_stood_in_the_prompt(told):
     assert "rebuilt from the log, as it was sent" in text
     for part in ("rules", "persona", "talk", "situation", "new lines"):
         assert f"  {part}" in text
+
+
+def test_the_time_is_in_the_zone_of_the_reader(game, told, mira, admin):
+    admin.do("style timezone = Asia/Tokyo")
+    at = mira.assistant.conversation_history[-1]["metadata"]["at"]
+    here = datetime.fromisoformat(at).astimezone(ZoneInfo("Asia/Tokyo"))
+    assert f"Mira at {here:%m-%d %H:%M:%S} Asia/Tokyo, turn " in told()
 
 
 def test_each_sentence_has_its_source_or_none(told):

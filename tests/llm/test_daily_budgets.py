@@ -17,7 +17,7 @@ from evennia_ai.policy.limits.budgets import (
     WHOLE_GAME,
 )
 from evennia_ai.policy.limits.prices import read_prices
-from tests.llm.test_gateway_resilience import ANN, Desk
+from tests.llm.gateway_desk import ANN, Desk
 
 PRICES = read_prices({"input": 1.0, "output": 2.0}, "m")  # a micro a token of the prompt
 HOSTED = ModelProfile("hosted", "scripted", "m", prices=PRICES)

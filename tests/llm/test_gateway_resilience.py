@@ -1,65 +1,20 @@
-"""The gateway when models fail: tries, pauses, the breaker, fairness, budgets, the switch."""
-
-from datetime import UTC, datetime
+"""The gateway when models fail: tries, pauses, the breaker, and local servers that start."""
 
 import pytest
-from twisted.internet.task import Clock
 from twisted.logger import LogLevel, formatEvent, globalLogPublisher
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import (
-    BudgetExhausted,
     CircuitOpen,
     DeadlineExceeded,
     ProviderMisconfigured,
     ProviderRejected,
     ProviderUnavailable,
-    SwitchedOff,
 )
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
-from evennia_ai.messages import Usage
 from evennia_ai.policy.limits.breaker import BreakerLimits
-from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
 from evennia_ai.policy.limits.retry import LOADING_CODE, LOADING_PAUSE_S, RetryLimits
-from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene
-from tests.llm.test_gateway import Held, Outcome
-from tests.scripted import spent_today
-
-PROFILE = ModelProfile("tavern", "scripted", "m")
-DOWN = ProviderUnavailable("down")
-ANN = frozenset({"#5"})
-
-
-class Desk:
-    """A gateway with a fake clock, no jitter unless told, and one held client."""
-
-    def __init__(self, jitter=1.0, spent=lambda day: {}, **limits):
-        self.clock = Clock()
-        self.client = Held()
-        self.number = 0
-        clients = {"scripted": self.client, "offline": self.client}
-        self.gateway = ModelGateway(
-            self.clock, clients, GatewayLimits(**limits), spent, lambda: jitter
-        )
-
-    def ask(self, deadline=20.0, profile=PROFILE, tokens=0, max_tokens=0, **caller):
-        request = LLMRequest(
-            [{"role": "user", "content": str(self.number)}],
-            Scene("Mira", "", ()),
-            tokens=tokens,
-            max_tokens=max_tokens,
-            caller=Caller(**caller),
-        )
-        self.number += 1
-        deadline_at = self.clock.seconds() + deadline
-        return Outcome(self.gateway.complete(request, profile, deadline_at))
-
-    def answer(self, number, usage=None):
-        self.client.open.pop(number).callback(LLMReply("hi", usage=usage))
-
-    def fail(self, number, error=DOWN):
-        self.client.open.pop(number).errback(error)
-
+from evennia_ai.ports import LLMReply
+from tests.llm.gateway_desk import DOWN, PROFILE, Desk
 
 # --- another try ----------------------------------------------------------------------------------
 
@@ -242,137 +197,8 @@ def test_an_endpoint_that_hangs_counts_as_failing_but_not_one_that_had_no_time(d
     assert type(again.error if again.results else None) is kind
 
 
-# --- fairness -------------------------------------------------------------------------------------
-
-
-def test_assistants_take_turns_whoever_asks_most():
-    desk = Desk(max_in_flight=1)
-    for _ in range(3):
-        desk.ask(assistant="1")
-    desk.ask(assistant="2")
-    desk.answer(0)
-    desk.answer(1)
-    assert desk.client.started == [3]
-
-
-def test_players_come_before_background_work():
-    desk = Desk(max_in_flight=1)
-    desk.ask()
-    desk.ask(background=True, assistant="1")
-    desk.ask(assistant="2")
-    desk.answer(0)
-    assert desk.client.started == [2]
-
-
-def test_background_work_leaves_places_to_players():
-    desk = Desk(max_in_flight=4)
-    for number in range(4):
-        desk.ask(background=True, assistant=str(number))
-    assert desk.client.started == [0, 1, 2]
-    desk.ask(assistant="9")
-    assert desk.client.started == [0, 1, 2, 4]
-
-
-def test_a_profiles_own_cap_leaves_the_other_places_to_others():
-    desk = Desk(max_in_flight=4)
-    small = ModelProfile("small", "scripted", "s", max_in_flight=1)
-    desk.ask(profile=small)
-    desk.ask(profile=small)
-    desk.ask()
-    assert desk.client.started == [0, 2]
-    desk.answer(0)
-    assert desk.client.started == [2, 1]
-
-
-# --- budgets --------------------------------------------------------------------------------------
-
-
-def test_a_call_beyond_the_budget_is_not_made():
-    desk = Desk(game_tokens_per_day=1_000)
-    error = desk.ask(tokens=900, max_tokens=101).error
-    assert type(error) is BudgetExhausted
-    assert str(error) == "The game's budget of 1000 tokens for today is used up."
-
-
-def test_a_call_is_reserved_whole_and_settled_by_what_it_used():
-    desk = Desk(game_tokens_per_day=1_000)
-    desk.ask(tokens=100, max_tokens=500)
-    assert type(desk.ask(tokens=100, max_tokens=500).error) is BudgetExhausted
-    desk.answer(0, Usage(110, 40))
-    assert spent_today(desk.gateway)[WHOLE_GAME] == 150
-    assert desk.ask(tokens=100, max_tokens=500).results == []
-
-
-def test_one_players_budget_is_not_anothers():
-    desk = Desk(player_tokens_per_day=100)
-    desk.ask(tokens=100, speakers=ANN)
-    assert type(desk.ask(tokens=100, speakers=ANN).error) is BudgetExhausted
-    assert desk.ask(tokens=100, speakers=frozenset({"#6"})).results == []
-
-
-def test_an_assistants_own_budget_stands_beside_the_others():
-    desk = Desk()
-    error = desk.ask(tokens=100, assistant="1", tokens_per_day=99).error
-    assert str(error) == "This assistant's budget of 99 tokens for today is used up."
-
-
-def test_what_was_spent_before_a_restart_counts():
-    spent = {(PLAYER, "#5"): 90}
-    desk = Desk(player_tokens_per_day=100, spent=lambda day: spent)
-    assert type(desk.ask(tokens=11, speakers=ANN).error) is BudgetExhausted
-
-
-def test_a_new_day_brings_a_new_budget():
-    days = []
-    desk = Desk(game_tokens_per_day=100, spent=lambda day: days.append(day) or {})
-    desk.ask(tokens=100)
-    desk.answer(0)
-    assert type(desk.ask(tokens=1).error) is BudgetExhausted
-    desk.clock.advance(86_400)
-    assert desk.ask(tokens=100).results == []
-    assert days == [datetime.fromtimestamp(at, UTC).date() for at in (0, 86_400)]
-
-
-def test_a_failed_call_costs_nothing_one_given_up_its_prompt():
-    desk = Desk(retry=RetryLimits(max_attempts=1), game_tokens_per_day=1_000)
-    desk.ask(tokens=100)
-    desk.fail(0)
-    assert spent_today(desk.gateway) == {}
-    desk.ask(tokens=100, deadline=1.0)
-    desk.clock.advance(1.0)
-    assert spent_today(desk.gateway)[WHOLE_GAME] == 100
-
-
-def test_the_offline_brain_costs_nothing():
-    desk = Desk(game_tokens_per_day=0)
-    offline = ModelProfile("offline", "offline", "offline")
-    assert desk.ask(tokens=100, profile=offline).results == []
-
-
-# --- the switch -----------------------------------------------------------------------------------
-
-
-def test_the_switch_ends_every_call_at_once_and_lets_none_begin():
-    desk = Desk(max_in_flight=1)
-    outcomes = [desk.ask(), desk.ask()]
-    desk.gateway.switch_off("Stopped by Griatch.")
-    assert {str(outcome.error) for outcome in outcomes} == {"Stopped by Griatch."}
-    assert desk.client.cancelled == [0]
-    assert type(desk.ask().error) is SwitchedOff
-    assert desk.clock.getDelayedCalls() == []
-    desk.gateway.open()
-    assert desk.ask().results == []
-
-
-def test_a_key_that_is_missing_shuts_out_no_profile_with_a_key_of_its_own():
-    desk = Desk()
-    desk.ask(profile=ModelProfile("nell", "scripted", "m", "http://one", "NELL_KEY"))
-    desk.fail(0, ProviderMisconfigured("needs NELL_KEY"))
-    kit = desk.ask(profile=ModelProfile("kit", "scripted", "m", "http://one", "KIT_KEY"))
-    assert kit.results == []
-
-
 # --- a local server that starts ---
+
 
 HOME = ModelProfile("home", "scripted", "m", "http://127.0.0.1:8080/v1")
 LOADING = ProviderUnavailable("loading", status=503, code=LOADING_CODE)

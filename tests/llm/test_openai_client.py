@@ -1,14 +1,10 @@
-"""The openai client against a real HTTP server on loopback."""
+"""The openai client against a real HTTP server on loopback: requests, replies, errors."""
 
-import gc
-import gzip
 import importlib
 import json
-import logging
 import re
 import socket
 import threading
-import traceback
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -24,33 +20,11 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.ports import Caller, LLMRequest, Scene, ToolCallRequest
+from evennia_ai.ports import Caller, ToolCallRequest
+from tests.llm import openai_scene as scene
+from tests.llm.openai_scene import KEY, REQUEST, refusing_address
 
-KEY = "4f1c9e77-a2b8-tavern"
-BAD_KEYS = {"EMPTY": " ", "ACCENT": "sk-\u00e9", "CONTROL": "sk-\x07x"}
-REQUEST = LLMRequest(
-    messages=[{"role": "user", "content": "Ann says: hello"}],
-    scene=Scene("Mira", "an innkeeper", ()),
-    tools=[{"type": "function", "function": {"name": "say", "parameters": {}}}],
-    max_tokens=50,
-)
-
-
-@pytest.fixture
-def client(loop_thread):
-    return OpenAIClient(loop_thread, {"STUB_KEY": KEY, **BAD_KEYS})
-
-
-@pytest.fixture
-def profile(provider):
-    return ModelProfile("tavern", "openai", "stub", provider.base_url, "STUB_KEY")
-
-
-def refusing_address():
-    """An address nothing listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
+client, profile = scene.client, scene.profile
 
 
 def test_a_request_names_its_turn_and_no_two_are_named_alike(pump, client, provider, profile):
@@ -337,204 +311,3 @@ def test_a_connection_that_breaks_is_unavailable_and_says_how(pump, client, sche
         error = pump.error(deferred)
     assert type(error) is ProviderUnavailable
     assert str(error) == f"{address} could not be reached: {cause}."
-
-
-# --- bodies that are not read to their end -------------------------------------------------------
-
-
-def send_back(pump, client, *parts):
-    """The outcome of a call to a server that reads a request and sends these parts."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
-        deferred = client.complete(REQUEST, ModelProfile("local", "openai", "m", address))
-        connection, _ = server.accept()
-        asked = connection.recv(100_000)
-        for part in parts:
-            connection.sendall(part)
-        outcome = pump.wait(deferred)
-        connection.close()
-    return outcome, asked, address
-
-
-@pytest.mark.parametrize("status", [200, 500])
-def test_a_body_without_end_is_given_up_at_the_cap(
-    pump, client, provider, profile, eventually, *, status
-):
-    provider.fault("flood", size=50_000_000, status=status)
-    error = pump.error(client.complete(REQUEST, profile))
-    assert type(error) is ProviderUnavailable
-    assert str(error) == (
-        f"{provider.base_url} sent a body of more than 4,000,000 bytes: it was not read."
-    )
-    eventually(lambda: "left" in provider.records()[-1])
-
-
-def test_a_body_that_is_announced_as_too_long_is_not_even_begun(pump, client):
-    head = b"HTTP/1.1 200 OK\r\nContent-Length: 4000001\r\n\r\n"
-    failure, _, _ = send_back(pump, client, head)
-    assert "more than 4,000,000 bytes" in str(failure.value)
-
-
-def test_the_longest_body_that_is_allowed_is_read(pump, loop_thread, provider, profile):
-    whole = json.dumps({"choices": [{"message": {"content": "x" * 1_000}}]})
-    provider.queue({"raw": whole}, {"raw": whole})
-    fits = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, most_bytes=len(whole))
-    assert pump.wait(fits.complete(REQUEST, profile)).content == "x" * 1_000
-    short = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, most_bytes=len(whole) - 1)
-    assert "was not read" in str(pump.error(short.complete(REQUEST, profile)))
-
-
-def test_compression_is_not_asked_for_and_not_taken(pump, client):
-    """A few kilobytes could hold gigabytes."""
-    body = gzip.compress(b" " * 10_000_000)
-    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
-    failure, asked, address = send_back(pump, client, head.encode(), body)
-    assert b"accept-encoding: identity" in asked.lower()
-    assert type(failure.value) is ProviderUnavailable
-    assert str(failure.value) == (
-        f"{address} sent a compressed body, which was not asked for: it was not read."
-    )
-
-
-def test_a_silent_server_is_unavailable_after_the_read_timeout(
-    pump, loop_thread, provider, profile
-):
-    provider.control(latency=600)
-    client = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, read_timeout_s=0.1)
-    error = pump.error(client.complete(REQUEST, profile))
-    assert type(error) is ProviderUnavailable
-    assert str(error) == f"{provider.base_url} did not answer in time."
-
-
-def test_a_request_that_cannot_be_written_as_json_is_an_error_of_ours(pump, client, profile):
-    request = LLMRequest([{"role": "user", "content": "\ud800"}], REQUEST.scene)
-    error = pump.error(client.complete(request, profile))
-    assert type(error) is ProviderRejected
-    assert str(error) == "The request cannot be written as JSON (UnicodeEncodeError)."
-
-
-@pytest.mark.parametrize("status", [400, 401, 500])
-def test_a_key_the_server_tells_back_is_nowhere_in_the_error(
-    pump, client, provider, profile, status
-):
-    told = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}."}})
-    provider.queue({"raw": told, "status": status})
-    failure = pump.wait(client.complete(REQUEST, profile))
-    shown = [
-        failure.getTraceback(),
-        repr(failure.value),
-        "".join(traceback.format_exception(failure.value)),
-        repr(vars(failure.value)),
-    ]
-    assert not any(KEY in text for text in shown)
-    assert failure.value.__cause__ is None
-    assert failure.value.__context__ is None
-
-
-@pytest.mark.parametrize("status", [200, 400, 403, 500])
-def test_words_of_the_prompt_that_the_server_tells_back_are_nowhere_in_the_error(
-    pump, client, provider, profile, status
-):
-    line = "Ann whispers to you: the password is zanzibar"
-    request = replace(REQUEST, messages=[{"role": "user", "content": line}])
-    error = {"message": f"Unsupported content: '{line}'.", "code": "zanzibar"}
-    provider.queue({"raw": json.dumps({"error": error}), "status": status})
-    failure = pump.wait(client.complete(request, profile))
-    shown = f"{failure.getTraceback()} {failure.value!r} {vars(failure.value)!r}"
-    assert "zanzibar" not in shown and "password" not in shown
-    assert status in (403, 500) or "Unsupported content: '...'" in shown
-
-
-@pytest.mark.parametrize("key", ["x", "4f1c9e7"])
-def test_a_short_key_changes_nothing_in_a_reply(pump, loop_thread, provider, key):
-    client = OpenAIClient(loop_thread, {"STUB_KEY": key})
-    profile = ModelProfile("tavern", "openai", "stub", provider.base_url, "STUB_KEY")
-    told = '{"n_ctx": 4096, "x": "4f1c9e7"}'
-    provider.queue({"raw": told, "status": 200})
-    body = {"model": "stub", "messages": REQUEST.messages}
-    raw = pump.wait(client.exchange(profile, "POST", "chat/completions", body))
-    assert raw.content == told.encode()
-
-
-def test_a_key_in_a_raw_response_is_masked_whatever_bytes_stand_around_it(
-    pump, client, provider, profile
-):
-    told = json.dumps({"told": f"\u94a5{KEY}\u94a5", "next": f"\n{KEY}"}, ensure_ascii=False)
-    provider.queue({"raw": told, "status": 200})
-    body = {"model": "stub", "messages": REQUEST.messages}
-    raw = pump.wait(client.exchange(profile, "POST", "chat/completions", body))
-    assert raw.content == told.replace(KEY, "***").encode()
-
-
-def test_no_password_of_an_address_is_logged(pump, client, provider, profile, caplog):
-    base_url = provider.base_url.replace("http://", "http://me:open-sesame@")
-    with caplog.at_level(logging.DEBUG):
-        with_password = replace(profile, base_url=base_url)
-        pump.wait(client.complete(REQUEST, with_password))
-        pump.wait(client.exchange(with_password, "GET", "models?token=t0ken"))
-        dead = replace(profile, base_url="http://me:open-sesame@" + refusing_address()[7:])
-        error = pump.error(client.complete(REQUEST, dead))
-    lines = [one.getMessage() for one in caplog.records if one.name == "httpx2"]
-    assert [line.split(" ")[:4] for line in lines] == [
-        ["HTTP", "Request:", "POST", f"{provider.base_url}/chat/completions"],
-        ["HTTP", "Request:", "GET", f"{provider.base_url}/models"],
-    ]
-    assert "open-sesame" not in caplog.text + str(error) + repr(error)
-    assert "t0ken" not in caplog.text
-
-
-def test_user_and_password_of_an_address_are_sent(pump, client, provider, profile):
-    base_url = provider.base_url.replace("http://", "http://me:open-sesame@")
-    pump.wait(client.complete(REQUEST, replace(profile, base_url=base_url)))
-    assert len(provider.requests()) == 1
-
-
-# --- letting go ----------------------------------------------------------------------------------
-
-
-def test_cancelling_closes_the_connection(pump, client, provider, profile, eventually):
-    provider.control(latency=600)
-    deferred = client.complete(REQUEST, profile)
-    eventually(provider.requests)
-    deferred.cancel()
-    pump.wait(deferred)
-    eventually(lambda: {"number", "left"} <= set(provider.records()[-1]))
-
-
-def test_cancelling_in_the_middle_of_a_body_closes_the_connection(
-    pump, client, provider, profile, eventually
-):
-    provider.fault("drip", every_s=0.01)
-    deferred = client.complete(REQUEST, profile)
-    eventually(lambda: any("fault" in record for record in provider.records()))
-    deferred.cancel()
-    pump.wait(deferred)
-    eventually(lambda: "left" in provider.records()[-1])
-
-
-def test_cancelled_calls_leave_no_connection_behind_in_the_pool(
-    pump, client, provider, profile, eventually
-):
-    provider.control(latency=600)
-    deferreds = [client.complete(REQUEST, profile) for _ in range(20)]
-    eventually(lambda: len(provider.requests()) == 20)
-    for deferred in deferreds:
-        deferred.cancel()
-        pump.wait(deferred)
-    provider.control(latency=0)
-    assert pump.wait(client.complete(REQUEST, profile)).tool_calls
-    assert len(client._http._transport._pool.connections) == 1
-
-
-def test_stopping_the_thread_closes_every_connection_without_a_warning(
-    pump, loop_thread, client, provider, profile, *, eventually, recwarn
-):
-    pump.wait(client.complete(REQUEST, profile))
-    provider.control(latency=600)
-    deferreds = [client.complete(REQUEST, profile) for _ in range(20)]
-    eventually(lambda: len(provider.requests()) == 21)
-    loop_thread.stop()
-    eventually(lambda: sum("left" in record for record in provider.records()) == 20)
-    del deferreds
-    gc.collect()
-    assert [str(warning.message) for warning in recwarn] == []

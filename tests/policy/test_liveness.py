@@ -1,6 +1,6 @@
 """Which server processes count as dead."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.policy.liveness import BEAT_S, DEAD_S, Watched, dead, watch
@@ -24,6 +24,7 @@ def test_who_has_left_is_watched_no_more():
     assert watch({7: Watched(3, 0.0)}, {8: 1}, 5.0) == {8: Watched(1, 5.0)}
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.01, BEAT_S), st.booleans()), max_size=60))
 def test_nobody_dies_who_counted_within_the_time(looks):
     """Whatever the times of the looks: death needs `DEAD_S` without a new count."""

@@ -11,6 +11,7 @@ from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.conversation.react import (
     ALREADY_DONE,
     CUT_OFF,
+    GAVE_UP,
     REPAIRS,
     SAME_AGAIN,
     TOO_MANY,
@@ -69,7 +70,7 @@ def test_the_same_call_is_refused_the_second_time_and_ends_the_turn_the_third():
     for spelling in ('{"a":1,"b":2}', '{"b": 2, "a": 1}', '{"a":1, "b":2}'):
         refusals, state = work_off(state, ("look", spelling))
         seen += refusals
-    assert seen == ["", SAME_AGAIN, SAME_AGAIN]
+    assert seen == ["", SAME_AGAIN, GAVE_UP]
     assert state.ended
 
 

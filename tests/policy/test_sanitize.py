@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evennia_ai.policy.sanitize import (
     clean_heard,
-    clean_output,
     cut_text,
+    inert,
     spoken_words,
     strip_reasoning,
 )
@@ -33,6 +33,11 @@ HOSTILE = [
     "|[=a|=z|500|#ff0000 colour |c and |/ newline |- tab",
 ]
 text = st.text(st.characters(codec=None), max_size=80) | st.sampled_from(HOSTILE)
+
+
+def clean_output(words, limit=6_000, **settings):
+    """Return words as a client gets them."""
+    return inert(clean_heard(words, limit), **settings)
 
 
 @pytest.mark.parametrize("payload", HOSTILE)

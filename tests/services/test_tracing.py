@@ -163,6 +163,21 @@ def test_a_failed_call_and_a_failed_tool_are_errors(api):
     assert api.spans[0].parent is None
 
 
+def test_the_span_of_a_turn_that_never_ends_is_ended_after_an_hour(api):
+    spans = Tracing(api)
+    lost, slow, new = turn(1), replace(turn(2), at=later(1)), replace(turn(3), at=later(3_601))
+    for one in (lost, slow, new):
+        spans.turn_began(one)
+    assert [span.end_at for span in api.spans] == [nanoseconds(3_601), None, None]
+    assert api.spans[0].attributes["evennia_ai.outcome"] == "interrupted"
+    assert api.spans[0].status == "error"
+    spans.model_called(1, CALL, later(3_602))
+    assert api.spans[3].parent is None
+    spans.turn_ended(lost, "answered", later(3_603))
+    spans.turn_ended(slow, "answered", later(3_603))
+    assert [span.end_at for span in api.spans[:2]] == [nanoseconds(3_601), nanoseconds(3_603)]
+
+
 def test_turns_of_several_assistants_keep_apart(api):
     spans = Tracing(api)
     first, second = turn(1), turn(2)

@@ -6,6 +6,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import NothingDone, ProviderRejected, ProviderUnavailable
 from evennia_ai.messages import LLMReply
+from evennia_ai.policy.conversation.react import GAVE_UP
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
 from tests.scripted import ScriptedLLM, call
@@ -91,6 +92,18 @@ def test_the_same_call_again_and_again_stops_the_turn():
     run(script)
     assert len(model.requests) == 3
     assert script.inbox.states() == {"hm": "excused"}
+
+
+def test_the_next_prompt_shows_that_a_call_in_a_loop_left_the_line_unanswered():
+    script, model = assistant(*[call("look", target="x")] * 3, call("say", text="Yes."))
+    script.hears("hm")
+    run(script)
+    script.hears("well?")
+    run(script)
+    texts = [str(message["content"]) for message in model.requests[-1].messages]
+    assert texts.count(GAVE_UP) == 1
+    assert texts.index(GAVE_UP) < next(n for n, text in enumerate(texts) if "well?" in text)
+    assert said(script) == [FALLBACK, "Yes."]
 
 
 def test_a_turn_has_a_maximum_of_model_calls():

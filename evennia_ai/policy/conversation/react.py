@@ -29,6 +29,10 @@ CUT_OFF = "Your reply was cut off before its end, so this was not done. Be short
 TOO_MANY = "Too many calls in one reply: this one and all after it were not done."
 ALREADY_DONE = "You did that already: it was not done again."
 SAME_AGAIN = "You asked for exactly this before; see the result above. Do something else or end."
+# Later prompts show it. They do not show the excuse that ends such a turn.
+GAVE_UP = (
+    "This call a third time ended your turn. Unless you spoke before, nobody has an answer yet."
+)
 
 
 @dataclass(frozen=True)
@@ -135,9 +139,10 @@ def refusal_for(
         return TOO_MANY
     if categories.get(call.name, FREE) != FREE and limit_key(call) in state.limited:
         return ALREADY_DONE
-    if state.seen.count(fingerprint(call)) + 1 >= REPEATS_REFUSED:
-        return SAME_AGAIN
-    return ""
+    repeats = state.seen.count(fingerprint(call)) + 1
+    if repeats >= REPEATS_FATAL:
+        return GAVE_UP
+    return SAME_AGAIN if repeats >= REPEATS_REFUSED else ""
 
 
 def apply_call(

@@ -34,7 +34,7 @@ from evennia_ai.policy.sanitize import clean_heard
 Changes = dict[str, dict[str, object]]  # fields to store, by goal id
 State = Literal["open", "done", "dropped", "faded"]
 OPEN, DONE, DROPPED, FADED = "open", "done", "dropped", "faded"
-BUILDER, SELF, REFLECTION = "builder", "self", "reflection"
+BUILDER, REFLECTION = "builder", "reflection"
 
 GOAL_CHARS = 200
 WHY_CHARS = 200

@@ -1,0 +1,135 @@
+"""`evennia ai_check` as a command in a process of its own: output, exit codes, wrong uses."""
+
+import os
+import signal
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.game.ai_check_scene import HELLO, ROOT, a_file
+from tests.provider import FaultyProvider
+
+
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory):
+    with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
+        yield provider
+
+
+def start(*arguments, base_url=""):
+    """Start the command without a game's database, as a CI job would."""
+    environ = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "DJANGO_SETTINGS_MODULE": "server.conf.settings",
+    }
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "EVENNIA_AI_MODEL"):
+        environ.pop(name, None)
+    if base_url:
+        environ |= {"OPENAI_BASE_URL": base_url, "EVENNIA_AI_MODEL": "stub"}
+    command = [sys.executable, "-m", "django", "ai_check", *map(str, arguments)]
+    # A shell lets what it starts in the background ignore this signal, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+
+
+def run(*arguments, **options):
+    process = start(*arguments, **options)
+    told, _ = process.communicate(timeout=120)
+    return process.returncode, told
+
+
+def test_the_example_passes_with_the_offline_brain(tmp_path):
+    report = tmp_path / "report.xml"
+    code, told = run(
+        "world/scenes.yaml", "--profile", "offline", "--repeat", "2", "--junit", report
+    )
+    assert code == 0, told
+    assert "4 of 4 scenes passed." in told
+    assert max(map(len, told.splitlines())) <= 78 or str(tmp_path) in told
+    assert ET.parse(report).getroot().get("failures") == "0"
+
+
+def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):
+    steps = [{**HELLO, "answer": {"must_mention": "xyzzy"}}]
+    code, told = run(a_file(tmp_path, steps=steps), "--profile", "offline")
+    assert code == 1
+    assert "1/2 One" in told
+    assert "FAILED must_mention xyzzy: not mentioned" in told
+    assert told.rstrip().endswith("1 of 2 scenes passed.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "Give either a file or --record <character>."),
+        (("x.yaml", "--record", "Mira"), "Give either a file or --record <character>."),
+        (("nothing.yaml",), "nothing.yaml cannot be read:"),
+        (("world/scenes.yaml", "--repeat", "0"), "--repeat 0: it must be at least 1."),
+        (("pyproject.toml",), "pyproject.toml is no YAML:"),
+        (("--record", "Mira", "--turns", "x"), "names no turns"),
+        (("--record", "Mira", "--turns", "1"), "The game has 0 characters 'Mira'"),
+    ],
+)
+def test_wrong_uses_are_told_with_exit_code_2(db, capsys, arguments, told):
+    try:
+        call_command("ai_check", *arguments)
+    except CommandError as error:
+        code, output = error.returncode, str(error)
+    except SystemExit as ended:
+        code, output = ended.code, capsys.readouterr().out
+    assert code == 2
+    assert told in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ("world/scenes.yaml", "--profile", "offline", "--junit", "/no/such/x.xml"),
+            "/no/such/x.xml cannot be written:",
+        ),
+        (("world/scenes.yaml", "--profile", "gpt9"), "There is no model profile 'gpt9'."),
+        (("--record", "Mira", "--turns", "1"), "The game's database cannot be read"),
+    ],
+)
+def test_what_cannot_be_played_is_told_with_exit_code_2(arguments, told):
+    code, output = run(*arguments)
+    assert code == 2
+    assert told in output
+    assert "Traceback" not in output
+
+
+def test_a_model_that_is_down_is_told_with_exit_code_2(tmp_path):
+    code, told = run(a_file(tmp_path), base_url="http://127.0.0.1:9/v1")
+    assert code == 2
+    assert "The model 'stub' of the profile 'default' gives no answers:" in told
+    assert "Traceback" not in told
+
+
+def test_a_model_over_http_answers(tmp_path, provider):
+    provider.clear()
+    provider.queue({"text": "Ahoy."}, {"text": "Ahoy."})
+    code, told = run(a_file(tmp_path), base_url=provider.base_url)
+    assert code == 0, told
+
+
+def test_ctrl_c_ends_it_with_what_was_played(tmp_path, provider):
+    provider.clear()
+    provider.queue({"text": "Ahoy."}, {"text": "Ahoy.", "latency": 60})
+    process = start(a_file(tmp_path), base_url=provider.base_url)
+    told = ""
+    while not told.endswith("ok\n"):
+        line = process.stdout.readline()
+        assert line, told
+        told += line
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Stopped: 1 of 2 scenes were played." in rest
+    assert "Traceback" not in told + rest

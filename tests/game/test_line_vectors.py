@@ -1,0 +1,169 @@
+"""Vectors of lines: made once, loaded again, and deleted with the lines."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from twisted.internet.defer import Deferred, succeed
+
+from evennia_ai.config.table_retention import Limit
+from evennia_ai.game.sleep_state import fall_asleep, wake_up
+from evennia_ai.memory.remote_vectors import BATCH
+from evennia_ai.memory.vectors import to_bytes, unit
+from evennia_ai.models import LineVector, Message
+from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.purge import TablePurge
+from tests.forgetting import forget_chunk
+from tests.game import purge_scene
+from tests.game import recalled_lines_scene as scene
+from tests.game.recalled_lines_scene import ANN, BOB, Recalling, heard
+
+mind, log = scene.mind, purge_scene.log
+
+
+def test_vectors_are_made_once_and_loaded_afterwards(mind):
+    mind.log(*(heard(f"goose number {n}") for n in range(45)))
+    mind.prepare()
+    mind.index.close()
+    assert LineVector.objects.count() == 45
+    mind.embedder.texts.clear()
+    mind.restart()
+    assert len(mind.found("goose number 7")) == 5
+    assert mind.embedder.texts == ["goose number 7"]
+
+
+def test_another_embedder_makes_its_own(mind):
+    mind.log(*(heard(f"goose {n}") for n in range(25)))
+    mind.prepare()
+    mind.index.close()
+    mind.embedder.name = "another"
+    mind.embedder.texts.clear()
+    mind.restart()
+    mind.prepare()
+    mind.index.close()
+    assert len(mind.embedder.texts) == 25
+    names = set(LineVector.objects.values_list("embedder", flat=True))
+    assert LineVector.objects.count() == 25 and len(names) == 1 and "another" in names.pop()
+
+
+@pytest.fixture
+def known(game, mira):
+    """Mira's own index with forty lines, their vectors stored."""
+    mind = Recalling(game, mira)
+    mind.index.close()
+    mind.seqs = mind.log(*(heard(f"goose {n}", (ANN, BOB)[n % 2]) for n in range(40)))
+    mind.index = mira.assistant.memories
+    mind.prepare()
+    assert LineVector.objects.count() == len(mind.index) == 40
+    return mind
+
+
+def rest(mind):
+    """How many of the forty lines are left: in the log, as vectors, in memory."""
+    return Message.objects.count(), LineVector.objects.count(), len(mind.index)
+
+
+def test_forgetting_a_speaker_takes_their_vectors_along(known):
+    while forget_chunk(ANN):
+        pass
+    assert rest(known) == (20, 20, 20)
+    assert "Ann" not in str(known.found("goose"))
+
+
+def test_erasing_takes_all_vectors_along(known):
+    while erase_chunk(known.script.id):
+        pass
+    assert rest(known) == (0, 0, 0)
+
+
+def test_retention_takes_vectors_along(known, log):
+    for seq in known.seqs[9::10]:
+        log.compaction(50, seq)
+    purge = TablePurge("Message", known.script.id, Limit(rows=0), log.now + timedelta(days=60))
+    while purge.step()[0]:
+        pass
+    assert rest(known) == (20, 20, 20)  # what two undos bring back stays
+
+
+def test_deleting_an_assistant_takes_its_vectors_along(known, mira):
+    mira.delete()
+    assert LineVector.objects.count() == Message.objects.count() == 0
+
+
+def test_nothing_stays_loaded_of_who_sleeps_or_is_stopped(known):
+    script = known.script
+    for leave, come_back in (
+        (lambda: fall_asleep(script, "order"), lambda: wake_up(script, "a test")),
+        (script.stop_thinking, lambda: None),
+    ):
+        index, conversation = script.memories, script.conversation
+        conversation.view()
+        leave()
+        assert conversation.nbytes == 0
+        come_back()
+        assert script.memories is not index
+
+
+class Endpoint:
+    """An embedder elsewhere; it answers the first calls at once and the others on demand."""
+
+    name, dimensions = "far", 3
+
+    def __init__(self, at_once=1_000):
+        self.at_once, self.asked = at_once, []
+
+    def embed_later(self, texts, query=False):
+        self.asked.append(list(texts))
+        if len(self.asked) > self.at_once:
+            return Deferred()
+        return succeed(np.array([[1.0, "mare" in t, 0.0] for t in texts], dtype=np.float32))
+
+
+def test_an_endpoint_makes_the_vectors_of_lines_batch_by_batch_behind_the_search(mind):
+    mind.embedder = Endpoint(at_once=2)
+    mind.index.close()
+    mind.restart()
+    mind.log(*(heard(f"goose {n}") for n in range(BATCH + 20)))
+    mind.prepare("how is the mare?")  # fires although the second batch never comes
+    assert [len(texts) for texts in mind.embedder.asked] == [BATCH, 1, 20]
+    assert LineVector.objects.count() == BATCH
+    assert len(mind.search("goose")) == 5
+
+
+def test_vectors_of_an_endpoint_are_loaded_too(mind):
+    mind.embedder = Endpoint()
+    mind.index.close()
+    mind.restart()
+    mind.log(*(heard(f"the mare of {n}") for n in range(BATCH + 20)))
+    mind.prepare()
+    mind.index.close()
+    rows = LineVector.objects.values_list("packed", flat=True)
+    assert len(rows) == BATCH + 20
+    assert np.allclose(unit(to_bytes(bytes(rows[0]))), np.sqrt([0.5, 0.5, 0]), atol=0.01)
+    asked = len(mind.embedder.asked)
+    mind.restart()
+    mind.prepare()
+    assert len(mind.embedder.asked) == asked
+
+
+def test_a_line_deleted_while_an_endpoint_works_leaves_no_vector(mind):
+    endpoint = mind.embedder = Endpoint()
+    answers = []
+
+    def later(texts, query=False):
+        answers.append((Deferred(), texts))
+        return answers[-1][0]
+
+    endpoint.embed_later = later
+    mind.index.close()
+    mind.restart()
+    seqs = mind.log(*(heard(f"goose {n}") for n in range(20)))
+    done = mind.index.prepare(mind.script.services)
+    mind.game.run()
+    Message.objects.filter(id=seqs[0]).delete()
+    deferred, texts = answers[0]
+    deferred.callback(np.ones((len(texts), 3), dtype=np.float32))
+    mind.game.run()
+    assert done.called
+    mind.index.close()
+    assert LineVector.objects.count() == 19

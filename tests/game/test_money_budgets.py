@@ -1,0 +1,125 @@
+"""Budgets in money and in tokens, by default and as set, and their warnings to staff."""
+
+import pytest
+from evennia.comms.models import ChannelDB
+from evennia.utils.create import create_channel
+
+from evennia_ai.game.budget_alerts import UNTIL_TOMORROW
+from evennia_ai.game.settings import SettingReader
+from evennia_ai.models import DailyUse
+from evennia_ai.policy.limits.budgets import ASSISTANT, GAME, OWNER, PLAYER, WHOLE_GAME
+from evennia_ai.services.model_access import GAME_TOKENS, PLAYER_TOKENS, read_limits
+from evennia_ai.store.usage import money_on, spent_on
+from tests.game import costs_scene as scene
+from tests.game.costs_scene import limit
+
+profiles, talk = scene.profiles, scene.talk
+
+
+def test_a_budget_in_money_is_kept_and_staff_are_told_once(game, talk, mira, ann, tavern, admin):
+    staff = listen(game, tavern)
+    limit(game, game_money_per_day=700_000, currency="EUR")
+    for _ in range(4):
+        talk()
+    warnings = [line for line in staff.heard() if "budget" in line]
+    assert [line.partition("AI characters: ")[2] for line in warnings] == [
+        "The game's budget: 0.60 of today's 0.70 EUR are used. See aicost.",
+        f"The game's budget: 0.60 of today's 0.70 EUR are used{UNTIL_TOMORROW}. See aicost.",
+    ]
+    assert "The game's budget: 0.60 of today's 0.70 EUR are used" in admin.told("aistatus")
+    assert DailyUse.objects.get().calls == 4
+    assert DailyUse.objects.get().money == 600_000
+
+
+def listen(game, room):
+    """Return an admin who listens to the staff's channel."""
+    staff = game.player("Stan", room, permissions=["Admin"])
+    channel = ChannelDB.objects.filter(db_key="MudInfo").first() or create_channel("MudInfo")
+    channel.connect(staff.account)
+    return staff
+
+
+def test_warnings_name_the_character_and_the_player(game, talk, mira, ann, tavern):
+    staff = listen(game, tavern)
+    mira.assistant.db.tokens_per_day = 3_500
+    mira.assistant.resolve_settings()
+    limit(game, player_tokens_per_day=3_500)
+    talk()
+    text = "\n".join(staff.heard())
+    assert f"This assistant's budget Mira({mira.dbref}): 2,910 of today's 3,500 tokens" in text
+    assert f"This player's budget Ann({ann.dbref}): 2,910 of today's 3,500 tokens" in text
+    assert "account" not in text
+
+
+def test_a_builder_is_not_told_whose_budget_is_tight(game, talk, ann, tavern):
+    limit(game, player_tokens_per_day=3_500)
+    talk()
+    builder = game.player("Bea", tavern, permissions=["Builder"])
+    text = builder.told("aistatus")
+    assert "This player's budget [a name, Admins read it]: 2,910 of" in text
+    assert "Ann" not in text
+
+
+def test_a_budget_in_money_without_prices_is_a_mistake_that_is_told(game, talk, mira, admin):
+    mira.assistant.db.profile = "bare"
+    mira.assistant.db.money_per_day = 1.0
+    mira.assistant.resolve_settings()
+    line = "Mira, fix this: The profile 'bare' has no prices for the model 'm'"
+    assert line in admin.told("aistatus")
+    mira.assistant.db.profile = "default"
+    mira.assistant.resolve_settings()
+    assert "no prices" not in admin.told("aistatus")
+
+
+def test_after_a_restart_the_budgets_know_what_was_spent(game, talk, mira, ann):
+    talk()
+    mira.assistant.db.profile = "home"
+    mira.assistant.resolve_settings()
+    talk()
+    day = game.service.now().date()
+    mine, hers = (ASSISTANT, str(mira.assistant.id)), (PLAYER, ann.dbref)
+    assert spent_on(day) == {WHOLE_GAME: 5_820, mine: 5_820, hers: 5_820}
+    assert spent_on(day, {GAME, PLAYER}) == {WHOLE_GAME: 2_910, mine: 5_820, hers: 2_910}
+    assert money_on(day) == {WHOLE_GAME: 300_000, mine: 300_000, hers: 300_000}
+
+
+def limits_of(settings, **entries):
+    settings.AI_ASSISTANT = entries
+    reader = SettingReader()
+    return read_limits(reader), reader.complaints
+
+
+def test_a_game_that_sets_nothing_has_budgets_that_free_models_need_not_keep_to(settings):
+    limits, complaints = limits_of(settings)
+    assert (limits.game_tokens_per_day, limits.player_tokens_per_day) == (
+        GAME_TOKENS, PLAYER_TOKENS,
+    )  # fmt: skip
+    assert limits.waived == {GAME, PLAYER, OWNER}
+    assert (limits.game_money_per_day, limits.player_money_per_day) == (None, None)
+    assert complaints == []
+
+
+def test_what_a_game_sets_holds_for_every_model(settings):
+    limits, complaints = limits_of(
+        settings, GAME_TOKENS_PER_DAY=None, PLAYER_TOKENS_PER_DAY=5, GAME_MONEY_PER_DAY=1.5,
+        PLAYER_MONEY_PER_DAY=0.1, CURRENCY="EUR",
+    )  # fmt: skip
+    assert (limits.game_tokens_per_day, limits.player_tokens_per_day) == (None, 5)
+    assert (limits.game_money_per_day, limits.player_money_per_day) == (1_500_000, 100_000)
+    assert (limits.currency, limits.waived, complaints) == ("EUR", frozenset(), [])
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "complaint"),
+    [
+        ("GAME_MONEY_PER_DAY", "1", "money must be a number from 0, such as 0.15, not '1'."),
+        ("PLAYER_MONEY_PER_DAY", -1, "money must be from 0 to 1,000,000,000, not -1."),
+        ("CURRENCY", 5, "it must be a short word such as 'EUR', not 5."),
+        ("CURRENCY", "|rEUR", "it must be a short word"),
+        ("GAME_TOKENS_PER_DAY", "many", "invalid literal"),
+    ],
+)
+def test_a_wrong_entry_is_told_and_the_default_holds(settings, entry, value, complaint):
+    limits, complaints = limits_of(settings, **{entry: value})
+    assert complaint in complaints[0] and f"AI_ASSISTANT['{entry}']" in complaints[0]
+    assert limits.game_tokens_per_day == GAME_TOKENS and limits.currency == "USD"

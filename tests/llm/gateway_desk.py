@@ -1,0 +1,44 @@
+"""A gateway with a scripted model and a clock, and what became of its calls."""
+
+from twisted.internet.task import Clock
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene
+from tests.llm.test_gateway import Held, Outcome
+
+PROFILE = ModelProfile("tavern", "scripted", "m")
+DOWN = ProviderUnavailable("down")
+ANN = frozenset({"#5"})
+
+
+class Desk:
+    """A gateway with a fake clock, no jitter unless told, and one held client."""
+
+    def __init__(self, jitter=1.0, spent=lambda day: {}, **limits):
+        self.clock = Clock()
+        self.client = Held()
+        self.number = 0
+        clients = {"scripted": self.client, "offline": self.client}
+        self.gateway = ModelGateway(
+            self.clock, clients, GatewayLimits(**limits), spent, lambda: jitter
+        )
+
+    def ask(self, deadline=20.0, profile=PROFILE, tokens=0, max_tokens=0, **caller):
+        request = LLMRequest(
+            [{"role": "user", "content": str(self.number)}],
+            Scene("Mira", "", ()),
+            tokens=tokens,
+            max_tokens=max_tokens,
+            caller=Caller(**caller),
+        )
+        self.number += 1
+        deadline_at = self.clock.seconds() + deadline
+        return Outcome(self.gateway.complete(request, profile, deadline_at))
+
+    def answer(self, number, usage=None):
+        self.client.open.pop(number).callback(LLMReply("hi", usage=usage))
+
+    def fail(self, number, error=DOWN):
+        self.client.open.pop(number).errback(error)

@@ -1,0 +1,75 @@
+"""Budgets at the gateway: reserved before a call, settled after it, new each day."""
+
+from datetime import UTC, datetime
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import (
+    BudgetExhausted,
+)
+from evennia_ai.messages import Usage
+from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
+from evennia_ai.policy.limits.retry import RetryLimits
+from tests.llm.gateway_desk import ANN, Desk
+from tests.scripted import spent_today
+
+
+def test_a_call_beyond_the_budget_is_not_made():
+    desk = Desk(game_tokens_per_day=1_000)
+    error = desk.ask(tokens=900, max_tokens=101).error
+    assert type(error) is BudgetExhausted
+    assert str(error) == "The game's budget of 1000 tokens for today is used up."
+
+
+def test_a_call_is_reserved_whole_and_settled_by_what_it_used():
+    desk = Desk(game_tokens_per_day=1_000)
+    desk.ask(tokens=100, max_tokens=500)
+    assert type(desk.ask(tokens=100, max_tokens=500).error) is BudgetExhausted
+    desk.answer(0, Usage(110, 40))
+    assert spent_today(desk.gateway)[WHOLE_GAME] == 150
+    assert desk.ask(tokens=100, max_tokens=500).results == []
+
+
+def test_one_players_budget_is_not_anothers():
+    desk = Desk(player_tokens_per_day=100)
+    desk.ask(tokens=100, speakers=ANN)
+    assert type(desk.ask(tokens=100, speakers=ANN).error) is BudgetExhausted
+    assert desk.ask(tokens=100, speakers=frozenset({"#6"})).results == []
+
+
+def test_an_assistants_own_budget_stands_beside_the_others():
+    desk = Desk()
+    error = desk.ask(tokens=100, assistant="1", tokens_per_day=99).error
+    assert str(error) == "This assistant's budget of 99 tokens for today is used up."
+
+
+def test_what_was_spent_before_a_restart_counts():
+    spent = {(PLAYER, "#5"): 90}
+    desk = Desk(player_tokens_per_day=100, spent=lambda day: spent)
+    assert type(desk.ask(tokens=11, speakers=ANN).error) is BudgetExhausted
+
+
+def test_a_new_day_brings_a_new_budget():
+    days = []
+    desk = Desk(game_tokens_per_day=100, spent=lambda day: days.append(day) or {})
+    desk.ask(tokens=100)
+    desk.answer(0)
+    assert type(desk.ask(tokens=1).error) is BudgetExhausted
+    desk.clock.advance(86_400)
+    assert desk.ask(tokens=100).results == []
+    assert days == [datetime.fromtimestamp(at, UTC).date() for at in (0, 86_400)]
+
+
+def test_a_failed_call_costs_nothing_one_given_up_its_prompt():
+    desk = Desk(retry=RetryLimits(max_attempts=1), game_tokens_per_day=1_000)
+    desk.ask(tokens=100)
+    desk.fail(0)
+    assert spent_today(desk.gateway) == {}
+    desk.ask(tokens=100, deadline=1.0)
+    desk.clock.advance(1.0)
+    assert spent_today(desk.gateway)[WHOLE_GAME] == 100
+
+
+def test_the_offline_brain_costs_nothing():
+    desk = Desk(game_tokens_per_day=0)
+    offline = ModelProfile("offline", "offline", "offline")
+    assert desk.ask(tokens=100, profile=offline).results == []

@@ -1,0 +1,72 @@
+"""Who is served first when many ask, and the switch that ends every call."""
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import (
+    ProviderMisconfigured,
+    SwitchedOff,
+)
+from tests.llm.gateway_desk import Desk
+
+# --- fairness -------------------------------------------------------------------------------------
+
+
+def test_assistants_take_turns_whoever_asks_most():
+    desk = Desk(max_in_flight=1)
+    for _ in range(3):
+        desk.ask(assistant="1")
+    desk.ask(assistant="2")
+    desk.answer(0)
+    desk.answer(1)
+    assert desk.client.started == [3]
+
+
+def test_players_come_before_background_work():
+    desk = Desk(max_in_flight=1)
+    desk.ask()
+    desk.ask(background=True, assistant="1")
+    desk.ask(assistant="2")
+    desk.answer(0)
+    assert desk.client.started == [2]
+
+
+def test_background_work_leaves_places_to_players():
+    desk = Desk(max_in_flight=4)
+    for number in range(4):
+        desk.ask(background=True, assistant=str(number))
+    assert desk.client.started == [0, 1, 2]
+    desk.ask(assistant="9")
+    assert desk.client.started == [0, 1, 2, 4]
+
+
+def test_a_profiles_own_cap_leaves_the_other_places_to_others():
+    desk = Desk(max_in_flight=4)
+    small = ModelProfile("small", "scripted", "s", max_in_flight=1)
+    desk.ask(profile=small)
+    desk.ask(profile=small)
+    desk.ask()
+    assert desk.client.started == [0, 2]
+    desk.answer(0)
+    assert desk.client.started == [2, 1]
+
+
+# --- the switch -----------------------------------------------------------------------------------
+
+
+def test_the_switch_ends_every_call_at_once_and_lets_none_begin():
+    desk = Desk(max_in_flight=1)
+    outcomes = [desk.ask(), desk.ask()]
+    desk.gateway.switch_off("Stopped by Griatch.")
+    assert {str(outcome.error) for outcome in outcomes} == {"Stopped by Griatch."}
+    assert desk.client.cancelled == [0]
+    assert type(desk.ask().error) is SwitchedOff
+    assert desk.clock.getDelayedCalls() == []
+    desk.gateway.open()
+    assert desk.ask().results == []
+
+
+def test_a_key_that_is_missing_shuts_out_no_profile_with_a_key_of_its_own():
+    desk = Desk()
+    desk.ask(profile=ModelProfile("nell", "scripted", "m", "http://one", "NELL_KEY"))
+    desk.fail(0, ProviderMisconfigured("needs NELL_KEY"))
+    kit = desk.ask(profile=ModelProfile("kit", "scripted", "m", "http://one", "KIT_KEY"))
+    assert kit.results == []

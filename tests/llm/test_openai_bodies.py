@@ -1,0 +1,145 @@
+"""Bodies that the openai client does not read to their end, and calls that it lets go."""
+
+import gc
+import gzip
+import json
+import socket
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import (
+    ProviderRejected,
+    ProviderUnavailable,
+)
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.ports import LLMRequest
+from tests.llm import openai_scene as scene
+from tests.llm.openai_scene import KEY, REQUEST
+
+client, profile = scene.client, scene.profile
+
+
+# --- bodies that are not read to their end -------------------------------------------------------
+
+
+def send_back(pump, client, *parts):
+    """The outcome of a call to a server that reads a request and sends these parts."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        deferred = client.complete(REQUEST, ModelProfile("local", "openai", "m", address))
+        connection, _ = server.accept()
+        asked = connection.recv(100_000)
+        for part in parts:
+            connection.sendall(part)
+        outcome = pump.wait(deferred)
+        connection.close()
+    return outcome, asked, address
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_body_without_end_is_given_up_at_the_cap(
+    pump, client, provider, profile, eventually, *, status
+):
+    provider.fault("flood", size=50_000_000, status=status)
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is ProviderUnavailable
+    assert str(error) == (
+        f"{provider.base_url} sent a body of more than 4,000,000 bytes: it was not read."
+    )
+    eventually(lambda: "left" in provider.records()[-1])
+
+
+def test_a_body_that_is_announced_as_too_long_is_not_even_begun(pump, client):
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 4000001\r\n\r\n"
+    failure, _, _ = send_back(pump, client, head)
+    assert "more than 4,000,000 bytes" in str(failure.value)
+
+
+def test_the_longest_body_that_is_allowed_is_read(pump, loop_thread, provider, profile):
+    whole = json.dumps({"choices": [{"message": {"content": "x" * 1_000}}]})
+    provider.queue({"raw": whole}, {"raw": whole})
+    fits = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, most_bytes=len(whole))
+    assert pump.wait(fits.complete(REQUEST, profile)).content == "x" * 1_000
+    short = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, most_bytes=len(whole) - 1)
+    assert "was not read" in str(pump.error(short.complete(REQUEST, profile)))
+
+
+def test_compression_is_not_asked_for_and_not_taken(pump, client):
+    """A few kilobytes could hold gigabytes."""
+    body = gzip.compress(b" " * 10_000_000)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
+    failure, asked, address = send_back(pump, client, head.encode(), body)
+    assert b"accept-encoding: identity" in asked.lower()
+    assert type(failure.value) is ProviderUnavailable
+    assert str(failure.value) == (
+        f"{address} sent a compressed body, which was not asked for: it was not read."
+    )
+
+
+def test_a_silent_server_is_unavailable_after_the_read_timeout(
+    pump, loop_thread, provider, profile
+):
+    provider.control(latency=600)
+    client = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, read_timeout_s=0.1)
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is ProviderUnavailable
+    assert str(error) == f"{provider.base_url} did not answer in time."
+
+
+def test_a_request_that_cannot_be_written_as_json_is_an_error_of_ours(pump, client, profile):
+    request = LLMRequest([{"role": "user", "content": "\ud800"}], REQUEST.scene)
+    error = pump.error(client.complete(request, profile))
+    assert type(error) is ProviderRejected
+    assert str(error) == "The request cannot be written as JSON (UnicodeEncodeError)."
+
+
+# --- letting go ----------------------------------------------------------------------------------
+
+
+def test_cancelling_closes_the_connection(pump, client, provider, profile, eventually):
+    provider.control(latency=600)
+    deferred = client.complete(REQUEST, profile)
+    eventually(provider.requests)
+    deferred.cancel()
+    pump.wait(deferred)
+    eventually(lambda: {"number", "left"} <= set(provider.records()[-1]))
+
+
+def test_cancelling_in_the_middle_of_a_body_closes_the_connection(
+    pump, client, provider, profile, eventually
+):
+    provider.fault("drip", every_s=0.01)
+    deferred = client.complete(REQUEST, profile)
+    eventually(lambda: any("fault" in record for record in provider.records()))
+    deferred.cancel()
+    pump.wait(deferred)
+    eventually(lambda: "left" in provider.records()[-1])
+
+
+def test_cancelled_calls_leave_no_connection_behind_in_the_pool(
+    pump, client, provider, profile, eventually
+):
+    provider.control(latency=600)
+    deferreds = [client.complete(REQUEST, profile) for _ in range(20)]
+    eventually(lambda: len(provider.requests()) == 20)
+    for deferred in deferreds:
+        deferred.cancel()
+        pump.wait(deferred)
+    provider.control(latency=0)
+    assert pump.wait(client.complete(REQUEST, profile)).tool_calls
+    assert len(client._http._transport._pool.connections) == 1
+
+
+def test_stopping_the_thread_closes_every_connection_without_a_warning(
+    pump, loop_thread, client, provider, profile, *, eventually, recwarn
+):
+    pump.wait(client.complete(REQUEST, profile))
+    provider.control(latency=600)
+    deferreds = [client.complete(REQUEST, profile) for _ in range(20)]
+    eventually(lambda: len(provider.requests()) == 21)
+    loop_thread.stop()
+    eventually(lambda: sum("left" in record for record in provider.records()) == 20)
+    del deferreds
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn] == []

@@ -1,0 +1,91 @@
+"""Keys, passwords and words of the prompt that a server tells back."""
+
+import json
+import logging
+import traceback
+from dataclasses import replace
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.llm.openai_client import OpenAIClient
+from tests.llm import openai_scene as scene
+from tests.llm.openai_scene import KEY, REQUEST, refusing_address
+
+client, profile = scene.client, scene.profile
+
+
+@pytest.mark.parametrize("status", [400, 401, 500])
+def test_a_key_the_server_tells_back_is_nowhere_in_the_error(
+    pump, client, provider, profile, status
+):
+    told = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}."}})
+    provider.queue({"raw": told, "status": status})
+    failure = pump.wait(client.complete(REQUEST, profile))
+    shown = [
+        failure.getTraceback(),
+        repr(failure.value),
+        "".join(traceback.format_exception(failure.value)),
+        repr(vars(failure.value)),
+    ]
+    assert not any(KEY in text for text in shown)
+    assert failure.value.__cause__ is None
+    assert failure.value.__context__ is None
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 500])
+def test_words_of_the_prompt_that_the_server_tells_back_are_nowhere_in_the_error(
+    pump, client, provider, profile, status
+):
+    line = "Ann whispers to you: the password is zanzibar"
+    request = replace(REQUEST, messages=[{"role": "user", "content": line}])
+    error = {"message": f"Unsupported content: '{line}'.", "code": "zanzibar"}
+    provider.queue({"raw": json.dumps({"error": error}), "status": status})
+    failure = pump.wait(client.complete(request, profile))
+    shown = f"{failure.getTraceback()} {failure.value!r} {vars(failure.value)!r}"
+    assert "zanzibar" not in shown and "password" not in shown
+    assert status in (403, 500) or "Unsupported content: '...'" in shown
+
+
+@pytest.mark.parametrize("key", ["x", "4f1c9e7"])
+def test_a_short_key_changes_nothing_in_a_reply(pump, loop_thread, provider, key):
+    client = OpenAIClient(loop_thread, {"STUB_KEY": key})
+    profile = ModelProfile("tavern", "openai", "stub", provider.base_url, "STUB_KEY")
+    told = '{"n_ctx": 4096, "x": "4f1c9e7"}'
+    provider.queue({"raw": told, "status": 200})
+    body = {"model": "stub", "messages": REQUEST.messages}
+    raw = pump.wait(client.exchange(profile, "POST", "chat/completions", body))
+    assert raw.content == told.encode()
+
+
+def test_a_key_in_a_raw_response_is_masked_whatever_bytes_stand_around_it(
+    pump, client, provider, profile
+):
+    told = json.dumps({"told": f"\u94a5{KEY}\u94a5", "next": f"\n{KEY}"}, ensure_ascii=False)
+    provider.queue({"raw": told, "status": 200})
+    body = {"model": "stub", "messages": REQUEST.messages}
+    raw = pump.wait(client.exchange(profile, "POST", "chat/completions", body))
+    assert raw.content == told.replace(KEY, "***").encode()
+
+
+def test_no_password_of_an_address_is_logged(pump, client, provider, profile, caplog):
+    base_url = provider.base_url.replace("http://", "http://me:open-sesame@")
+    with caplog.at_level(logging.DEBUG):
+        with_password = replace(profile, base_url=base_url)
+        pump.wait(client.complete(REQUEST, with_password))
+        pump.wait(client.exchange(with_password, "GET", "models?token=t0ken"))
+        dead = replace(profile, base_url="http://me:open-sesame@" + refusing_address()[7:])
+        error = pump.error(client.complete(REQUEST, dead))
+    lines = [one.getMessage() for one in caplog.records if one.name == "httpx2"]
+    assert [line.split(" ")[:4] for line in lines] == [
+        ["HTTP", "Request:", "POST", f"{provider.base_url}/chat/completions"],
+        ["HTTP", "Request:", "GET", f"{provider.base_url}/models"],
+    ]
+    assert "open-sesame" not in caplog.text + str(error) + repr(error)
+    assert "t0ken" not in caplog.text
+
+
+def test_user_and_password_of_an_address_are_sent(pump, client, provider, profile):
+    base_url = provider.base_url.replace("http://", "http://me:open-sesame@")
+    pump.wait(client.complete(REQUEST, replace(profile, base_url=base_url)))
+    assert len(provider.requests()) == 1
