@@ -100,7 +100,7 @@ def test_use_of_before_keeps_its_tokens_and_calls_and_has_no_price(settings, tmp
         assert cursor.fetchall() == [(None,)]
         cursor.execute("UPDATE evennia_ai_speakeruse SET calls = 3")
     with database.schema_editor() as editor:
-        loader.get_migration("evennia_ai", "0019_shared_calls").apply(state, editor)
+        loader.get_migration("evennia_ai", "0018_shared_calls").apply(state, editor)
     with database.cursor() as cursor:
         cursor.execute("SELECT calls FROM evennia_ai_speakeruse")
         assert cursor.fetchall() == [(30,)]
