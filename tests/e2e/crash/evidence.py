@@ -176,8 +176,14 @@ def compaction_row(row: Record) -> CompactionRow:
         upto_seq=row["upto_seq"],
         undone=row["undone_at"] is not None,
         count=row["compacted_count"],
-        parts=json.loads(row["summary"]),
+        parts=read_parts(row["summary"]),
     )
+
+
+def read_parts(stored: str) -> dict[str, str]:
+    """Return the parts of a summary; PostgreSQL has them as JSON in a string, in their order."""
+    parts = json.loads(stored)
+    return json.loads(parts) if isinstance(parts, str) else parts
 
 
 # --- the screens ------------------------------------------------------------------------------
