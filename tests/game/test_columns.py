@@ -97,7 +97,7 @@ def test_an_object_of_an_older_version_can_be_read(mira):
     row = SleepPass.objects.create(assistant_id=mira.assistant.id, at=NOW, epoch=1, reason="nap")
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE evennia_ai_sleeppass SET results = '{\"pruned\": {\"kept\": 2}}' WHERE id = %s",
+            'UPDATE evennia_ai_sleeppass SET results = \'{"pruned": {"kept": 2}}\' WHERE id = %s',
             [row.id],
         )
     row.refresh_from_db()
