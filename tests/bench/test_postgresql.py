@@ -1,6 +1,6 @@
 """The queries on the way of every line on PostgreSQL, at 100,000 rows a table, with their plans.
 
-    python -m tests.postgresql -s -m bench tests/bench/test_postgresql.py
+python -m tests.postgresql -s -m bench tests/bench/test_postgresql.py
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from evennia_ai import models
 from evennia_ai.policy.log_filter import LogFilter
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.reports import find_row, messages_by_seq

@@ -26,6 +26,7 @@ from evennia_ai.testing.scenes.play import Player
 from evennia_ai.testing.scenes.recording import record_scene, turn_range
 from evennia_ai.tools.registry import load_registry
 from tests.game.conftest import gateway_to
+from tests.postgresql import URL
 from tests.provider import FaultyProvider
 from tests.scripted import ScriptedLLM, call
 
@@ -354,7 +355,7 @@ def start(*arguments, base_url=""):
         "PYTHONPATH": str(ROOT),
         "DJANGO_SETTINGS_MODULE": "server.conf.settings",
     }
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "EVENNIA_AI_MODEL"):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "EVENNIA_AI_MODEL", URL):
         environ.pop(name, None)
     if base_url:
         environ |= {"OPENAI_BASE_URL": base_url, "EVENNIA_AI_MODEL": "stub"}
