@@ -60,20 +60,16 @@ class AssistantHearingMixin(ScriptPart):
             self.unread.put(Said(kind, words, speaker, item, authors))
 
     @property
-    def unread(self) -> Backlog[Said]:
+    def unread(self) -> Backlog[Said, tuple[Heard, bool] | None]:
         """Perceives lines, and retries those for which the database could not be read."""
         clock = self.services.clock
-        return self.kept("unread", lambda: Backlog(clock, self.read_line, done, self.miss))
-
-    def read_line(self, said: Said) -> int:
-        """Store a line as the character perceives it; raises StoreUnavailable if it cannot read."""
-        perceived = self.perceived(said)
-        if perceived is not None:
-            self.take_in(said, *perceived)
-        return 0
+        return self.kept("unread", lambda: Backlog(clock, self.perceived, self.take_in, self.miss))
 
     def perceived(self, said: Said) -> tuple[Heard, bool] | None:
-        """Return a line as an event and whether many hear it, None if the character does not."""
+        """Return a line as an event and whether many hear it, None if the character does not.
+
+        Raises StoreUnavailable if the database cannot be read now.
+        """
         try:
             with store_errors():
                 if not self.is_on:
@@ -89,8 +85,11 @@ class AssistantHearingMixin(ScriptPart):
             return None
         return replace(heard, item=said.item, authors=heard.authors | said.authors), line.is_crowded
 
-    def take_in(self, said: Said, heard: Heard, crowded: bool) -> None:
+    def take_in(self, said: Said, perceived: tuple[Heard, bool] | None) -> None:
         """Store an event, and do at once what its words ask for and what needs no model."""
+        if perceived is None:
+            return
+        heard, crowded = perceived
         try:
             self.store_heard(heard, crowded)
             if said.kind in SPOKEN:
@@ -155,7 +154,7 @@ class AssistantHearingMixin(ScriptPart):
         return replace(changed, text=cut_text(changed.text, limit)) if too_long else changed
 
     @property
-    def backlog(self) -> Backlog[Heard]:
+    def backlog(self) -> Backlog[Heard, int]:
         """Stores events, and retries those that the database could not take yet."""
         clock, put = self.services.clock, self.inbox.put
         return self.kept("backlog", lambda: Backlog(clock, put, self.attend_to, self.give_up))
@@ -242,10 +241,6 @@ class AssistantHearingMixin(ScriptPart):
         self.keep_event(heard)
         if importance >= NOTEWORTHY and not urgent:
             self.ndb.news_at = self.services.clock.seconds()
-
-
-def done(said: Said, _number: int) -> None:
-    """Do nothing more for a line that was perceived."""
 
 
 def dbref_of(obj: Any) -> str:

@@ -25,9 +25,10 @@ class Waiting(Protocol):
 
 
 T = TypeVar("T", bound=Waiting)
+R = TypeVar("R")  # what `store` returns
 
 
-class Backlog(Generic[T]):
+class Backlog(Generic[T, R]):
     """A queue that stores events in order: at once, or later if the database is busy.
 
     ``store`` stores one event and returns its id; raises StoreUnavailable. ``stored`` is called
@@ -38,8 +39,8 @@ class Backlog(Generic[T]):
     def __init__(
         self,
         clock: Clock,
-        store: Callable[[T], int],
-        stored: Callable[[T, int], None],
+        store: Callable[[T], R],
+        stored: Callable[[T, R], None],
         lost: Callable[[T, StoreUnavailable], None],
     ) -> None:
         self._clock = clock
@@ -74,7 +75,7 @@ class Backlog(Generic[T]):
             self._tries = 0
             self.note_stored(self._waiting.popleft(), event_id)
 
-    def note_stored(self, heard: T, event_id: int) -> None:
+    def note_stored(self, heard: T, event_id: R) -> None:
         """Call ``stored`` with a stored event; an error of a game's hook is only logged."""
         try:
             self._stored(heard, event_id)
