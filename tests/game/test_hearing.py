@@ -191,13 +191,13 @@ def test_a_line_is_understood_in_every_form_that_a_game_may_send(sent, expected)
     assert split_message(sent) == expected
 
 
-def test_what_is_said_in_a_hook_is_heard_once(game, ann, mira):
+def test_what_is_said_in_a_hook_is_heard_once(game, ann, bob, mira):
     real, said = type(mira).at_ai_hear, []
 
     def at_ai_hear(event):
         if not said:
             said.append(True)
-            ann.do("say Mira, two")
+            bob.do("say Mira, two")
         return real(mira, event)
 
     mira.at_ai_hear = at_ai_hear
