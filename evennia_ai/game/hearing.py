@@ -1,63 +1,48 @@
 """From what Evennia sends a character to a stored event.
 
-A character hears without a session: `at_msg_receive` gets every line with its type. Such a line
-holds neither the raw words of speech nor the receivers of a whisper, so `SpeakerMixin` leaves both
-on the speaker while they are spoken.
+A character hears without a session: `at_msg_receive` gets every line with its type. What the
+database cannot read or store now waits in a backlog.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from twisted.logger import Logger
 
-from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.following import leader_id, shake_off
+from evennia_ai.game.heard_lines import Said, perceive
 from evennia_ai.game.pauses import end_pause
-from evennia_ai.game.perception import display_name, find_objects, is_assistant, plain
+from evennia_ai.game.perception import display_name, find_object, find_objects
 from evennia_ai.game.presence import ScriptPart
-from evennia_ai.game.room_lines import RoomLine, named, utterance_of
-from evennia_ai.game.rp_names import bare_words
+from evennia_ai.game.room_lines import named
 from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
-from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
+from evennia_ai.messages import NOTICE, PERCEIVED, Authors, Heard
 from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.conversation.addressing import NOT_NAMED, SPOKEN
 from evennia_ai.policy.conversation.autonomy import HOUR_S
 from evennia_ai.policy.conversation.following import asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
-from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
+from evennia_ai.policy.sanitize import clean_heard, cut_text
 from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.backlog import Backlog
+from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.turn.react_loop import EXPIRED
 
 log = Logger()
 
-KINDS = {"say": "say", "whisper": "whisper", "pose": "emote"}
-MOVES = frozenset({"move", "traverse", "teleport", "follow"})
-QUOTED = re.compile(r'[^"“«„]*+["“«„](.*)["”»“]', re.DOTALL)
-# Words in a colour, as in "|rStop!|n"; a lone pipe, as in "red|green", is no colour.
-COLOURED = re.compile(r"(?<![\w|])\|\[?(?:[a-zA-Z]|[0-5]{3}|#[0-9a-f]{6})(?=\S)([^|]*)\|n(?!\w)")
-LINE_CHARS = 20_000
+LOST = "{name}: hearing failed; the line is lost"
+UNHEARD = "{name} did not hear a line ({error}); telling its speaker"
 URGENT = 7
 NOTEWORTHY = 4
-
-
-@dataclass(frozen=True)
-class Utterance:
-    """What a speaker with `SpeakerMixin` is saying at this moment."""
-
-    words: str
-    receivers: Sequence[Any]
-    whisper: bool
 
 
 class AssistantHearingMixin(ScriptPart):
@@ -71,26 +56,60 @@ class AssistantHearingMixin(ScriptPart):
         ``item`` is the dbref of a thing that was given. An unknown kind counts as a claim.
         ``authors`` are those whose words it holds beside the speaker's (`policy.authors`).
         """
-        services = self.services
-        if not self.is_on or services is None:
-            return
+        if self.services is not None:
+            self.unread.put(Said(kind, words, speaker, item, authors))
+
+    @property
+    def unread(self) -> Backlog[Said, tuple[Heard, bool] | None]:
+        """Perceives lines, and retries those for which the database could not be read."""
+        clock = self.services.clock
+        return self.kept("unread", lambda: Backlog(clock, self.perceived, self.take_in, self.miss))
+
+    def perceived(self, said: Said) -> tuple[Heard, bool] | None:
+        """Return a line as an event and whether many hear it, None if the character does not.
+
+        Raises StoreUnavailable if the database cannot be read now.
+        """
         try:
-            line = services.lines.hear(kind, words, speaker, self.character)
-            if self.character.dbref in line.muted:
-                return
-            heard = perceive(line, words, self.character, self.config)
-            if item or authors:
-                heard = replace(heard, item=item, authors=heard.authors | authors)
-            self.store_heard(heard, line.is_crowded)
-            if kind in SPOKEN:
-                hear_answer(speaker, self, words)
-                if leader_id(self.character) == speaker.dbref and heard.reason != NOT_NAMED:
-                    own = named(self.character, speaker)
-                    # This needs no model, so that nobody is followed against their will.
-                    if asks_to_stay(words, (*own.names, *own.parts)):
-                        shake_off(self.character, speaker)
+            with store_errors():
+                if not self.is_on:
+                    return None
+                line = self.services.lines.hear(said.kind, said.words, said.speaker, self.character)
+                if self.character.dbref in line.muted:
+                    return None
+                heard = perceive(line, said.words, self.character, self.config)
+        except StoreUnavailable:
+            raise
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
-            log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
+            log.failure(LOST, name=self.character_name)
+            return None
+        return replace(heard, item=said.item, authors=heard.authors | said.authors), line.is_crowded
+
+    def take_in(self, said: Said, perceived: tuple[Heard, bool] | None) -> None:
+        """Store an event, and do at once what its words ask for and what needs no model."""
+        if perceived is None:
+            return
+        heard, crowded = perceived
+        try:
+            self.store_heard(heard, crowded)
+            if said.kind in SPOKEN:
+                self.answer_speaker(said, heard)
+        except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
+            log.failure(LOST, name=self.character_name)
+
+    def miss(self, said: Said, error: StoreUnavailable) -> None:
+        """Tell the speaker that their line was not heard, because nothing could be read."""
+        log.error(UNHEARD, name=self.character_name, error=error)
+        if said.kind in SPOKEN:
+            self.tell("unheard", [said.speaker.dbref])
+
+    def answer_speaker(self, said: Said, heard: Heard) -> None:
+        """Answer without a model, so that nobody is followed against their will."""
+        hear_answer(said.speaker, self, said.words)
+        if leader_id(self.character) == said.speaker.dbref and heard.reason != NOT_NAMED:
+            own = named(self.character, said.speaker)
+            if asks_to_stay(said.words, (*own.names, *own.parts)):
+                shake_off(self.character, said.speaker)
 
     def store_heard(self, heard: Heard, crowded: bool) -> None:
         """Store an event as the character's hook leaves it, and note who talks with it.
@@ -135,7 +154,7 @@ class AssistantHearingMixin(ScriptPart):
         return replace(changed, text=cut_text(changed.text, limit)) if too_long else changed
 
     @property
-    def backlog(self) -> Backlog:
+    def backlog(self) -> Backlog[Heard, int]:
         """Stores events, and retries those that the database could not take yet."""
         clock, put = self.services.clock, self.inbox.put
         return self.kept("backlog", lambda: Backlog(clock, put, self.attend_to, self.give_up))
@@ -157,7 +176,11 @@ class AssistantHearingMixin(ScriptPart):
                 self.note_unasked_turn()
             on_addressed(self, heard)
             end_pause(self)
+<<<<<<< HEAD
             for person in find_objects([heard.speaker]):
+=======
+            if person := find_object(heard.speaker):
+>>>>>>> pg
                 introduce(self.character, person)
 
     def note_unasked_turn(self) -> None:
@@ -176,16 +199,22 @@ class AssistantHearingMixin(ScriptPart):
 
     def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
-        line = "{name} did not hear a line ({error}); telling its speaker"
-        log.error(line, name=self.character_name, error=error)
+        log.error(UNHEARD, name=self.character_name, error=error)
         if heard.addressed:
             self.tell("unheard", [heard.speaker])
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
         """Tell people a line about the character that is not its own speech."""
+<<<<<<< HEAD
         for person in find_objects(dbrefs):
             name = clean_output(display_name(self.character, person))
             person.msg(text(key, name=name))
+=======
+        for dbref in dbrefs:
+            if person := find_object(dbref):
+                name = clean_output(display_name(self.character, person))
+                person.msg(text(key, name=name))
+>>>>>>> pg
 
     def notify(  # all but one have defaults
         self,
@@ -240,56 +269,3 @@ def introduce(character: Character, player: Any) -> None:
     line = text("first_meeting", name=clean_output(display_name(character, player)))
     if line:
         player.msg(line)
-
-
-def split_message(text: Any) -> tuple[str, str]:
-    """Return the words and the type of what `msg` got: a string or (string, options)."""
-    if isinstance(text, (tuple, list)):
-        words = text[0] if text else ""
-        options = text[1] if len(text) > 1 and isinstance(text[1], dict) else {}
-        return str(words or ""), str(options.get("type") or "")
-    return str(text or ""), ""
-
-
-def words_of(kind: str, line: str, speaker: Any) -> str:
-    """Return the raw words if the speaker has them, else those in the line.
-
-    Of Evennia's markup only words in a colour are taken for it: nobody can tell other markup from
-    pipes that were meant.
-    """
-    if kind == "emote":
-        # An assistant's emote is escaped for clients.
-        return plain(line, LINE_CHARS) if is_assistant(speaker) else uncoloured(line)
-    utterance = utterance_of(speaker)
-    found = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
-    said = found[1].removeprefix("|n").removesuffix("|n") if found else line
-    return uncoloured(bare_words(utterance.words if utterance else said))
-
-
-def uncoloured(line: str) -> str:
-    """Return a line with its coloured words in no colour."""
-    return COLOURED.sub(r"\1", storable(str(line))[:LINE_CHARS])
-
-
-def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> Heard:
-    """Make an event of a line that a character hears; ``words`` may name what was given."""
-    speaker, said, address = line.speaker, line.line, line.verdict.of(character.dbref)
-    is_whisper = said.kind == WHISPER
-    return Heard(
-        kind=said.kind,
-        speaker=speaker.dbref,
-        speaker_name=display_name(speaker, character),
-        text=cut_text(words, config.max_heard_chars),
-        audience=line.everybody - {character.dbref},
-        private=is_whisper or (said.from_assistant and bool(speaker.ndb.ai_in_confidence)),
-        repeatable=is_whisper and not said.from_assistant and config.discretion == "trusting",
-        addressed=address.addressed,
-        hops=said.hops,
-        reason=address.reason,
-        authors=authors_behind(speaker) if said.from_assistant else frozenset({speaker.dbref}),
-    )
-
-
-def authors_behind(speaker: Any) -> Authors:
-    """Return the authors of an assistant's act: those of its turn, else the character itself."""
-    return frozenset(speaker.ndb.ai_authors or {speaker.dbref})

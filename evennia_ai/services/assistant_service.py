@@ -53,6 +53,7 @@ from evennia_ai.services.unlogged_answers import answer_unlogged
 from evennia_ai.services.warm_up import local_models, warm_up
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.store.overheard import OverheardQueue
+from evennia_ai.store.reactor_connection import guard_reactor
 from evennia_ai.store.schema import schema_trouble
 from evennia_ai.tools.registry import load_registry
 
@@ -145,6 +146,7 @@ class AssistantService(Service):
     def startService(self) -> None:
         """Start the threads; not earlier, because twistd forks before this call."""
         super().startService()
+        guard_reactor()
         if self.steady_clock:
             self.steady_clock.start()
         if assistants_exist():
@@ -228,8 +230,8 @@ class AssistantService(Service):
         self.processes.stop()
         self.garbage.stop()
         for script in AssistantScript.get_all_cached_instances():
-            if script.ndb.backlog:
-                script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))
+            for waiting in filter(None, (script.ndb.unread, script.ndb.backlog)):
+                waiting.give_up(StoreUnavailable("the server goes down."))
         self.gateway.close()
         self.signs.disconnect()
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)

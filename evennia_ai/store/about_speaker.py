@@ -125,7 +125,8 @@ def add_summaries(known: KnownBy, assistant_id: int, people: Audience) -> None:
     """Add the parts of summaries with their words: their own ones, and public lines naming them."""
     named = ObjectDB.objects.filter(id__in=numbers_of(people))
     names = [name.lower() for name in named.values_list("db_key", flat=True)]
-    for row in models.Compaction.objects.filter(assistant_id=assistant_id, undone_at=None):
+    rows = models.Compaction.objects.filter(assistant_id=assistant_id, undone_at=None)
+    for row in rows.order_by("id"):
         for key, speakers in row.speakers.items():
             if people.isdisjoint(speakers):
                 continue

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
 
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.messages import Heard
 from evennia_ai.scheduling import Clock, DelayedCall
 
 log = Logger()
@@ -16,7 +16,19 @@ log = Logger()
 PAUSES_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
-class Backlog:
+class Waiting(Protocol):
+    """What a backlog stores."""
+
+    @property
+    def speaker_name(self) -> str:
+        """Who said or did it, for the log."""
+
+
+T = TypeVar("T", bound=Waiting)
+R = TypeVar("R")  # what `store` returns
+
+
+class Backlog(Generic[T, R]):
     """A queue that stores events in order: at once, or later if the database is busy.
 
     ``store`` stores one event and returns its id; raises StoreUnavailable. ``stored`` is called
@@ -27,22 +39,22 @@ class Backlog:
     def __init__(
         self,
         clock: Clock,
-        store: Callable[[Heard], int],
-        stored: Callable[[Heard, int], None],
-        lost: Callable[[Heard, StoreUnavailable], None],
+        store: Callable[[T], R],
+        stored: Callable[[T, R], None],
+        lost: Callable[[T, StoreUnavailable], None],
     ) -> None:
         self._clock = clock
         self._store = store
         self._stored = stored
         self._lost = lost
-        self._waiting: deque[Heard] = deque()
+        self._waiting: deque[T] = deque()
         self._retry: DelayedCall | None = None
         self._tries = 0
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def put(self, heard: Heard) -> None:
+    def put(self, heard: T) -> None:
         """Store an event, after all that are waiting."""
         self._waiting.append(heard)
         if self._retry is None or not self._retry.active():
@@ -63,7 +75,7 @@ class Backlog:
             self._tries = 0
             self.note_stored(self._waiting.popleft(), event_id)
 
-    def note_stored(self, heard: Heard, event_id: int) -> None:
+    def note_stored(self, heard: T, event_id: R) -> None:
         """Call ``stored`` with a stored event; an error of a game's hook is only logged."""
         try:
             self._stored(heard, event_id)

@@ -9,9 +9,13 @@ from contextlib import contextmanager
 from django.db import Error, connection, transaction
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.store.reactor_connection import drop_if_lost, is_reactor_thread
 
 LOCK_WAIT_MS = 30
+STATEMENT_MS = 2000  # of one of our transactions; PostgreSQL only
 WAIT_AGAIN_AFTER_S = 0.1
+# In one query, and for this transaction only. A lock_timeout of 0 would wait for ever.
+LIMITS = "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true)"
 
 
 class Patience:
@@ -37,13 +41,17 @@ def brief_transaction() -> Generator[None]:
     """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
 
     Without this, a locked SQLite database holds the reactor for its whole time-out, ten seconds in
-    Evennia (measured). Raises StoreUnavailable if the database refuses, for whatever reason.
+    Evennia (measured), and a locked table of PostgreSQL until its lock ends. Raises
+    StoreUnavailable if the database refuses, for whatever reason.
     """
     wait_before = None
     try:
         with store_errors("written"):
             wait_before = shorten_wait()
+            is_outermost = not connection.in_atomic_block
             with transaction.atomic():
+                if is_outermost:
+                    limit_transaction()
                 yield
     except StoreUnavailable:
         patience.met_at = time.monotonic()
@@ -59,9 +67,7 @@ def store_errors(done: str = "read") -> Generator[None]:
     try:
         yield
     except Error as error:
-        is_open = connection.connection is not None and not connection.in_atomic_block
-        if is_open and not connection.is_usable():
-            connection.close()  # the next use opens another
+        drop_if_lost(connection)
         raise StoreUnavailable(f"The database cannot be {done} now ({error}).") from error
 
 
@@ -73,6 +79,14 @@ def shorten_wait() -> int | None:
     wait_before = int(connection.connection.execute("PRAGMA busy_timeout").fetchone()[0])
     set_wait(patience.wait_ms(time.monotonic()))
     return wait_before
+
+
+def limit_transaction() -> None:
+    """Limit the waits of the transaction that has begun, if it holds the reactor."""
+    if connection.vendor == "postgresql" and is_reactor_thread():
+        wait_ms = max(1, patience.wait_ms(time.monotonic()))
+        with connection.cursor() as cursor:
+            cursor.execute(LIMITS, [str(wait_ms), str(STATEMENT_MS)])
 
 
 def set_wait(wait_ms: int) -> None:

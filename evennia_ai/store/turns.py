@@ -103,7 +103,7 @@ class TableTurns:
         if not turn_ids:
             return []
         rows = models.Event.objects.filter(turn_id__in=turn_ids, state=NOTED)
-        return [event_from_row(row) for row in rows]
+        return [event_from_row(row) for row in oldest_first(rows)]
 
     def _acts_since(self, turn_id: int) -> tuple[ToolCallRequest, ...]:
         """Return the world acts of unanswered turns that were done, or may have been.

@@ -45,7 +45,7 @@ if DATABASE_URL := os.environ.get("EVENNIA_AI_DATABASE_URL"):
             "PASSWORD": unquote(_url.password or ""),
             "HOST": _url.hostname or "",
             "PORT": _url.port or "",
-            "OPTIONS": dict(parse_qsl(_url.query)),
+            "OPTIONS": {"connect_timeout": 2, **dict(parse_qsl(_url.query))},
         }
     }
 

@@ -12,7 +12,7 @@ from tests.bench import figures, worlds
 from tests.bench.figures import Figure, Sheet
 from tests.e2e.conftest import stub
 from tests.e2e.harness import GameServer
-from tests.faults.file_database import on_file
+from tests.faults.own_database import on_file
 from tests.game.conftest import forget_everything
 
 __all__ = ["stub"]

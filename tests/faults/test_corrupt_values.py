@@ -95,6 +95,8 @@ def runs_again(game, player):
 
 @pytest.mark.parametrize("raw", GARBAGE)
 def test_38_bytes_that_are_no_value_keep_nobody_from_talking(game, ann, mira, logged, raw):
+    if "\0" in raw and connection.vendor == "postgresql":
+        pytest.skip("PostgreSQL holds no NUL")
     owners = dict.fromkeys(ON_CHARACTER, mira) | {
         name: mira.assistant for name in [*FIELDS, "stopped"] if name not in NAMES
     }

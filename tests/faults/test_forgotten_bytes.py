@@ -9,7 +9,7 @@ import pytest
 from evennia_ai.policy.facts.quotes import SpokenWords
 from evennia_ai.services.log_files import hide_lines, log_files
 from evennia_ai.store.erased_bytes import database_file, overwrite_deleted
-from tests.faults.file_database import on_file
+from tests.faults.own_database import on_file
 from tests.game import conftest as scene
 from tests.game.forgetting_scene import BENS, Planted
 from tests.game.test_forgetting import forget

@@ -1,6 +1,6 @@
 """Faults of the database and its contents, numbered as on the list they come from.
 
-The database is a file. A second connection really holds the lock.
+The database is the test's own. A second connection really holds the lock.
 """
 
 import time
@@ -14,7 +14,13 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.overheard import OverheardQueue
 from evennia_ai.store.turns import TableTurns
-from tests.faults.file_database import Full, Locked, limit_pages, on_file
+from tests.faults.own_database import (
+    IS_POSTGRESQL,
+    Full,
+    limit_pages,
+    make_lock,
+    on_own_database,
+)
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
 from tests.scripted import call
@@ -30,31 +36,45 @@ SHORT_S, LONG_S = 0.3, 30.0
 HELD_S = 0.05
 
 
+class NotedPatience(brief_transaction.Patience):
+    """Notes how long each write may wait for a lock."""
+
+    def __init__(self):
+        super().__init__()
+        self.waits_ms = []
+
+    def wait_ms(self, now):
+        self.waits_ms.append(super().wait_ms(now))
+        return self.waits_ms[-1]
+
+
 @pytest.fixture
 def db(django_db_setup, django_db_blocker, tmp_path):
-    with django_db_blocker.unblock(), on_file(tmp_path / "game.db3"):
+    with django_db_blocker.unblock(), on_own_database(tmp_path):
         yield
 
 
 @pytest.fixture(params=["locked", "full"])
 def trouble(request, db, tmp_path):
     """Return a trouble that prevents all writes between `begin` and `end`."""
-    found = Locked(tmp_path / "game.db3") if request.param == "locked" else Full()
+    found = make_lock(tmp_path) if request.param == "locked" else Full()
     yield found
     found.end()
 
 
 @pytest.fixture
 def lock(db, tmp_path):
-    found = Locked(tmp_path / "game.db3")
+    found = make_lock(tmp_path)
     yield found
     found.end()
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """Reset the memory of earlier locks, so that each test waits as long."""
-    monkeypatch.setattr(brief_transaction, "patience", brief_transaction.Patience())
+    """Reset the memory of earlier locks, so that each test waits as long; note the waits."""
+    found = NotedPatience()
+    monkeypatch.setattr(brief_transaction, "patience", found)
+    return found
 
 
 @pytest.fixture
@@ -176,9 +196,10 @@ def test_36_37_the_log_says_why_a_line_was_not_heard(game, ann, mira, trouble, l
     pass_time(game, 20)
     lines = [line for line in logged if "did not hear a line" in line]
     assert len(lines) == 1
-    assert "database is locked" in lines[0] or "disk is full" in lines[0]
+    assert trouble.error in lines[0]
 
 
+@pytest.mark.skipif(IS_POSTGRESQL, reason="the file's size is limited in SQLite's way")
 def test_37_on_a_disk_that_is_really_full_every_line_is_answered_or_told_of(game, ann, mira):
     limit_pages(1)
     game.model.add(*[call("say", text="Go on.") for _ in range(40)])
@@ -268,14 +289,17 @@ def test_36_what_fails_with_one_stored_line_keeps_no_other_waiting(
     assert memory_equals_rows(mira.assistant)
 
 
-def test_36_a_room_full_of_ears_waits_for_a_lock_once(game, ann, mira, tavern, lock, stretches):
+def test_36_a_room_full_of_ears_waits_for_a_lock_once(
+    game, ann, mira, tavern, lock, stretches, patience
+):
     for number in range(10):
         game.assistant(f"Npc{number}", tavern)
     lock.begin()
     ann.do("say hello, all of you")
     game.run()
     assert len(stretches) == 12  # the one who answers; all others at once, then each of them
-    assert sum(stretches) < 5 * 0.03
+    assert sum(patience.waits_ms) < 5 * 30
+    assert IS_POSTGRESQL or sum(stretches) < 5 * 0.03  # a busy machine's server answers late
     lock.end()
     game.model.add(call("say", text="Hello."))
     pass_time(game, 3)

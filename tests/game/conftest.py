@@ -8,6 +8,8 @@ import time
 from itertools import count
 
 import pytest
+from django.apps import apps
+from django.db import connection
 from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
@@ -190,6 +192,17 @@ def forget_everything():
         gc.freeze()  # later collections skip what is left
 
 
+def restart_numbers():
+    """Number our rows from 1 in each test; PostgreSQL does not take back a number."""
+    if connection.vendor != "postgresql":
+        return
+    tables = apps.get_app_config("evennia_ai").get_models()
+    own = [table._meta.db_table for table in tables if table._meta.auto_field]
+    again = ", ".join(f"setval(pg_get_serial_sequence('{name}', 'id'), 1, false)" for name in own)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {again}")
+
+
 def leaves(model):
     """Return the classes below a model that have no subclasses."""
     children = model.__subclasses__()
@@ -212,6 +225,7 @@ def service(db, settings):
     from evennia_ai.commands.cmdset import add_commands
     from evennia_ai.services.assistant_service import AssistantService
 
+    restart_numbers()
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.AI_ASSISTANT = {
         "autonomous_calls_per_hour": 0,

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.game.ai_check_scene import HELLO, ROOT, a_file
+from tests.postgresql import URL
 from tests.provider import FaultyProvider
 
 
@@ -26,7 +27,7 @@ def start(*arguments, base_url=""):
         "PYTHONPATH": str(ROOT),
         "DJANGO_SETTINGS_MODULE": "server.conf.settings",
     }
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "EVENNIA_AI_MODEL"):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "EVENNIA_AI_MODEL", URL):
         environ.pop(name, None)
     if base_url:
         environ |= {"OPENAI_BASE_URL": base_url, "EVENNIA_AI_MODEL": "stub"}

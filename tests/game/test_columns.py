@@ -92,6 +92,15 @@ def test_the_keys_of_an_object_keep_their_order(mira):
     assert stored.summary["last"] == "ab?c"
 
 
+def test_an_empty_object_is_found_as_one(mira):
+    for errors in ({}, {"prune": "no"}):
+        SleepPass.objects.create(
+            assistant_id=mira.assistant.id, at=NOW, epoch=1, reason="nap", errors=errors
+        )
+    (row,) = SleepPass.objects.exclude(errors={})
+    assert row.errors == {"prune": "no"}
+
+
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has jsonb")
 def test_an_object_of_an_older_version_can_be_read(mira):
     row = SleepPass.objects.create(assistant_id=mira.assistant.id, at=NOW, epoch=1, reason="nap")

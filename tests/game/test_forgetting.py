@@ -95,8 +95,10 @@ def ben_rows(planted):
     def rows():
         ben = planted.ben.dbref
         return {
-            "lines": list(models.Message.objects.filter(speaker=ben).values_list("id", "content")),
-            "events": list(models.Event.objects.filter(speaker=ben).values_list("id", "text")),
+            "lines": sorted(
+                models.Message.objects.filter(speaker=ben).values_list("id", "content")
+            ),
+            "events": sorted(models.Event.objects.filter(speaker=ben).values_list("id", "text")),
             "answers": list(
                 models.Message.objects.filter(tool_calls__icontains="Lemons?").values_list("id")
             ),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.game.hearing import split_message
+from evennia_ai.game.heard_lines import split_message
 from evennia_ai.models import Event
 from tests.scripted import call
 
@@ -189,3 +189,19 @@ def test_a_running_talk_is_still_running_after_a_restart(game, ann, bob, mira):
 )
 def test_a_line_is_understood_in_every_form_that_a_game_may_send(sent, expected):
     assert split_message(sent) == expected
+
+
+def test_what_is_said_in_a_hook_is_heard_once(game, ann, bob, mira):
+    real, said = type(mira).at_ai_hear, []
+
+    def at_ai_hear(event):
+        if not said:
+            said.append(True)
+            bob.do("say Mira, two")
+        return real(mira, event)
+
+    mira.at_ai_hear = at_ai_hear
+    game.model.add(call("say", text="Both."))
+    ann.do("say Mira, one")
+    game.run(1)
+    assert sorted(words for _kind, words, *_more in events(mira)) == ["Mira, one", "Mira, two"]

@@ -8,7 +8,7 @@ from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.journal import AddJournalEntryTool, add_journal_entry
-from tests.faults.file_database import Full
+from tests.faults.own_database import Full
 from tests.scripted import call
 
 

@@ -2,6 +2,8 @@
 
 The tables are empty: SQLite has no statistics then, nor has a game's database unless somebody runs
 ANALYZE. `tests.bench.test_million_rows` measures the same queries at a million rows a table.
+PostgreSQL would scan an empty table whatever its indices; told to avoid that, it does so only where
+no index serves.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ from evennia_ai.store.usage import (
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TODAY = NOW.date()
 RARE = "#777777"
-WHOLE_TABLE = re.compile(r"SCAN (?:TABLE )?evennia_ai_(?:event|message|turn|toolcall|.*use)\b")
+WHOLE_TABLE = re.compile(
+    r"S(?:CAN|eq Scan on) (?:TABLE )?evennia_ai_(?:event|message|turn|toolcall|.*use)\b"
+)
+IS_SQLITE = connection.vendor == "sqlite"
 
 
 def inbox() -> TableInbox:
@@ -75,10 +80,14 @@ class Statements:
 
 
 def plan(sql: str, params: Any) -> list[str]:
-    """Return the steps of SQLite's plan for a statement."""
+    """Return the steps of the database's plan for a statement."""
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
-        return [row[3] for row in cursor.fetchall()]
+        if IS_SQLITE:
+            cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
+            return [row[3] for row in cursor.fetchall()]
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {sql}", params)
+        return [row[0].strip(" ->") for row in cursor.fetchall()]
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -98,9 +107,14 @@ def test_who_else_heard_an_answer_is_found_by_speaker_and_time(db: None) -> None
     with connection.execute_wrapper(statements):
         traces.copies_of(1, 3, NOW, NOW)
     sql, params, _took = statements.run[0]
-    assert "ai_event_speaker (speaker=? AND at>? AND at<?)" in plan(sql, params)[0]
+    steps = plan(sql, params)
+    if IS_SQLITE:
+        assert "ai_event_speaker (speaker=? AND at>? AND at<?)" in steps[0]
+    else:  # which of the two it takes depends on what is in the table
+        assert "using ai_event_speaker on" in steps[0] or "using ai_event_by on" in steps[0]
 
 
+@pytest.mark.skipif(not IS_SQLITE, reason="PostgreSQL chooses by what is in the table")
 def test_the_inbox_is_read_by_its_states(db: None) -> None:
     """Check that neither the index of the foreign key nor the order of the ids wins."""
     statements = Statements()

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from evennia_ai import models
 from evennia_ai.errors import ConfigError, ProviderUnavailable
 from evennia_ai.testing.replaying import read_calls, save_calls
+from tests.postgresql import URL
 from tests.provider.stub_process import ROOT, StubProvider
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
@@ -123,7 +124,7 @@ def test_a_file_is_asked_again_of_another_model(game, turn, tmp_path, capsys):
 def replay_in_a_process(file, base_url):
     """Run the command without a game's database, as somebody without it would."""
     environ = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name != URL},
         "PYTHONPATH": str(ROOT),
         "DJANGO_SETTINGS_MODULE": "server.conf.settings",
         "OPENAI_BASE_URL": base_url,

@@ -1,0 +1,217 @@
+"""PostgreSQL ends the connection, or stops and starts again, in the middle of a turn.
+
+Run with `python -m tests.postgresql`; on SQLite there is nothing that could be cut.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from django.db import OperationalError, connection
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.models import Event, Turn
+from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.reactor_connection import LIMITS_MS
+from tests.faults.own_database import (
+    IS_POSTGRESQL,
+    Killed,
+    ServerStopped,
+    TablesLocked,
+    on_own_database,
+)
+from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
+from tests.faults.test_storage import (
+    LONG_S,
+    SHORT_S,
+    UNHEARD,
+    WRITES,
+    begin_at,
+    memory_equals_rows,
+    pass_time,
+    patience,
+)
+from tests.game import conftest as scene
+from tests.postgresql import FOLDER
+from tests.scripted import call
+
+pytestmark = [
+    pytest.mark.game,
+    pytest.mark.skipif(
+        not IS_POSTGRESQL or FOLDER not in os.environ, reason="needs a PostgreSQL of its own"
+    ),
+]
+
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+mira, ann, bob = scene.mira, scene.ann, scene.bob
+__all__ = ["patience"]
+
+KINDS = {"killed": Killed, "stopped": ServerStopped}
+
+
+@pytest.fixture
+def db(django_db_setup, django_db_blocker, tmp_path):
+    with django_db_blocker.unblock(), on_own_database(tmp_path):
+        yield
+
+
+@pytest.fixture(params=KINDS)
+def trouble(request, db):
+    found = KINDS[request.param]()
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def stopped(db):
+    found = ServerStopped()
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def tables(db, tmp_path):
+    found = TablesLocked(tmp_path)
+    yield found
+    found.end()
+
+
+@pytest.mark.parametrize("method", WRITES)
+def test_a_connection_that_is_cut_at_any_write_changes_nothing(
+    game, ann, mira, trouble, monkeypatch, method, logged
+):
+    begin_at(monkeypatch, game, trouble, method, SHORT_S)
+    game.model.add(call("say", text="Hello."))
+    ann.do("say hi")
+    pass_time(game, 3)
+    assert ann.heard() == ['You say, "hi"', 'Mira says, "Hello."']
+    assert ends() == {"hi": "answered"}
+    assert len(game.model.requests) == 1
+    assert memory_equals_rows(mira.assistant)
+    assert not tracebacks(logged)
+
+
+@pytest.mark.parametrize("method", WRITES)
+def test_a_server_that_is_down_for_long_loses_nothing_and_repeats_nothing(
+    game, ann, mira, stopped, monkeypatch, method, logged
+):
+    game.thing("mug", mira)
+    game.thing("mug", mira)
+    begin_at(monkeypatch, game, stopped, method, LONG_S)
+    give, speak = call("give", item="mug", to="Ann"), call("say", text="There.")
+    game.model.add(*[lambda request: give if request.scene.step == 1 else speak] * 12)
+    ann.do("say a mug, please")
+    pass_time(game, 60)
+    assert len(ann.character.contents) <= 1
+    assert spoken_by("Mira", ann)
+    assert ends()["a mug, please"] in ("answered", "excused")
+    assert not Turn.objects.filter(ended_at=None)
+    assert memory_equals_rows(mira.assistant)
+    assert seems_sane(ann)
+
+
+def test_what_is_said_while_the_server_is_down_is_answered_afterwards(
+    game, ann, mira, stopped, logged
+):
+    game.model.add(call("say", text="One and two."))
+    ann.do("look")  # Evennia reads a player's nicks at their first command
+    stopped.begin()
+    ann.do("say Mira, one")
+    ann.do("say Mira, two")
+    pass_time(game, 1)
+    stopped.end()
+    pass_time(game, 3)
+    assert ann.last() == 'Mira says, "One and two."'
+    assert ends() == {"Mira, one": "answered", "Mira, two": "answered"}
+    assert not tracebacks(logged)
+
+
+def test_what_cannot_be_stored_while_the_server_is_down_is_told_to_its_speaker(
+    game, ann, mira, stopped, logged
+):
+    ann.do("look")
+    ann.forget()
+    stopped.begin()
+    ann.do("say Mira, one")
+    pass_time(game, 20)
+    assert ann.heard() == ['You say, "Mira, one"', UNHEARD]
+    stopped.end()
+    assert not Event.objects.exists()
+
+
+def test_a_connection_that_was_cut_is_opened_again_for_the_game_s_own_queries(game, ann):
+    Killed().begin()
+    with pytest.raises(OperationalError):
+        ann.character.attributes.add("mood", "gloomy")
+    ann.character.attributes.add("mood", "glad")
+    assert limits() == {"lock_timeout": "300ms", "statement_timeout": "10s"}
+
+
+def test_a_statement_that_takes_too_long_is_ended_and_may_be_tried_again(game):
+    began = time.perf_counter()
+    with pytest.raises(StoreUnavailable, match="statement timeout"):
+        sleep_in_a_transaction()
+    assert time.perf_counter() - began < 2.0
+    with brief_transaction():
+        assert Event.objects.count() == 0
+
+
+def test_a_table_that_nobody_may_even_read_holds_a_line_for_a_moment_only(
+    game, ann, mira, tables, logged
+):
+    tables.begin("ACCESS EXCLUSIVE", of="evennia_ai_")
+    began = time.perf_counter()
+    ann.do("say Mira, one")
+    assert time.perf_counter() - began < 1.0  # two reads, and a write
+    tables.end()
+    game.model.add(call("say", text="One."))
+    pass_time(game, 3)
+    assert ann.last() == 'Mira says, "One."'
+    assert not tracebacks(logged)
+
+
+def test_the_limits_are_those_of_the_reactor_and_leave_what_the_game_has_set(game):
+    assert limits() == {"lock_timeout": "300ms", "statement_timeout": "10s"}
+    with brief_transaction():
+        assert limits() == {"lock_timeout": "30ms", "statement_timeout": "2s"}
+    assert limits() == {"lock_timeout": "300ms", "statement_timeout": "10s"}
+    options = connection.settings_dict["OPTIONS"]
+    options["options"] = "-c lock_timeout=7s"
+    connection.close()
+    try:
+        assert limits() == {"lock_timeout": "7s", "statement_timeout": "10s"}
+    finally:
+        del options["options"]
+        connection.close()
+
+
+def test_another_thread_s_connection_waits_as_long_as_the_server_says(game):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def read():
+        try:
+            with brief_transaction():
+                return limits()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(read).result() == dict.fromkeys(LIMITS_MS, "0")
+
+
+def sleep_in_a_transaction():
+    with brief_transaction():
+        run("SET LOCAL statement_timeout = 50")
+        run("SELECT pg_sleep(5)")
+
+
+def run(statement):
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchone()[0] if cursor.description else None
+
+
+def limits():
+    return {name: run(f"SHOW {name}") for name in LIMITS_MS}
