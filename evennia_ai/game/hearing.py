@@ -19,7 +19,7 @@ from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.following import leader_id, shake_off
 from evennia_ai.game.heard_lines import Said, perceive
 from evennia_ai.game.pauses import end_pause
-from evennia_ai.game.perception import display_name, find_object, find_objects
+from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.game.presence import ScriptPart
 from evennia_ai.game.room_lines import named
 from evennia_ai.game.sleep_state import on_addressed
@@ -176,11 +176,7 @@ class AssistantHearingMixin(ScriptPart):
                 self.note_unasked_turn()
             on_addressed(self, heard)
             end_pause(self)
-<<<<<<< HEAD
             for person in find_objects([heard.speaker]):
-=======
-            if person := find_object(heard.speaker):
->>>>>>> pg
                 introduce(self.character, person)
 
     def note_unasked_turn(self) -> None:
@@ -205,16 +201,9 @@ class AssistantHearingMixin(ScriptPart):
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
         """Tell people a line about the character that is not its own speech."""
-<<<<<<< HEAD
         for person in find_objects(dbrefs):
             name = clean_output(display_name(self.character, person))
             person.msg(text(key, name=name))
-=======
-        for dbref in dbrefs:
-            if person := find_object(dbref):
-                name = clean_output(display_name(self.character, person))
-                person.msg(text(key, name=name))
->>>>>>> pg
 
     def notify(  # all but one have defaults
         self,
