@@ -99,7 +99,10 @@ def shared_out(use: Use, people: int) -> list[Use]:
 
 
 def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> None:
-    """Add to the sums of one row; creates the row if needed. Only one process writes."""
+    """Add to the sums of one row; creates the row if needed.
+
+    If another process creates it meanwhile, this fails, and the caller's transaction is run again.
+    """
     sums = {name: F(name) + amount for name, amount in amounts.items()}
     if not model.objects.filter(**key).update(**sums):
         model.objects.create(**key, **amounts)
