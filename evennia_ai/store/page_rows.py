@@ -17,9 +17,9 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import public_calls_of, rows_of
 from evennia_ai.store.search import rows_with
-from evennia_ai.store.usage import DAY, uses_by
+from evennia_ai.store.usage import DAY, Use, uses_by
 
-RECENT_CALLS, NAME_CHARS = 1_000, 60
+RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30
 Row = dict[str, Any]
 
 
@@ -65,11 +65,20 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
     ]
 
 
-def turns_before(assistant: int, wanted: TurnFilter, size: int, before: int | None) -> list[Row]:
-    """Return the newest turns of one assistant, newest first; ``before`` an id if given."""
-    rows = rows_of(models.Turn, assistant)
+def page_of(rows: Any, size: int, before: int | None) -> tuple[list[Row], int | None]:
+    """Return the newest of some rows, newest first, and the id before which older ones are.
+
+    The id is None if there are none; ``before`` such an id of an earlier page, None for the first.
+    """
     if before is not None:
         rows = rows.filter(id__lt=before)
+    found = list(rows.order_by("-id").values()[: size + 1])
+    return found[:size], found[size - 1]["id"] if len(found) > size else None
+
+
+def turns_wanted(assistant: int, wanted: TurnFilter) -> Any:
+    """Return the turns of one assistant that a filter selects, as a queryset."""
+    rows = rows_of(models.Turn, assistant)
     if wanted.day:
         ends = (datetime.combine(wanted.day, end, UTC) for end in (time.min, time.max))
         rows = rows.filter(at__range=tuple(ends))
@@ -83,7 +92,7 @@ def turns_before(assistant: int, wanted: TurnFilter, size: int, before: int | No
         said = rows_with(lines.exclude(role="tool"), wanted.words, "content", "tool_calls")
         heard = rows_with(events, wanted.words, "text")
         rows = rows.filter(Q(id__in=said.values("turn_id")) | Q(id__in=heard.values("turn_id")))
-    return list(rows.order_by("-id").values()[:size])
+    return rows
 
 
 def parts_of(turns: Iterable[Row]) -> TurnParts:
@@ -111,32 +120,20 @@ def lines_after(assistant: int, seq: int, most: int) -> list[Row]:
     return list(rows.order_by("-id").values()[:most])[::-1]
 
 
-def lines_between(assistant: int, first: int, last: int, most: int) -> list[Row]:
-    """Return the first messages of a range of numbers, oldest first."""
-    rows = rows_of(models.Message, assistant).filter(id__gte=first, id__lte=last)
-    return list(rows.order_by("id").values()[:most])
+def use_by_day(today: date, **of: int) -> list[Row]:
+    """Return turns, calls and tokens of each of the last `CHART_DAYS`, oldest first, by UTC days.
 
-
-def rows_before(table: str, assistant: int, size: int, before: int | None) -> list[Row]:
-    """Return an assistant's newest rows in the table of a model, newest first."""
-    rows = rows_of(getattr(models, table), assistant)
-    if before is not None:
-        rows = rows.filter(id__lt=before)
-    return list(rows.order_by("-id").values()[:size])
-
-
-def use_by_day(days: Sequence[date], **of: int) -> list[tuple[int, int]]:
-    """Return calls and tokens of each day, of all assistants or of ``assistant_id``. One query."""
-    uses = uses_by(days[0], days[-1], DAY, **of)
-    found = {day: (use.calls, use.tokens) for (day,), use in uses.items()}
-    return [found.get(day, (0, 0)) for day in days]
-
-
-def turns_by_day(days: Sequence[date], **of: int) -> list[int]:
-    """Return the number of turns of each UTC day, as for `use_by_day`; a query for each day."""
-    starts = [datetime.combine(day, time.min, UTC) for day in days]
-    rows = models.Turn.objects.filter(**of)
-    return [rows.filter(at__gte=at, at__lt=at + timedelta(days=1)).count() for at in starts]
+    They are those of all assistants, or of ``assistant_id``. A query for each day.
+    """
+    days = [today - timedelta(days=ago) for ago in reversed(range(CHART_DAYS))]
+    uses, turns = uses_by(days[0], today, DAY, **of), models.Turn.objects.filter(**of)
+    found = []
+    for day in days:
+        at, use = datetime.combine(day, time.min, UTC), uses.get((day,), Use())
+        number = turns.filter(at__gte=at, at__lt=at + timedelta(days=1)).count()
+        row = {"day": day.isoformat(), "turns": number, "calls": use.calls, "tokens": use.tokens}
+        found.append(row)
+    return found
 
 
 def latencies() -> dict[int, int]:

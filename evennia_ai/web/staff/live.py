@@ -32,6 +32,6 @@ def newest(request: Any, reader: Reader, who: Row) -> Any:
 def newest_lines(reader: Reader, who: Row) -> dict[str, Any]:
     """Return the newest lines, oldest first, and the number of the last."""
     rows = lines_after(who["id"], 0, LINES)
-    shown = Shown.of(reader, who, rows)
+    shown = Shown(reader, who, rows)
     last = rows[-1]["id"] if rows else 0
     return {"lines": [shown.line(row) for row in rows], "last": str(last)}

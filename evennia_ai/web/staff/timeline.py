@@ -7,11 +7,18 @@ from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from evennia_ai import models
 from evennia_ai.policy.disclosure import PRIVATE_WORDS, PUBLIC_WORDS, Reader
-from evennia_ai.store.page_rows import Row, TurnFilter, parts_of, turns_before
+from evennia_ai.store.page_rows import (
+    Row,
+    TurnFilter,
+    page_of,
+    parts_of,
+    turns_wanted,
+    use_by_day,
+)
 from evennia_ai.store.reports import waiting_events
 from evennia_ai.web.staff.access import staff_page
-from evennia_ai.web.staff.overview import use_chart
 from evennia_ai.web.staff.rendering import Shown, asked_text, number_or_none, people_named
 
 TURNS_A_PAGE = 25
@@ -24,18 +31,17 @@ def timeline(request: Any, reader: Reader, who: Row) -> dict[str, Any]:
     asked = {name: asked_text(request.GET, name) for name in ASKED}
     before = number_or_none(request.GET.get("before"))
     wanted, trouble = read_filter(asked, reader)
-    found = [] if trouble else turns_before(who["id"], wanted, TURNS_A_PAGE + 1, before)
-    rows = found[:TURNS_A_PAGE]
-    shown, parts = Shown.of(reader, who, rows), parts_of(rows)
+    turns = models.Turn.objects.none() if trouble else turns_wanted(who["id"], wanted)
+    rows, older = page_of(turns, TURNS_A_PAGE, before)
+    shown, parts = Shown(reader, who, rows), parts_of(rows)
     is_first = before is None and not any(asked.values())
-    older = {**asked, "before": rows[-1]["id"]} if len(found) > TURNS_A_PAGE else {}
     return {
         "asked": asked,
         "trouble": trouble,
         "turns": [shown.turn(row, parts) for row in rows],
-        "older": urlencode({name: value for name, value in older.items() if value}),
+        "older": older and urlencode({**{n: v for n, v in asked.items() if v}, "before": older}),
         "waiting": [shown.event(row) for row in waiting_events(who["id"])] if is_first else [],
-        "chart": use_chart(datetime.now(UTC).date(), assistant_id=who["id"]) if is_first else [],
+        "chart": use_by_day(datetime.now(UTC).date(), assistant_id=who["id"]) if is_first else [],
         "searches_private": wanted.with_private,
     }
 

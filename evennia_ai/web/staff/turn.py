@@ -6,26 +6,21 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from django.http import Http404
-
 from evennia_ai.policy.disclosure import Reader, memory_kind, words_kind
 from evennia_ai.policy.explanation.attribution import Attribution
 from evennia_ai.policy.explanation.prompt_parts import Part
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.explanations import Explanation, explain_turn
 from evennia_ai.store.page_rows import Row, parts_of
-from evennia_ai.store.reports import find_row
 from evennia_ai.web.staff.access import staff_page
-from evennia_ai.web.staff.rendering import Shown, page_lines, page_text
+from evennia_ai.web.staff.rendering import Shown, page_lines, page_text, row_or_404
 
 
 @staff_page("turn.html")
 def turn(request: Any, reader: Reader, who: Row, number: int) -> dict[str, Any]:
     """Show one turn."""
-    row = find_row("Turn", who["id"], number)
-    if row is None:
-        raise Http404("There is no such turn.")
-    shown = Shown.of(reader, who, [row])
+    row = row_or_404("Turn", who, number)
+    shown = Shown(reader, who, [row])
     whys = [why_line(why, reader) for why in explain_turn(number, [who["name"]])]
     return {"turn": shown.turn(row, parts_of([row])), "whys": whys}
 
