@@ -3,55 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from statistics import median
 from typing import Any
 
 from django.db.models import Q
-from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.store.reports import public_calls_of, rows_of
+from evennia_ai.store.reports import having, public_calls_of, rows_of
 from evennia_ai.store.search import rows_with
 from evennia_ai.store.usage import DAY, Use, uses_by
 
 RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30
+PARTS: dict[str, Any] = {
+    "events": models.Event,
+    "model_calls": models.ModelCall,
+    "tool_calls": models.ToolCall,
+}
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class TurnFilter:
-    """Which turns are wanted; an empty field selects all.
-
-    Without ``with_private``, private words decide nothing: a reader who may not see them must not
-    find out by a filter who whispered what.
-    """
-
-    with_private: bool
-    day: date | None = None
-    speakers: Sequence[str] = ()
-    words: str = ""
-
-
-@dataclass(frozen=True)
-class TurnParts:
-    """What belongs to some turns, by the turn's id; the tool calls known to be public as a set."""
-
-    events: Mapping[int, list[Row]]
-    model_calls: Mapping[int, list[Row]]
-    tool_calls: Mapping[int, list[Row]]
-    public_calls: frozenset[tuple[int, str]]
 
 
 def assistant_rows(assistant: int | None = None) -> list[Row]:
     """Return all assistants by name, or the one with an id: id, name, dbref and place."""
-    rows = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
-    if assistant is not None:
-        rows = rows.filter(id=assistant)
+    rows = having() if assistant is None else having().filter(id=assistant)
     columns = ("id", "db_obj_id", "db_obj__db_key", "db_obj__db_location__db_key")
     found = rows.order_by("db_obj__db_key", "id").values_list(*columns)
     return [
@@ -65,53 +41,58 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
     ]
 
 
-def page_of(rows: Any, size: int, before: int | None) -> tuple[list[Row], int | None]:
-    """Return the newest of some rows, newest first, and the id before which older ones are.
+def page_of(rows: Any, size: int, before: int | None) -> tuple[list[Row], str]:
+    """Return the newest of some rows before an id, newest first, and the id for the next page.
 
-    The id is None if there are none; ``before`` such an id of an earlier page, None for the first.
+    That id is empty if there is no next page; None as ``before`` stands for the first.
     """
     if before is not None:
         rows = rows.filter(id__lt=before)
     found = list(rows.order_by("-id").values()[: size + 1])
-    return found[:size], found[size - 1]["id"] if len(found) > size else None
+    return found[:size], str(found[-2]["id"]) if len(found) > size else ""
 
 
-def turns_wanted(assistant: int, wanted: TurnFilter) -> Any:
-    """Return the turns of one assistant that a filter selects, as a queryset."""
+def turns_wanted(
+    assistant: int, with_private: bool, day: date | None, speakers: Sequence[str], words: str
+) -> Any:
+    """Return the turns of one assistant, as a queryset; an empty day, speakers or words select all.
+
+    Without ``with_private``, private words decide nothing: a reader who may not see them must not
+    find out by a filter who whispered what.
+    """
     rows = rows_of(models.Turn, assistant)
-    if wanted.day:
-        ends = (datetime.combine(wanted.day, end, UTC) for end in (time.min, time.max))
+    if day:
+        ends = (datetime.combine(day, end, UTC) for end in (time.min, time.max))
         rows = rows.filter(at__range=tuple(ends))
-    shown = {} if wanted.with_private else {"private": False}
+    shown = {} if with_private else {"private": False}
     events = rows_of(models.Event, assistant).filter(turn__isnull=False, **shown)
-    if wanted.speakers:
-        by_them = events.filter(speaker__in=wanted.speakers)
-        rows = rows.filter(id__in=by_them.values("turn_id"))
-    if wanted.words:
+    if speakers:
+        rows = rows.filter(id__in=events.filter(speaker__in=speakers).values("turn_id"))
+    if words:
         lines = rows_of(models.Message, assistant).filter(turn__isnull=False, **shown)
-        said = rows_with(lines.exclude(role="tool"), wanted.words, "content", "tool_calls")
-        heard = rows_with(events, wanted.words, "text")
+        said = rows_with(lines.exclude(role="tool"), words, "content", "tool_calls")
+        heard = rows_with(events, words, "text")
         rows = rows.filter(Q(id__in=said.values("turn_id")) | Q(id__in=heard.values("turn_id")))
     return rows
 
 
-def parts_of(turns: Iterable[Row]) -> TurnParts:
-    """Return what belongs to some turns. Four queries."""
+def with_parts(turns: list[Row]) -> list[Row]:
+    """Return turns with the rows of their events, model calls and tool calls. Four queries.
+
+    A tool call is ``private`` unless the log of messages tells that it is public.
+    """
     ids = [turn["id"] for turn in turns]
-    return TurnParts(
-        by_turn(models.Event, ids),
-        by_turn(models.ModelCall, ids),
-        by_turn(models.ToolCall, ids),
-        public_calls_of(ids),
-    )
-
-
-def by_turn(model: Any, ids: Sequence[int]) -> Mapping[int, list[Row]]:
-    """Return the rows of one table that belong to some turns, by the turn's id."""
-    found: defaultdict[int, list[Row]] = defaultdict(list)
-    for row in model.objects.filter(turn_id__in=ids).order_by("id").values():
-        found[row["turn_id"]].append(row)
-    return found
+    for name, model in PARTS.items():
+        found: defaultdict[int, list[Row]] = defaultdict(list)
+        for row in model.objects.filter(turn_id__in=ids).order_by("id").values():
+            found[row["turn_id"]].append(row)
+        for turn in turns:
+            turn[name] = found[turn["id"]]
+    public = public_calls_of(ids)
+    for turn in turns:
+        for call in turn["tool_calls"]:
+            call["private"] = turn["private"] or (turn["id"], call["call_id"]) not in public
+    return turns
 
 
 def lines_after(assistant: int, seq: int, most: int) -> list[Row]:

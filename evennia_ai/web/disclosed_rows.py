@@ -6,14 +6,12 @@ with the rest cleaned.
 
 from __future__ import annotations
 
-from typing import Any
-
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.store.page_rows import Row
 
 MOST_CHARS = 20_000
-Row = dict[str, Any]
 
 
 def clean(text: str) -> str:

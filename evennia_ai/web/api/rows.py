@@ -9,8 +9,8 @@ from rest_framework import fields, serializers
 
 from evennia_ai import models
 from evennia_ai.policy.disclosure import Reader
+from evennia_ai.store.page_rows import Row
 from evennia_ai.web import disclosed_rows as disclosed
-from evennia_ai.web.disclosed_rows import Row
 
 Disclose = Callable[[Row, Reader], Row]
 

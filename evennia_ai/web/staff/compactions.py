@@ -57,7 +57,7 @@ def compaction(request: Any, reader: Reader, who: Row, number: int) -> Row:
     return {
         "row": shown_compaction(row),
         "lines": [shown.line(line) for line in lines],
-        "later": found[-1]["id"] if len(found) > LINES_A_PAGE else None,
+        "later": str(found[-1]["id"]) if len(found) > LINES_A_PAGE else "",
         "parts": parts,
     }
 

@@ -15,7 +15,7 @@ from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
-from evennia_ai.store.page_rows import Row, TurnParts
+from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import find_row, seconds_between
 from evennia_ai.web import disclosed_rows as disclosed
 
@@ -45,24 +45,19 @@ class Shown:
         """Return the names of an audience; of a hidden one (None) only that there is one."""
         return IN_PRIVATE if audience is None else page_text(named(audience, self.names), 200)
 
-    def turn(self, row: Row, parts: TurnParts) -> Row:
-        """Return a turn with its events, model calls and tool calls."""
-        id_, private = row["id"], row["private"]
+    def turn(self, row: Row) -> Row:
+        """Return a turn, as of `with_parts`, with its events, model calls and tool calls."""
         row = disclosed.turn_row(row, self.reader)
-        calls = [self.model_call(one) for one in parts.model_calls.get(id_, ())]
-        public = parts.public_calls
+        calls = [self.model_call(one) for one in row["model_calls"]]
         return {
             **row,
             "whom": self.whom(row["audience"]),
             "outcome": row["outcome"] or ("ended" if row["ended_at"] else "in progress"),
             "took_s": seconds_between(row["at"], row["ended_at"]),
             "tokens": sum(call["tokens"] for call in calls),
-            "events": [self.event(one) for one in parts.events.get(id_, ())],
+            "events": [self.event(one) for one in row["events"]],
             "calls": calls,
-            "acts": [
-                self.act({**act, "private": private or (id_, act["call_id"]) not in public})
-                for act in parts.tool_calls.get(id_, ())
-            ],
+            "acts": [self.act(one) for one in row["tool_calls"]],
         }
 
     def event(self, row: Row) -> Row:

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from evennia_ai.models import DailyUse, Event, Message, Turn
 from evennia_ai.policy.explanation.attribution import Attribution, Source
 from evennia_ai.policy.explanation.prompt_parts import Line, Part
-from evennia_ai.web.staff.turn import why_values
+from evennia_ai.web.staff.turns import why_values
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
 
