@@ -69,7 +69,7 @@ def read_memories(
     ensure_may_read(script, reader, account)
     character, put, words = script.character, script.services.slices.put, fields["words"]
     yield character.journal.load(put)
-    found = {"step": MemoryEditor(character).steps.last(), "hits": None, "withheld": []}
+    found: Row = {"step": MemoryEditor(character).steps.last(), "hits": None, "withheld": []}
     if words:
         yield character.ai_profiles.load(put)
         yield pause(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
@@ -82,6 +82,9 @@ def read_memories(
     number = number_or_none(fields["page"]) or 1
     page, hidden = yield memory_reading.readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
     memory_reading.count_shown(reader, *page.rows)
+    # Whoever looks at memories searches them next: reading a long log first takes seconds.
+    ready = script.memories.prepare(script.services)
+    ready.addErrback(lambda failure: failure.trap(AssistantError) and None)
     return {**found, "page": page, "hidden": hidden}
 
 

@@ -28,11 +28,6 @@ def page_text(text: object, limit: int = LINE_CHARS) -> str:
     return clean_heard(str(text), limit)
 
 
-def page_lines(text: str, limit: int = LINE_CHARS) -> list[str]:
-    """Return the lines of a text, each as for `page_text`."""
-    return [page_text(line, limit) for line in text.splitlines()]
-
-
 class Shown:
     """Makes rows of the log into values for a template, as far as one reader may see them."""
 

@@ -30,7 +30,6 @@ from evennia_ai.web.staff.rendering import (
     Shown,
     asked_text,
     number_or_none,
-    page_lines,
     page_text,
     people_named,
     row_or_404,
@@ -135,7 +134,7 @@ def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> dict[
                 "at": start,
                 "permille": end - start,
                 "percent": round(100 * tokens / total),
-                "lines": page_lines(part.text),
+                "lines": [page_text(line) for line in part.text.splitlines()],
             }
             for part, tokens, start, end in zip(parts, sizes, [0, *ends], ends, strict=False)
         ],
