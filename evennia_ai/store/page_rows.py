@@ -8,20 +8,20 @@ from datetime import UTC, date, datetime, time, timedelta
 from statistics import median
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.reports import having, public_calls_of, rows_of
+from evennia_ai.store.reports import having, rows_of
 from evennia_ai.store.search import rows_with
 from evennia_ai.store.usage import DAY, Use, uses_by
 
 RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30
-PARTS: dict[str, Any] = {
-    "events": models.Event,
-    "model_calls": models.ModelCall,
-    "tool_calls": models.ToolCall,
-}
+# A tool call is private unless the log of messages tells that it is public.
+PUBLIC_RESULT = models.Message.objects.filter(
+    turn_id=OuterRef("turn_id"), tool_call_id=OuterRef("call_id"), role="tool", private=False
+)
+PRIVATE_CALL = Q(turn__private=True) | ~Exists(PUBLIC_RESULT)
 Row = dict[str, Any]
 
 
@@ -77,22 +77,16 @@ def turns_wanted(
 
 
 def with_parts(turns: list[Row]) -> list[Row]:
-    """Return turns with the rows of their events, model calls and tool calls. Four queries.
-
-    A tool call is ``private`` unless the log of messages tells that it is public.
-    """
-    ids = [turn["id"] for turn in turns]
-    for name, model in PARTS.items():
-        found: defaultdict[int, list[Row]] = defaultdict(list)
-        for row in model.objects.filter(turn_id__in=ids).order_by("id").values():
-            found[row["turn_id"]].append(row)
-        for turn in turns:
-            turn[name] = found[turn["id"]]
-    public = public_calls_of(ids)
-    for turn in turns:
-        for call in turn["tool_calls"]:
-            call["private"] = turn["private"] or (turn["id"], call["call_id"]) not in public
-    return turns
+    """Return turns with the rows of their events, model calls and tool calls. Three queries."""
+    by_id: dict[int, Row] = {
+        turn["id"]: {**turn, "events": [], "model_calls": [], "tool_calls": []} for turn in turns
+    }
+    tool_calls = models.ToolCall.objects.annotate(private=PRIVATE_CALL)
+    parts = {"events": models.Event.objects, "model_calls": models.ModelCall.objects}
+    for name, rows in {**parts, "tool_calls": tool_calls}.items():
+        for row in rows.filter(turn_id__in=list(by_id)).order_by("id").values():
+            by_id[row["turn_id"]][name].append(row)
+    return list(by_id.values())
 
 
 def lines_after(assistant: int, seq: int, most: int) -> list[Row]:

@@ -42,12 +42,6 @@ def rows_of(model: Any, columns: str, disclose: Disclose, **declared: Any) -> ty
     )
 
 
-def tool_call_row(row: Row, reader: Reader) -> Row:
-    """Return a tool call as far as it is known to be public; only the log of messages tells."""
-    private = bool(row["in_private"] or not row["is_public"])
-    return disclosed.tool_call_row({**row, "private": private}, reader)
-
-
 TURNS = rows_of(models.Turn, "ended_at context private audience outcome detail", disclosed.turn_row)
 MESSAGES = rows_of(
     models.Message,
@@ -63,7 +57,7 @@ MODEL_CALLS = rows_of(
 TOOL_CALLS = rows_of(
     models.ToolCall,
     "turn call_id name world private state ended_at arguments result",
-    tool_call_row,
+    disclosed.tool_call_row,
     private=fields.BooleanField(),
 )
 COMPACTIONS = rows_of(

@@ -13,11 +13,11 @@ from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.schedule.sleep_report import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.compactions import MASK
-from evennia_ai.store.page_rows import Row, page_of
+from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import rows_of, seconds_between
 from evennia_ai.web import disclosed_rows as disclosed
 from evennia_ai.web.staff.access import staff_page
-from evennia_ai.web.staff.rendering import Shown, number_or_none, page_text, row_or_404
+from evennia_ai.web.staff.rendering import Shown, number_or_none, page_asked, page_text, row_or_404
 
 ROWS_A_PAGE = 25
 LINES_A_PAGE = 100
@@ -37,8 +37,7 @@ def passes(request: Any, reader: Reader, who: Row) -> Row:
 
 def page_of_rows(request: Any, model: Any, who: Row, shown: Callable[[Row], Row]) -> Row:
     """Return a page of one table's rows."""
-    before = number_or_none(request.GET.get("before"))
-    rows, older = page_of(rows_of(model, who["id"]), ROWS_A_PAGE, before)
+    rows, older = page_asked(request, rows_of(model, who["id"]), ROWS_A_PAGE)
     return {"rows": [shown(row) for row in rows], "older": older}
 
 

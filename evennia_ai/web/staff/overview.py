@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
@@ -34,12 +34,13 @@ def overview(request: Any, reader: Reader) -> Row:
     asked, all_rows = number_or_none(request.GET.get("page")) or 1, assistant_rows()
     page = Paginator(all_rows, ASSISTANTS_A_PAGE).get_page(asked)
     states, lanes, stopped = game.ask(read_states, [row["id"] for row in page])
+    assistants = [{**row, **state} for row, state in zip(page, states, strict=True)]
     today = datetime.now(UTC).date()
     use, waiting = total_of(uses_by(today, today, DAY).values()), queue_lengths()
     currency = services().gateway.limits.currency
     return {
         "page": page,
-        "assistants": with_figures(list(page), states, waiting, today, reader),
+        "assistants": with_figures(assistants, waiting, today, reader),
         "lanes": [{**lane, "error": error_text(lane["error"], reader)} for lane in lanes],
         "stopped": page_text(stopped),
         "chart": use_by_day(today),
@@ -73,23 +74,18 @@ def state_of(assistant: int) -> Row:
 
 
 def with_figures(
-    rows: Sequence[Row],
-    states: Sequence[Row],
-    waiting: Mapping[int, int],
-    today: date,
-    reader: Reader,
+    rows: Iterable[Row], waiting: Mapping[int, int], today: date, reader: Reader
 ) -> list[Row]:
-    """Return each assistant with its state and the figures of today, from the tables."""
+    """Return each assistant, as a row with its state, with its figures of today."""
     used, prompts, errors, times = use_on(today), last_prompt_tokens(), last_error(), latencies()
 
-    def whole(row: Row, state: Row) -> Row:
+    def whole(row: Row) -> Row:
         id_ = row["id"]
         calls, tokens = used.get(id_, (0, 0))
         kind, error = errors.get(id_, ("", ""))
         return {
             **row,
-            **state,
-            "percent": min(100, round(100 * prompts.get(id_, 0) / (state["window"] or 1))),
+            "percent": min(100, round(100 * prompts.get(id_, 0) / (row["window"] or 1))),
             "queue": waiting.get(id_, 0),
             "calls": calls,
             "tokens": tokens,
@@ -98,4 +94,4 @@ def with_figures(
             "error": error_text(error, reader),
         }
 
-    return list(map(whole, rows, states))
+    return list(map(whole, rows))

@@ -30,6 +30,7 @@ from evennia_ai.web.staff.rendering import (
     Shown,
     asked_text,
     number_or_none,
+    page_asked,
     page_text,
     people_named,
     row_or_404,
@@ -43,9 +44,8 @@ ASKED = ("day", "player", "words")
 def timeline(request: Any, reader: Reader, who: Row) -> Row:
     """Show a page of turns; the first page also shows what waits, and the use by day."""
     asked = {name: asked_text(request.GET, name) for name in ASKED}
-    before = number_or_none(request.GET.get("before"))
     turns, trouble = find_turns(who["id"], asked, reader)
-    rows, older = page_rows.page_of(turns, TURNS_A_PAGE, before)
+    rows, older = page_asked(request, turns, TURNS_A_PAGE)
     shown = Shown(reader, who, rows)
     found = {
         "asked": asked,
@@ -54,7 +54,7 @@ def timeline(request: Any, reader: Reader, who: Row) -> Row:
         "older": older and urlencode({**{n: v for n, v in asked.items() if v}, "before": older}),
         "searches_private": reader.may(PRIVATE_WORDS),
     }
-    if before is not None or any(asked.values()):
+    if "before" in request.GET or any(asked.values()):
         return found
     chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=who["id"])
     waiting = [shown.event(row) for row in waiting_events(who["id"])]
