@@ -48,6 +48,16 @@ def test_the_overview_shows_state_context_tokens_and_what_waits(lived, admin):
     assert text.count("<tr><td>20") == 30  # a row for each day of the chart
 
 
+def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monkeypatch):
+    monkeypatch.setattr("evennia_ai.web.staff.overview.ASSISTANTS_A_PAGE", 1)
+    game.assistant("Odo", tavern)
+    first, second = Browser(admin).text(), Browser(admin).text(page="2")
+    assert "<dt>Characters</dt><dd>2</dd>" in first and "<dt>Characters</dt><dd>2</dd>" in second
+    assert ">Mira</a>" in first and ">Odo</a>" not in first and 'href="?page=2"' in first
+    assert ">Odo</a>" in second and ">Mira</a>" not in second and 'href="?page=1"' in second
+    assert "Page 2 of 2." in second and "Page 2 of 2." in Browser(admin).text(page="99")
+
+
 def test_the_overview_says_if_all_are_stopped(lived, service, admin):
     service.switch_off("for the <b>night</b>")
     assert "All are stopped: for the &lt;b&gt;night&lt;/b&gt;" in Browser(admin).text()
