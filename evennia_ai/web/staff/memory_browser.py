@@ -83,8 +83,9 @@ def read_memories(
     page, hidden = yield memory_reading.readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
     memory_reading.count_shown(reader, *page.rows)
     # Whoever looks at memories searches them next: reading a long log first takes seconds.
-    ready = script.memories.prepare(script.services)
-    ready.addErrback(lambda failure: failure.trap(AssistantError) and None)
+    if not len(script.memories):
+        ready = script.memories.prepare(script.services)
+        ready.addErrback(lambda failure: failure.trap(AssistantError) and None)
     return {**found, "page": page, "hidden": hidden}
 
 
