@@ -56,6 +56,9 @@ class EvenniaAIConfig(AppConfig):
     def ready(self) -> None:
         """Add this package's modules, middleware and pages to Evennia's settings."""
         os.register_at_fork(before=close_connections)
+        # For matrices as small as ours, numpy's threads made a search on busy cores take 120 ms
+        # instead of 20 (measured). Without effect if the game has loaded numpy before.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         connection_created.connect(prepare_sqlite, dispatch_uid="evennia_ai.sqlite")
         post_migrate.connect(leave_write_ahead_log, sender=self, dispatch_uid="evennia_ai.leave")
         register(check_file_modes)

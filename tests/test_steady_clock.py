@@ -113,3 +113,20 @@ def test_calls_planned_before_the_start_are_made_after_it(machine):
 def test_the_machines_time_is_told_apart(machine, clock):
     assert abs(wall_seconds(clock) - time.time()) < 1
     assert abs(clock.seconds() - time.time()) < 1
+
+
+def test_work_that_goes_on_gets_one_slice_between_two_looks_at_clients(machine, clock):
+    looks, done = [], []
+
+    def work():
+        done.append(len(looks))
+        time.sleep(0.001)
+        if len(done) < 100:
+            clock.callLater(0, work)
+
+    clock.callLater(0, work)
+    for timer in range(20):
+        clock.callLater(0.002 * timer, int)
+    while len(done) < 100 and len(looks) < 2_000:
+        looks.append(machine.reactor.iterate(0.02))
+    assert max(map(done.count, done)) == 1

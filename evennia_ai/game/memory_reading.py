@@ -58,7 +58,7 @@ def readable_page(
         entry = journal.get(id)
         return str(entry["timestamp"]) if entry and may_read(reader, entry) else None
 
-    found = yield spread(put, ids, time_of)
+    found = yield spread(put, ids, time_of, piece=200)
     times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
     pages = max(1, -(-len(times) // size))
     number = min(number, pages)

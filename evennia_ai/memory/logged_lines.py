@@ -12,7 +12,7 @@ from evennia_ai.policy.lines import read_line
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Embedder, Lines, RemoteEmbedder
 
-BATCH = 20  # lines that are read, and vectors that are stored, at a time
+READ, STORED = 50, 20  # lines that are read, and vectors that are stored, at a time
 
 
 class LoggedLines:
@@ -34,14 +34,14 @@ class LoggedLines:
 
         A line has no vector without an embedder that answers at once, unless it is stored.
         """
-        found = self.lines.after(self._taken_upto, upto, BATCH, self._made_by)
+        found = self.lines.after(self._taken_upto, upto, READ, self._made_by)
         if found:
             self._taken_upto = found[-1][0]["metadata"]["seq"]
         read = ((read_line(message, self._own_name), packed) for message, packed in found)
         lines = [(line, packed) for line, packed in read if line is not None]
         made = self._embed([line for line, packed in lines if packed is None])
         known = [(line, packed or made.get(line["seq"])) for line, packed in lines]
-        return known, len(found) == BATCH
+        return known, len(found) == READ
 
     def found(self, seqs: Iterable[int]) -> dict[int, Record]:
         """Return the lines that still exist, by message; they are read once until `refresh`."""
@@ -71,7 +71,7 @@ class LoggedLines:
     def keep_vectors(self, made: Mapping[int, bytes]) -> None:
         """Store vectors in batches, since a transaction for each would cost 1 ms (measured)."""
         self._unstored.update(made)
-        if len(self._unstored) >= BATCH:
+        if len(self._unstored) >= STORED:
             self.store_vectors()
 
     def store_vectors(self) -> None:

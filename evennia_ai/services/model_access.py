@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -82,7 +83,8 @@ class ModelAccess:
         # Loading a tokenizer holds every thread for a moment (measured): not while players wait.
         load_for([str(model) for model in models if model])
         problem = "evennia_ai: cannot load the package openai; model calls will fail"
-        self.client.warm_up().addErrback(partial(log.failure, problem))
+        loaded = self.client.warm_up().addErrback(partial(log.failure, problem))
+        loaded.addBoth(lambda _: gc.freeze())
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:

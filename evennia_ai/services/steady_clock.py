@@ -97,10 +97,19 @@ class SteadyClock:
                     self._changed.wait(left_s)
                 else:
                     self._due = None
-                    self._from_thread(self._make_due)
+                    self._from_thread(self._wake)
+
+    def _wake(self) -> None:
+        """Make the calls that are due, unless the reactor makes them next in any case."""
+        if not self._planned:
+            self._make_due()
 
     def _make_due(self) -> None:
-        """Make the calls that are due now; those that they plan come later."""
+        """Make the calls that are due now; those that they plan come later.
+
+        One such round is planned at most: work in time slices would else get ever more slices in a
+        row, and hold the reactor for seconds.
+        """
         self._planned = False
         now = self.seconds()
         while self._calls and self._calls[0][0] <= now:
@@ -109,7 +118,7 @@ class SteadyClock:
                 heappush(self._calls, (call.getTime(), next(self._numbers), call))
             elif call.active():
                 make(call)
-        if self._calls:
+        if self._calls and not self._planned:
             self._arm(self._calls[0][0])
 
 

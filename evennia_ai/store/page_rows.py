@@ -3,55 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from statistics import median
 from typing import Any
 
-from django.db.models import Q
-from evennia.scripts.models import ScriptDB
+from django.db.models import Exists, OuterRef, Q
 
 from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.store.reports import public_calls_of, rows_of
+from evennia_ai.store.reports import having, rows_of
 from evennia_ai.store.search import rows_with
-from evennia_ai.store.usage import DAY, uses_by
+from evennia_ai.store.usage import DAY, Use, uses_by
 
-RECENT_CALLS, NAME_CHARS = 1_000, 60
+RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30
+# A tool call is private unless the log of messages tells that it is public.
+PUBLIC_RESULT = models.Message.objects.filter(
+    turn_id=OuterRef("turn_id"), tool_call_id=OuterRef("call_id"), role="tool", private=False
+)
+PRIVATE_CALL = Q(turn__private=True) | ~Exists(PUBLIC_RESULT)
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class TurnFilter:
-    """Which turns are wanted; an empty field selects all.
-
-    Without ``with_private``, private words decide nothing: a reader who may not see them must not
-    find out by a filter who whispered what.
-    """
-
-    with_private: bool
-    day: date | None = None
-    speakers: Sequence[str] = ()
-    words: str = ""
-
-
-@dataclass(frozen=True)
-class TurnParts:
-    """What belongs to some turns, by the turn's id; the tool calls known to be public as a set."""
-
-    events: Mapping[int, list[Row]]
-    model_calls: Mapping[int, list[Row]]
-    tool_calls: Mapping[int, list[Row]]
-    public_calls: frozenset[tuple[int, str]]
 
 
 def assistant_rows(assistant: int | None = None) -> list[Row]:
     """Return all assistants by name, or the one with an id: id, name, dbref and place."""
-    rows = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
-    if assistant is not None:
-        rows = rows.filter(id=assistant)
+    rows = having() if assistant is None else having().filter(id=assistant)
     columns = ("id", "db_obj_id", "db_obj__db_key", "db_obj__db_location__db_key")
     found = rows.order_by("db_obj__db_key", "id").values_list(*columns)
     return [
@@ -65,44 +41,52 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
     ]
 
 
-def turns_before(assistant: int, wanted: TurnFilter, size: int, before: int | None) -> list[Row]:
-    """Return the newest turns of one assistant, newest first; ``before`` an id if given."""
-    rows = rows_of(models.Turn, assistant)
+def page_of(rows: Any, size: int, before: int | None) -> tuple[list[Row], str]:
+    """Return the newest of some rows before an id, newest first, and the id for the next page.
+
+    That id is empty if there is no next page; None as ``before`` stands for the first.
+    """
     if before is not None:
         rows = rows.filter(id__lt=before)
-    if wanted.day:
-        ends = (datetime.combine(wanted.day, end, UTC) for end in (time.min, time.max))
+    found = list(rows.order_by("-id").values()[: size + 1])
+    return found[:size], str(found[-2]["id"]) if len(found) > size else ""
+
+
+def turns_wanted(
+    assistant: int, with_private: bool, day: date | None, speakers: Sequence[str], words: str
+) -> Any:
+    """Return the turns of one assistant, as a queryset; an empty day, speakers or words select all.
+
+    Without ``with_private``, private words decide nothing: a reader who may not see them must not
+    find out by a filter who whispered what.
+    """
+    rows = rows_of(models.Turn, assistant)
+    if day:
+        ends = (datetime.combine(day, end, UTC) for end in (time.min, time.max))
         rows = rows.filter(at__range=tuple(ends))
-    shown = {} if wanted.with_private else {"private": False}
+    shown = {} if with_private else {"private": False}
     events = rows_of(models.Event, assistant).filter(turn__isnull=False, **shown)
-    if wanted.speakers:
-        by_them = events.filter(speaker__in=wanted.speakers)
-        rows = rows.filter(id__in=by_them.values("turn_id"))
-    if wanted.words:
+    if speakers:
+        rows = rows.filter(id__in=events.filter(speaker__in=speakers).values("turn_id"))
+    if words:
         lines = rows_of(models.Message, assistant).filter(turn__isnull=False, **shown)
-        said = rows_with(lines.exclude(role="tool"), wanted.words, "content", "tool_calls")
-        heard = rows_with(events, wanted.words, "text")
+        said = rows_with(lines.exclude(role="tool"), words, "content", "tool_calls")
+        heard = rows_with(events, words, "text")
         rows = rows.filter(Q(id__in=said.values("turn_id")) | Q(id__in=heard.values("turn_id")))
-    return list(rows.order_by("-id").values()[:size])
+    return rows
 
 
-def parts_of(turns: Iterable[Row]) -> TurnParts:
-    """Return what belongs to some turns. Four queries."""
-    ids = [turn["id"] for turn in turns]
-    return TurnParts(
-        by_turn(models.Event, ids),
-        by_turn(models.ModelCall, ids),
-        by_turn(models.ToolCall, ids),
-        public_calls_of(ids),
-    )
-
-
-def by_turn(model: Any, ids: Sequence[int]) -> Mapping[int, list[Row]]:
-    """Return the rows of one table that belong to some turns, by the turn's id."""
-    found: defaultdict[int, list[Row]] = defaultdict(list)
-    for row in model.objects.filter(turn_id__in=ids).order_by("id").values():
-        found[row["turn_id"]].append(row)
-    return found
+def with_parts(turns: list[Row]) -> list[Row]:
+    """Return turns with the rows of their events, model calls and tool calls. Three queries."""
+    by_id: dict[int, Row] = {
+        turn["id"]: {**turn, "events": [], "model_calls": [], "tool_calls": []} for turn in turns
+    }
+    tool_calls = models.ToolCall.objects.annotate(private=PRIVATE_CALL)
+    parts = {"events": models.Event.objects, "model_calls": models.ModelCall.objects}
+    for name, rows in {**parts, "tool_calls": tool_calls}.items():
+        for row in rows.filter(turn_id__in=list(by_id)).order_by("id").values():
+            by_id[row["turn_id"]][name].append(row)
+    return list(by_id.values())
 
 
 def lines_after(assistant: int, seq: int, most: int) -> list[Row]:
@@ -111,32 +95,20 @@ def lines_after(assistant: int, seq: int, most: int) -> list[Row]:
     return list(rows.order_by("-id").values()[:most])[::-1]
 
 
-def lines_between(assistant: int, first: int, last: int, most: int) -> list[Row]:
-    """Return the first messages of a range of numbers, oldest first."""
-    rows = rows_of(models.Message, assistant).filter(id__gte=first, id__lte=last)
-    return list(rows.order_by("id").values()[:most])
+def use_by_day(today: date, **of: int) -> list[Row]:
+    """Return turns, calls and tokens of each of the last `CHART_DAYS`, oldest first, by UTC days.
 
-
-def rows_before(table: str, assistant: int, size: int, before: int | None) -> list[Row]:
-    """Return an assistant's newest rows in the table of a model, newest first."""
-    rows = rows_of(getattr(models, table), assistant)
-    if before is not None:
-        rows = rows.filter(id__lt=before)
-    return list(rows.order_by("-id").values()[:size])
-
-
-def use_by_day(days: Sequence[date], **of: int) -> list[tuple[int, int]]:
-    """Return calls and tokens of each day, of all assistants or of ``assistant_id``. One query."""
-    uses = uses_by(days[0], days[-1], DAY, **of)
-    found = {day: (int(use.calls), use.tokens) for (day,), use in uses.items()}
-    return [found.get(day, (0, 0)) for day in days]
-
-
-def turns_by_day(days: Sequence[date], **of: int) -> list[int]:
-    """Return the number of turns of each UTC day, as for `use_by_day`; a query for each day."""
-    starts = [datetime.combine(day, time.min, UTC) for day in days]
-    rows = models.Turn.objects.filter(**of)
-    return [rows.filter(at__gte=at, at__lt=at + timedelta(days=1)).count() for at in starts]
+    They are those of all assistants, or of ``assistant_id``. A query for each day.
+    """
+    days = [today - timedelta(days=ago) for ago in reversed(range(CHART_DAYS))]
+    uses, turns = uses_by(days[0], today, DAY, **of), models.Turn.objects.filter(**of)
+    found = []
+    for day in days:
+        at, use = datetime.combine(day, time.min, UTC), uses.get((day,), Use())
+        number = turns.filter(at__gte=at, at__lt=at + timedelta(days=1)).count()
+        row = {"day": day.isoformat(), "turns": number, "calls": use.calls, "tokens": use.tokens}
+        found.append(row)
+    return found
 
 
 def latencies() -> dict[int, int]:

@@ -74,12 +74,8 @@ def turn_page(assistant_id: int, number: int, size: int) -> Page:
 
 def public_calls(turns: Iterable[Any]) -> frozenset[tuple[int, str]]:
     """Return the tool calls of some turns that are logged as public, as (turn, id of the call)."""
-    return public_calls_of([turn.id for turn in turns])
-
-
-def public_calls_of(turn_ids: Iterable[int]) -> frozenset[tuple[int, str]]:
-    """Return the same for turns given by their ids."""
-    rows = models.Message.objects.filter(turn_id__in=turn_ids, role="tool", private=False)
+    ids = [turn.id for turn in turns]
+    rows = models.Message.objects.filter(turn_id__in=ids, role="tool", private=False)
     return frozenset(rows.values_list("turn_id", "tool_call_id"))
 
 

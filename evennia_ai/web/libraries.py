@@ -10,44 +10,26 @@ import re
 
 from django.conf import settings
 
+# The folder of each in ``vendor``; the file has its name there too.
+VENDORED = {
+    "cdn.jsdelivr.net/npm/bootstrap@4.6.0/dist/css/bootstrap.min.css": "bootstrap-4.6.0",
+    "cdn.rawgit.com/ejci/favico.js/master/favico-0.3.10.min.js": "favico.js-0.3.10",
+    "cdn.redoc.ly/redoc/v3.0.0-rc.0/redoc.standalone.js": "redoc-3.0.0-rc.0",
+    "cdnjs.cloudflare.com/ajax/libs/popper.js/1.11.0/umd/popper.min.js": "popper.js-1.11.0",
+    "cdnjs.cloudflare.com/ajax/libs/popper.js/1.12.9/umd/popper.min.js": "popper.js-1.12.9",
+    "golden-layout.com/files/latest/css/goldenlayout-base.css": "golden-layout-1.5.9",
+    "golden-layout.com/files/latest/css/goldenlayout-dark-theme.css": "golden-layout-1.5.9",
+    "golden-layout.com/files/latest/js/goldenlayout.min.js": "golden-layout-1.5.9",
+    "maxcdn.bootstrapcdn.com/bootstrap/4.0.0-beta/css/bootstrap.min.css": "bootstrap-4.0.0-beta",
+    "maxcdn.bootstrapcdn.com/bootstrap/4.0.0-beta/js/bootstrap.min.js": "bootstrap-4.0.0-beta",
+    "maxcdn.bootstrapcdn.com/bootstrap/4.0.0/js/bootstrap.min.js": "bootstrap-4.0.0",
+}
 LIBRARIES = {
-    "cdn.jsdelivr.net/npm/bootstrap@4.6.0/dist/css/bootstrap.min.css": (
-        "vendor/bootstrap-4.6.0/bootstrap.min.css"
-    ),
-    # Evennia 5.0.1 uses this address; it named a moving version and no longer exists.
-    "cdn.jsdelivr.net/npm/redoc@next/bundles/redoc.standalone.js": "redoc.js",
-    "cdn.rawgit.com/ejci/favico.js/master/favico-0.3.10.min.js": (
-        "vendor/favico.js-0.3.10/favico-0.3.10.min.js"
-    ),
-    "cdn.redoc.ly/redoc/v3.0.0-rc.0/redoc.standalone.js": (
-        "vendor/redoc-3.0.0-rc.0/redoc.standalone.js"
-    ),
-    "cdnjs.cloudflare.com/ajax/libs/popper.js/1.11.0/umd/popper.min.js": (
-        "vendor/popper.js-1.11.0/popper.min.js"
-    ),
-    "cdnjs.cloudflare.com/ajax/libs/popper.js/1.12.9/umd/popper.min.js": (
-        "vendor/popper.js-1.12.9/popper.min.js"
-    ),
+    **{url: f"vendor/{folder}/{url.rpartition('/')[2]}" for url, folder in VENDORED.items()},
     "code.jquery.com/jquery-3.2.1.min.js": "vendor/jquery-3.2.1/jquery.min.js",
     "code.jquery.com/jquery-3.2.1.slim.min.js": "vendor/jquery-3.2.1/jquery.slim.min.js",
-    "golden-layout.com/files/latest/css/goldenlayout-base.css": (
-        "vendor/golden-layout-1.5.9/goldenlayout-base.css"
-    ),
-    "golden-layout.com/files/latest/css/goldenlayout-dark-theme.css": (
-        "vendor/golden-layout-1.5.9/goldenlayout-dark-theme.css"
-    ),
-    "golden-layout.com/files/latest/js/goldenlayout.min.js": (
-        "vendor/golden-layout-1.5.9/goldenlayout.min.js"
-    ),
-    "maxcdn.bootstrapcdn.com/bootstrap/4.0.0-beta/css/bootstrap.min.css": (
-        "vendor/bootstrap-4.0.0-beta/bootstrap.min.css"
-    ),
-    "maxcdn.bootstrapcdn.com/bootstrap/4.0.0-beta/js/bootstrap.min.js": (
-        "vendor/bootstrap-4.0.0-beta/bootstrap.min.js"
-    ),
-    "maxcdn.bootstrapcdn.com/bootstrap/4.0.0/js/bootstrap.min.js": (
-        "vendor/bootstrap-4.0.0/bootstrap.min.js"
-    ),
+    # Evennia 5.0.1 uses this address; it named a moving version and no longer exists.
+    "cdn.jsdelivr.net/npm/redoc@next/bundles/redoc.standalone.js": "redoc.js",
     # Not libraries, but the pictures of characters and objects without one of their own.
     "placehold.jp/250x250.png": "placeholder-250.svg",
     "placehold.jp/50x50.png": "placeholder-50.svg",

@@ -22,11 +22,9 @@ class PageMiddleware:
         """Return the response of the game, changed if it is a page."""
         response = self.get_response(request)
         if is_page(response):
-            page = self.change(response.content)
-            if page != response.content:
-                response.content = page
-                if response.has_header("Content-Length"):
-                    response["Content-Length"] = str(len(page))
+            response.content = self.change(response.content)
+            if response.has_header("Content-Length"):
+                response["Content-Length"] = str(len(response.content))
         return response
 
     def change(self, page: bytes) -> bytes:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from django.urls import path
 
 from evennia_ai.web.staff.compactions import compaction, compactions, passes
-from evennia_ai.web.staff.live import live, newest
 from evennia_ai.web.staff.lore_trial import lore
 from evennia_ai.web.staff.memory_browser import memory
 from evennia_ai.web.staff.overview import overview
 from evennia_ai.web.staff.relations import relations
-from evennia_ai.web.staff.timeline import timeline
-from evennia_ai.web.staff.turn import turn
+from evennia_ai.web.staff.turns import live, newest, timeline, turn
 
 app_name = "evennia_ai"
 urlpatterns = [

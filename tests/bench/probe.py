@@ -91,11 +91,12 @@ class Beat:
 
     def __init__(self) -> None:
         self.gaps: list[tuple[float, float]] = []
-        self.last = 0.0
+        self.busy: list[float] = []
+        self.last = self.last_cpu = 0.0
 
     def start(self) -> None:
         """Start to beat."""
-        self.last = time.monotonic()
+        self.last, self.last_cpu = time.monotonic(), time.thread_time()
         reactor.callLater(BEAT_S, self.beat)
 
     def beat(self) -> None:
@@ -104,14 +105,19 @@ class Beat:
         reactor.callLater(BEAT_S, self.beat)
 
     def note(self) -> None:
-        """Keep the gap that ends now as (unix time, ms), without the time between beats."""
-        now = time.monotonic()
-        self.gaps.append((time.time(), round((now - self.last - BEAT_S) * 1000, 2)))
-        self.last = now
+        """Keep the gap that ends now as (unix time, ms), without the time between beats.
 
-    def take(self) -> list[tuple[float, float]]:
-        """Return the gaps and forget them."""
-        taken, self.gaps = self.gaps, []
+        Also keep the CPU time in ms that this thread, the reactor's, used meanwhile.
+        """
+        now, cpu = time.monotonic(), time.thread_time()
+        self.gaps.append((time.time(), round((now - self.last - BEAT_S) * 1000, 2)))
+        self.busy.append(round((cpu - self.last_cpu) * 1000, 2))
+        self.last, self.last_cpu = now, cpu
+
+    def take(self) -> dict[str, list[Any]]:
+        """Return the gaps and the CPU times, and forget them."""
+        taken = {"gaps": self.gaps, "busy": self.busy}
+        self.gaps, self.busy = [], []
         return taken
 
 
@@ -188,7 +194,7 @@ def snapshot() -> dict[str, Any]:
     return {
         "cpu_s": cpu_seconds(),
         "queries": dict(QUERIES.counts),
-        "gaps": BEAT.take(),
+        **BEAT.take(),
         "hooks_ms": dict(HOOKS.ms),
         "hook_calls": dict(HOOKS.calls),
         "heard": HEARING.take(),
@@ -328,7 +334,7 @@ def begin() -> None:
 def end() -> None:
     """Write the last gap, which holds the stop of all services."""
     BEAT.note()
-    write("stopped", gaps=BEAT.take(), hooks_ms=dict(HOOKS.ms), hook_calls=dict(HOOKS.calls))
+    write("stopped", **BEAT.take(), hooks_ms=dict(HOOKS.ms), hook_calls=dict(HOOKS.calls))
 
 
 def start_plugin_services(server: Any) -> None:

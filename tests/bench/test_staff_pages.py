@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http.cookiejar import CookieJar
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
@@ -95,19 +97,43 @@ def test_every_page_is_quick_and_the_reactor_free(
     time.sleep(SETTLED_S)
     held(server)
     time.sleep(SETTLED_S)
-    figures.add("nobody reads, reactor held", held(server), "ms")
+    figures.add("nobody reads, reactor held", held(server).wall_ms, "ms")
     for name, path in paths(server).items():
         figures.add(f"{name}, the first time", reader.time(path), "ms")
-        figures.add(f"{name}, the first time, reactor held", held(server), "ms")
-        times = [reader.time(path) for _ in range(ROUNDS)]
+        add_held(figures, f"{name}, the first time", [held(server)])
+        visits = [(reader.time(path), held(server)) for _ in range(ROUNDS)]
+        times = [ms for ms, _ in visits]
         figures.add(f"{name}, slowest of {ROUNDS}", max(times), "ms", at_most=MOST_MS)
-        figures.add(f"{name}, reactor held", held(server), "ms", at_most=MOST_HELD_MS)
+        figures.add(f"{name}, median", median(times), "ms", at_most=MOST_MS, asserted=True)
+        add_held(figures, name, [one for _, one in visits])
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(reader.time, [*paths(server).values()] * 2))
-    figures.add("three readers at once, reactor held", held(server), "ms")
+    add_held(figures, "three readers at once", [held(server)])
     figures.check()
 
 
-def held(server: ProbedServer) -> float:
-    """Return the longest stretch in ms that held the reactor since the last call."""
-    return max(ms for _, ms in server.order("snapshot")["gaps"])
+class Held(NamedTuple):
+    """The longest stretch of the reactor's thread: by the clock, and by its own CPU time."""
+
+    wall_ms: float
+    cpu_ms: float
+
+
+def held(server: ProbedServer) -> Held:
+    """Return the longest stretches since the last call."""
+    found = server.order("snapshot")
+    return Held(max(ms for _, ms in found["gaps"]), max(found["busy"]))
+
+
+def add_held(figures: Sheet, name: str, visits: Sequence[Held]) -> None:
+    """Keep how long the reactor was held.
+
+    The CPU time is asserted. The time by the clock also counts what other processes and threads
+    take: of that the longest is a goal, and the shortest of several visits is asserted.
+    """
+    wall, cpu = zip(*visits, strict=True)
+    figures.add(f"{name}, reactor held, longest", max(wall), "ms", at_most=MOST_HELD_MS)
+    if len(wall) > 1:
+        least = min(wall)
+        figures.add(f"{name}, reactor held, shortest", least, "ms", MOST_HELD_MS, asserted=True)
+    figures.add(f"{name}, reactor's CPU", max(cpu), "ms", at_most=MOST_HELD_MS, asserted=True)

@@ -1,5 +1,7 @@
 """The service: woken by events, quiet at reload, alive after a crash, idle at no cost."""
 
+import gc
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -198,3 +200,9 @@ def test_a_wrong_setting_of_the_game_is_told_and_takes_nobody_down(game, setting
     assert len(service.complaints) == 1
     assert service.complaints[0].startswith(f"AI_ASSISTANT['{name}']: ")
     assert "say" in service.toolbox.tools
+
+
+def test_what_the_start_loaded_is_left_out_of_garbage_collections(game):
+    gc.unfreeze()
+    game.service.at_start()
+    assert gc.get_freeze_count() > 10_000

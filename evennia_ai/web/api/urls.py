@@ -9,9 +9,10 @@ from rest_framework.schemas import get_schema_view
 
 from evennia_ai import __version__, errors
 from evennia_ai.policy.schedule.sleep_report import OUTCOMES
+from evennia_ai.store.page_rows import PRIVATE_CALL
 from evennia_ai.web.api import rows
 from evennia_ai.web.api.access import OK, OPEN, MayRead
-from evennia_ai.web.api.views import OF_LOG, OWNER, SEEN, Characters, LogView
+from evennia_ai.web.api.views import OF_LOG, OWNER, Characters, LogView
 
 ENDS = ("answered", "excused", "noted", "expired", "interrupted", "unheard", OPEN)
 CLASSES = [one for one in vars(errors).values() if isinstance(one, type)]
@@ -40,7 +41,13 @@ resources = [
     log("turns", rows.TURNS, {"turn": "id", "outcome": "outcome"}, ENDS),
     log("messages", rows.MESSAGES, TURN),
     log("model-calls", rows.MODEL_CALLS, {**TURN, "outcome": "error_kind"}, (OK, *sorted(KINDS))),
-    log("tool-calls", rows.TOOL_CALLS, {**TURN, "outcome": "state"}, STATES, {**OWNER, **SEEN}),
+    log(
+        "tool-calls",
+        rows.TOOL_CALLS,
+        {**TURN, "outcome": "state"},
+        STATES,
+        {**OWNER, "private": PRIVATE_CALL},
+    ),
     log("compactions", rows.COMPACTIONS, {}),
     log("sleep-passes", rows.SLEEP_PASSES, {"outcome": "outcome"}, (*OUTCOMES, OPEN)),
 ]

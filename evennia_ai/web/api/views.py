@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import F
 from rest_framework.generics import ListAPIView
 from rest_framework.renderers import JSONRenderer
 
-from evennia_ai import models
 from evennia_ai.store.reports import figures_of, having
 from evennia_ai.web.api.access import LogFilter, MayRead, NewestFirst, log_private_reading
 from evennia_ai.web.api.rows import CharacterSerializer
 
 OWNER = {"owner": F("assistant__db_obj_id")}
-RESULTS = models.Message.objects.filter(
-    turn_id=OuterRef("turn_id"), tool_call_id=OuterRef("call_id"), role="tool", private=False
-)
-# What tells whether a tool call is public, as in ``aihistory/turns``.
-SEEN = {"is_public": Exists(RESULTS), "in_private": F("turn__private")}
 OF_LOG = {"character": "assistant__db_obj", "since": "at__gte", "until": "at__lt"}
 
 

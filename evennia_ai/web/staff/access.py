@@ -73,9 +73,7 @@ def may_act() -> bool:
 
 def find_assistant(assistant: int | None) -> dict[str, Any] | None:
     """Return an assistant as a row, None if the page is about none; raises Http404."""
-    if assistant is None:
-        return None
-    rows = assistant_rows(assistant)
+    rows = [None] if assistant is None else assistant_rows(assistant)
     if not rows:
         raise Http404("There is no such assistant.")
     return rows[0]

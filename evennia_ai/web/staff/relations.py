@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
@@ -33,7 +32,8 @@ def relations(request: Any, reader: Reader, who: Row) -> dict[str, Any]:
     best = sorted(found, key=lambda one: -one[1])[:SHOWN]
     names = names_of(record["entity"] for record, _ in best)
     rows = [shown_relation(record, familiar, names) for record, familiar in best]
-    return {"rows": rows, "nodes": placed(rows[:DRAWN]), "left_out": len(found) - len(rows)}
+    nodes = [placed(row, place / len(rows[:DRAWN])) for place, row in enumerate(rows[:DRAWN])]
+    return {"rows": rows, "nodes": nodes, "left_out": len(found) - len(rows)}
 
 
 @inlineCallbacks
@@ -53,8 +53,7 @@ def read_relations(
 
 def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Row:
     """Return a relationship as the template takes it."""
-    felt = record["sentiment"]
-    dbref = record["entity"]
+    felt, dbref = record["sentiment"], record["entity"]
     return {
         "name": page_text(names.get(dbref, f"somebody deleted ({dbref})"), 60),
         "dbref": dbref,
@@ -66,14 +65,9 @@ def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Ro
     }
 
 
-def placed(rows: Sequence[Row]) -> list[Row]:
-    """Return relationships with their places on an ellipse around the character."""
-    x, y = WIDTH // 2, HEIGHT // 2
-    nodes = []
-    for number, row in enumerate(rows):
-        angle = 2 * math.pi * number / len(rows) - math.pi / 2
-        place = {"x": round(x + RADIUS_X * math.cos(angle))}
-        place["y"] = round(y + RADIUS_Y * math.sin(angle))
-        stroke = f"{1 + 7 * row['familiar']:.1f}"
-        nodes.append({**row, **place, "short": row["name"][:14], "stroke": stroke})
-    return nodes
+def placed(row: Row, part: float) -> Row:
+    """Return a relationship with its place on an ellipse, a ``part`` of it from the top."""
+    angle = 2 * math.pi * part
+    x = round(WIDTH // 2 + RADIUS_X * math.sin(angle))
+    y = round(HEIGHT // 2 - RADIUS_Y * math.cos(angle))
+    return {**row, "x": x, "y": y, "stroke": f"{1 + 7 * row['familiar']:.1f}"}

@@ -1,13 +1,15 @@
 """What staff may see of the log's rows, as plain values for templates.
 
-Every stored text passes `page_text`, and Django escapes it. The reader decides what is hidden.
+Every stored text passes `page_text` or `disclosed_rows`, and Django escapes it. The reader decides
+what is hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import date, timedelta
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from django.http import Http404
 
 from evennia_ai.game.wording import ACT_STATES, ERROR_KINDS, call_words, worded
 from evennia_ai.messages import EXCUSE
@@ -15,11 +17,11 @@ from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
-from evennia_ai.store.page_rows import Row, TurnParts
-from evennia_ai.store.reports import seconds_between
+from evennia_ai.store.page_rows import Row, page_of
+from evennia_ai.store.reports import find_row, seconds_between
+from evennia_ai.web import disclosed_rows as disclosed
 
 LINE_CHARS, ASKED_CHARS = 1_000, 300
-CHART_DAYS = 30
 IN_PRIVATE = "somebody in private"
 
 
@@ -28,52 +30,39 @@ def page_text(text: object, limit: int = LINE_CHARS) -> str:
     return clean_heard(str(text), limit)
 
 
-def page_lines(text: str, limit: int = LINE_CHARS) -> list[str]:
-    """Return the lines of a text, each as for `page_text`."""
-    return [page_text(line, limit) for line in text.splitlines()]
-
-
 class Shown:
     """Makes rows of the log into values for a template, as far as one reader may see them."""
 
-    def __init__(self, reader: Reader, own_name: str, names: Mapping[str, str]) -> None:
-        self.reader, self.own_name, self.names = reader, own_name, names
+    def __init__(self, reader: Reader, who: Row, rows: Iterable[Row]) -> None:
+        """Read the names in the audiences of some rows. One query."""
+        self.reader, self.own_name = reader, who["name"]
+        self.names = names_of({dbref for row in rows for dbref in row["audience"] or ()})
 
-    @classmethod
-    def of(cls, reader: Reader, who: Row, rows: Iterable[Row]) -> Shown:
-        """Return one that knows the names in the audiences of some rows. One query."""
-        dbrefs = {dbref for row in rows for dbref in row["audience"]}
-        return cls(reader, who["name"], names_of(dbrefs))
+    def whom(self, audience: Sequence[str] | None) -> str:
+        """Return the names of an audience; of a hidden one (None) only that there is one."""
+        return IN_PRIVATE if audience is None else page_text(named(audience, self.names), 200)
 
-    def turn(self, row: Row, parts: TurnParts) -> dict[str, Any]:
-        """Return a turn with its events, model calls and tool calls."""
-        id_, private = row["id"], row["private"]
-        may_read = self.reader.may(words_kind(private))
-        calls = [self.model_call(one) for one in parts.model_calls.get(id_, ())]
-        acts = parts.tool_calls.get(id_, ())
-        public = parts.public_calls
-        detail = page_text(row["detail"], 300)
+    def turn(self, row: Row) -> Row:
+        """Return a turn, as of `with_parts`, with its events, model calls and tool calls."""
+        row = disclosed.turn_row(row, self.reader)
+        calls = [self.model_call(one) for one in row["model_calls"]]
         return {
-            "number": id_,
-            "at": row["at"],
-            "private": private,
-            "whom": page_text(named(row["audience"], self.names), 200) if may_read else IN_PRIVATE,
+            **row,
+            "whom": self.whom(row["audience"]),
             "outcome": row["outcome"] or ("ended" if row["ended_at"] else "in progress"),
-            "detail": self.reader.show(ERRORS, detail, "detail") if detail else "",
             "took_s": seconds_between(row["at"], row["ended_at"]),
             "tokens": sum(call["tokens"] for call in calls),
-            "events": [self.event(one) for one in parts.events.get(id_, ())],
+            "events": [self.event(one) for one in row["events"]],
             "calls": calls,
-            "acts": [self.act(a, private or (id_, a["call_id"]) not in public) for a in acts],
+            "acts": [self.act(one) for one in row["tool_calls"]],
         }
 
-    def event(self, row: Row) -> dict[str, Any]:
+    def event(self, row: Row) -> Row:
         """Return an event; the reason of its end may quote an error."""
         kind = words_kind(row["private"])
         reason = row["reason"] if self.reader.may(ERRORS) else ""
         hidden = row["kind"] if row["private"] else "words"
         return {
-            "at": row["at"],
             "kind": row["kind"],
             "private": row["private"],
             "state": page_text(reason or row["state"], 100),
@@ -81,76 +70,63 @@ class Shown:
             "text": self.reader.show(kind, page_text(row["text"]), hidden),
         }
 
-    def act(self, row: Row, private: bool) -> dict[str, Any]:
+    def act(self, row: Row) -> Row:
         """Return a tool call with its result."""
-        kind = words_kind(private)
-        words, others = call_words(row["arguments"])
-        state = worded(ACT_STATES, row["state"])
-        shown = {
-            "name": page_text(row["name"], 40),
-            "state": state,
-            "private": private,
-            "locks": "",
-        }
-        if not self.reader.may(kind):
-            return {**shown, "text": self.reader.show(kind, "", "words"), "more": "", "result": ""}
-        self.reader.count(kind)
-        texts = {"text": words, "more": others, "result": row["result"]}
-        shown |= {key: page_text(value) for key, value in texts.items()}
-        return {**shown, "locks": row["locks"]}  # as stored: see `store.names.locks_of`
+        shown = disclosed.tool_call_row(row, self.reader)
+        shown["state"] = worded(ACT_STATES, row["state"])
+        if not self.reader.may(words_kind(row["private"])):
+            return {**shown, "text": shown["arguments"], "result": "", "locks": ""}
+        text, more = map(page_text, call_words(row["arguments"]))
+        return {**shown, "text": text, "more": more}  # locks as stored: see `names.locks_of`
 
-    def model_call(self, row: Row) -> dict[str, Any]:
+    def model_call(self, row: Row) -> Row:
         """Return a model call: model, time, tokens and error."""
-        error = page_text(row["error"], 300)
-        prompt = row["estimated_tokens"] if row["prompt_tokens"] is None else row["prompt_tokens"]
+        estimated = row["prompt_tokens"] is None
+        prompt = row["estimated_tokens"] if estimated else row["prompt_tokens"]
+        completion = row["completion_tokens"] or 0
         return {
+            **disclosed.model_call_row(row, self.reader),
             "model": page_text(f"{row['profile']}:{row['model']}", 80),
-            "purpose": page_text(row["purpose"], 40),
-            "ms": row["duration_ms"],
-            "prompt": prompt,
-            "estimated": row["prompt_tokens"] is None,
-            "cached": row["cached_tokens"],
-            "completion": row["completion_tokens"] or 0,
-            "tokens": prompt + (row["completion_tokens"] or 0),
             "finish": page_text(row["finish_reason"], 40),
-            "problem": worded(ERROR_KINDS, row["error_kind"]) if error else "",
-            "error": self.reader.show(ERRORS, error, "text") if error else "",
+            "prompt": prompt,
+            "estimated": estimated,
+            "completion": completion,
+            "tokens": prompt + completion,
+            "problem": worded(ERROR_KINDS, row["error_kind"]) if row["error"] else "",
         }
 
-    def line(self, row: Row) -> dict[str, Any]:
-        """Return a message: who said it, who heard it, and its words."""
-        kind, role = words_kind(row["private"]), row["role"]
-        own = role in (EXCUSE, "assistant")
-        shown = {
-            "seq": row["id"],
-            "at": row["at"],
-            "role": role,
-            "private": row["private"],
-            "tokens": row["tokens"],
-            "turn": row["turn_id"],
-        }
-        if not self.reader.may(kind):
-            words = self.reader.show(kind, "", "whisper" if row["private"] else "words")
-            return {**shown, "who": IN_PRIVATE, "whom": "", "text": words, "calls": []}
-        self.reader.count(kind)
+    def line(self, row: Row) -> Row:
+        """Return a message: who said it, who else heard it, and its words."""
+        shown = disclosed.message_row(row, self.reader)
+        if shown["audience"] is None:
+            return {**shown, "who": IN_PRIVATE}
+        own = row["role"] in (EXCUSE, "assistant")
+        others = [dbref for dbref in row["audience"] if dbref != row["speaker"]]
+        who = "result" if row["role"] == "tool" else shown["speaker_name"]
         calls = [call["function"] for call in row["tool_calls"]]
-        who = "result" if role == "tool" else row["speaker_name"]
         return {
             **shown,
-            "who": self.own_name if own else page_text(who, 60),
-            "whom": page_text(named(row["audience"], self.names), 120),
-            "text": page_text(row["content"]),
+            "who": self.own_name if own else who,
+            "whom": self.whom(others) if others else "",
             "calls": [
-                {"name": page_text(call["name"], 40), "text": page_text(words or others)}
+                {"name": page_text(call["name"], 40), "text": page_text(words or more)}
                 for call in calls
-                for words, others in [call_words(call["arguments"])]
+                for words, more in [call_words(call["arguments"])]
             ],
         }
 
 
-def chart_days(today: date) -> list[date]:
-    """Return the days of a chart, oldest first."""
-    return [today - timedelta(days=ago) for ago in range(CHART_DAYS - 1, -1, -1)]
+def page_asked(request: Any, rows: Any, size: int) -> tuple[list[Row], str]:
+    """Return the page of some rows that an address asks for; see `page_of`."""
+    return page_of(rows, size, number_or_none(request.GET.get("before")))
+
+
+def row_or_404(table: str, who: Row, number: int) -> Row:
+    """Return a row of an assistant in the table of a model; raises Http404."""
+    row = find_row(table, who["id"], number)
+    if row is None:
+        raise Http404("There is no such row.")
+    return row
 
 
 def people_named(name: str) -> list[str]:

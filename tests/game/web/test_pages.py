@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from evennia_ai.models import DailyUse, Event, Message, Turn
 from evennia_ai.policy.explanation.attribution import Attribution, Source
 from evennia_ai.policy.explanation.prompt_parts import Line, Part
-from evennia_ai.web.staff.turn import why_values
+from evennia_ai.web.staff.turns import why_values
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
 
@@ -46,6 +46,16 @@ def test_the_overview_shows_state_context_tokens_and_what_waits(lived, admin):
     assert "Mira" in text and "awake" in text and "scripted" not in text
     assert "Events waiting" in text and "<meter" in text
     assert text.count("<tr><td>20") == 30  # a row for each day of the chart
+
+
+def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monkeypatch):
+    monkeypatch.setattr("evennia_ai.web.staff.overview.ASSISTANTS_A_PAGE", 1)
+    game.assistant("Odo", tavern)
+    first, second = Browser(admin).text(), Browser(admin).text(page="2")
+    assert "<dt>Characters</dt><dd>2</dd>" in first and "<dt>Characters</dt><dd>2</dd>" in second
+    assert ">Mira</a>" in first and ">Odo</a>" not in first and 'href="?page=2"' in first
+    assert ">Odo</a>" in second and ">Mira</a>" not in second and 'href="?page=1"' in second
+    assert "Page 2 of 2." in second and "Page 2 of 2." in Browser(admin).text(page="99")
 
 
 def test_the_overview_says_if_all_are_stopped(lived, service, admin):
