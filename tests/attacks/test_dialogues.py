@@ -11,7 +11,7 @@ from tests.attacks.leaks import LEAKS
 from tests.attacks.tavern_talk import TavernTalk, WatchedModel, report
 from tests.game import conftest as shared
 
-pytestmark = pytest.mark.game
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 service, game = shared.service, shared.game
 
 EVENINGS, EVENINGS_A_CAMPAIGN = 2, 5

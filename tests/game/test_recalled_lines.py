@@ -25,6 +25,8 @@ from tests.forgetting import forget_chunk
 from tests.game import purge_scene
 from tests.memory.bag_of_words import BagOfWords
 
+pytestmark = pytest.mark.engine
+
 log = purge_scene.log
 
 ANN, BOB = "#905", "#906"
