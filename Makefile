@@ -2,13 +2,14 @@
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$p" && break; done)
 
-.PHONY: help demo stop test test-more bench soak real screenshots clean python
+.PHONY: help demo stop test test-more test-all bench soak real screenshots clean python
 
 help: ## Show this list
 	@echo "make demo         play: set everything up (once), start the demo, print how to connect"
 	@echo "make stop         stop the demo"
 	@echo "make test         lint, types, all small tests and a short game over telnet, on one Python"
 	@echo "make test-more    all other tests: each Python of 3.11 to 3.13, kills, simulations, browser"
+	@echo "make test-all     both in one call, as continuous integration does"
 	@echo "make bench        measure speed, idle cost and recall"
 	@echo "make soak         the long campaigns and measurements, an hour or more"
 	@echo "make real         play the demo with the model of the environment; see docs/models.md"
@@ -29,6 +30,9 @@ test: python
 
 test-more: python
 	@$(PYTHON) -m tests.run more
+
+test-all: python
+	@$(PYTHON) -m tests.run all
 
 bench: python
 	@$(PYTHON) -m tests.run bench

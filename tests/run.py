@@ -5,6 +5,7 @@ Each call runs several steps side by side, prints one line for each, and closes 
 
     python -m tests.run test            what you run before a commit, on one interpreter
     python -m tests.run more            the other interpreters, the campaigns, all servers
+    python -m tests.run all             both at once, which leaves no core idle between them
     python -m tests.run bench|soak|real the measurements
     python -m tests.run screenshots     the pictures of the documentation
 
@@ -147,11 +148,23 @@ def run_test(found: dict[str, str]) -> list[Result]:
 
 def run_more(found: dict[str, str]) -> list[Result]:
     """Run `make test-more`: all that `make test` leaves out, the time measurements last."""
+    return run_everywhere(found, steps_of_more)
+
+
+def run_all(found: dict[str, str]) -> list[Result]:
+    """Run `make test` and `make test-more` in one."""
+    return run_everywhere(found, lambda main: [*steps_of_more(main), *steps_of_test(main)])
+
+
+def run_everywhere(
+    found: dict[str, str], steps_of_main: Callable[[str], list[Step]]
+) -> list[Result]:
+    """Run steps on the main interpreter, then those of the others, then what measures time."""
     main = main_version(found)
     others = sorted(set(found) - {main}, key=interpreters.as_numbers)
     missing = [version for version in interpreters.TESTED if version not in found]
     say(f"Python {', '.join([main, *others])}" + (f"; not found: {missing}" if missing else ""))
-    steps = {main: steps_of_more(main)}
+    steps = {main: steps_of_main(main)}
     for other in others:
         is_between = interpreters.as_numbers(other) < interpreters.as_numbers(main)
         steps[other] = steps_of_other(other, whole=other == others[0] or not is_between)
@@ -194,7 +207,7 @@ def steps_of_other(version: str, whole: bool) -> list[Step]:
         files = [f"tests/game/test_{subject}.py" for subject in MAIN_PATHS]
         return [pytest_step("game tests of the main paths", version, GAME, *files)]
     return [
-        pytest_step("game tests of Evennia", version, f"{GAME} and not engine"),
+        *halves("game tests of Evennia", version, f"{GAME} and not engine", last="l"),
         pytest_step("tests of the rules", version, SMALL, "tests/policy"),
         Step(f"types on {version}", version, ("-m", "mypy")),
     ]
@@ -229,7 +242,11 @@ def folders(marks: str) -> list[str]:
     return [f"--ignore=tests/{name}" for name in without]
 
 
-SUITES: dict[str, Callable[[dict[str, str]], list[Result]]] = {"test": run_test, "more": run_more}
+SUITES: dict[str, Callable[[dict[str, str]], list[Result]]] = {
+    "test": run_test,
+    "more": run_more,
+    "all": run_all,
+}
 
 
 # --- running ---------------------------------------------------------------------------------
