@@ -5,6 +5,7 @@ Each call runs several steps side by side, prints one line for each, and closes 
 
     python -m tests.run test            what you run before a commit, on one interpreter
     python -m tests.run more            the other interpreters, the campaigns, all servers
+    python -m tests.run all             both at once, which leaves no core idle between them
     python -m tests.run bench|soak|real the measurements
     python -m tests.run screenshots     the pictures of the documentation
 
@@ -36,10 +37,9 @@ CLOSING_LINE = re.compile(
 )
 # Builds the pages as a site, and fails on a link or an anchor that leads nowhere.
 SITE = ("-m", "mkdocs", "build", "--strict", "--config-file", "docs/site/mkdocs.yml")
+SMALL = "not game and not e2e and not bench and not campaign"
 FURTHER = "e2e and not quick and not alone and not campaign"
 GAME = "game and not bench and not campaign"
-# What passes on the interpreters before and after one passes there, too, but for an installation.
-A_THIRD, A_FEW = (f"--ignore-glob=*/test_[{first}-z]*.py" for first in "gd")
 # What differs with the database: the stores, the faults, and what reads rows in their order.
 ON_POSTGRESQL = (
     *(f"tests/faults/test_{name}.py" for name in ("postgresql", "schema", "storage")),
@@ -52,12 +52,24 @@ ON_POSTGRESQL = (
         )
     ),
 )
+# Importing tests that a step leaves out costs it some seconds. conftest.py marks the tests of the
+# first three folders; tests/test_repository.py checks that the others have neither game tests nor
+# campaigns.
+MARKED = ("bench", "e2e", "game")
+PURE = ("llm", "memory", "offline", "policy", "provider", "turn")
+# The main path through each room. It stands for the game tests on an interpreter whose Evennia and
+# whose Python the ones before and after it try.
+MAIN_PATHS = (
+    "commands", "journal", "migrations", "ports", "service", "sleep_passes", "talking", "tools",
+)  # fmt: skip
 MEASUREMENTS = {
     "bench": ("bench and not soak", "tests/bench"),
     "soak": ("soak", "tests"),
     "real": ("real", "tests/real"),
 }
 PROGRAMS = {"screenshots": ("-m", "tests.e2e.screenshots")}
+# Containers often set it. Each step and each server of a test would compile the package anew.
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 # All end-to-end steps of a call copy the same new game from here; see tests/e2e/conftest.py.
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
 
@@ -168,7 +180,7 @@ def steps_of_test(version: str) -> list[Step]:
     return [
         pytest_step("short end-to-end tests", version, "e2e and quick"),
         *halves("game tests", version, GAME, last="l"),
-        pytest_step("pure tests", version, "not game and not e2e and not bench and not campaign"),
+        pytest_step("pure tests", version, SMALL),
         Step("types", version, ("-m", "mypy")),
         Step("lint", version, ("-m", "ruff", "check", ".")),
         Step("format", version, ("-m", "ruff", "format", "--check", ".")),
@@ -187,16 +199,17 @@ def steps_of_more(version: str) -> list[Step]:
 
 
 def steps_of_other(version: str, whole: bool) -> list[Step]:
-    """List the steps on another interpreter: its game tests, or without ``whole`` a few of them.
+    """List the steps on another interpreter; without ``whole`` only the main path of each room.
 
-    The pure tests use no package that has two versions; a third of them shows the interpreter.
+    On the other line of Evennia the game tests marked `engine` are left out. The pure tests use no
+    package that has two versions; those of the rules show the interpreter.
     """
-    pure = "not game and not e2e and not bench and not campaign"
     if not whole:
-        return [pytest_step("some game tests", version, GAME, A_FEW)]
+        files = [f"tests/game/test_{subject}.py" for subject in MAIN_PATHS]
+        return [pytest_step("game tests of the main paths", version, GAME, *files)]
     return [
-        *halves("game tests", version, GAME, last="l"),
-        pytest_step("some pure tests", version, pure, A_THIRD),
+        *halves("game tests of Evennia", version, f"{GAME} and not engine", last="l"),
+        pytest_step("tests of the rules", version, SMALL, "tests/policy"),
         Step(f"types on {version}", version, ("-m", "mypy")),
     ]
 
@@ -218,8 +231,7 @@ def pytest_step(title: str, version: str, marks: str, *more: str) -> Step:
     """Return a pytest run of the tests with these marks; ``more`` are further arguments."""
     title = f"{title} on {version}"
     cache = f"cache_dir=.pytest_cache/{re.sub('[^a-z0-9.]+', '-', title)}"
-    folder = ("tests/e2e",) if marks.startswith("e2e") else ()
-    command = ("-m", "pytest", "--color=no", "-o", cache, "-m", marks, *more, *folder)
+    command = ("-m", "pytest", "--color=no", "-o", cache, "-m", marks, *folders(marks), *more)
     return Step(title, version, command, is_pytest=True)
 
 
@@ -229,7 +241,18 @@ def postgresql_step(version: str) -> Step:
     return replace(step, command=("-m", "tests.postgresql", *step.command[2:]))
 
 
-SUITES: dict[str, Callable[[dict[str, str]], list[Result]]] = {"test": run_test, "more": run_more}
+def folders(marks: str) -> list[str]:
+    """Return arguments that leave out the folders without a test of these marks."""
+    if marks.startswith("e2e"):
+        return ["tests/e2e"]
+    without = MARKED if marks == SMALL else ("bench", "e2e", *PURE)
+    return [f"--ignore=tests/{name}" for name in without]
+
+
+SUITES: dict[str, Callable[[dict[str, str]], list[Result]]] = {
+    "test": run_test,
+    "more": run_more,
+}
 
 
 # --- running ---------------------------------------------------------------------------------
@@ -280,6 +303,7 @@ def run(step: Step) -> Result:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        env={name: value for name, value in os.environ.items() if name != NO_BYTECODE},
     )
     assert process.stdout
     with process.stdout as pipe:

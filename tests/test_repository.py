@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import run
+
 ROOT = Path(__file__).resolve().parent.parent
 TOP_LEVEL = {
     "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "docs", "evennia_ai", "pyproject.toml",
@@ -43,3 +45,16 @@ def test_no_file_names_a_path_or_a_registry_of_some_machine(tracked):
 def test_nothing_private_is_tracked(tracked):
     names = {file.name for file in tracked}
     assert not names & {"secret_settings.py", ".demo.json", "evennia.db3"}
+
+
+def test_a_folder_that_game_steps_leave_out_holds_pure_tests_only():
+    """`run.PURE` is not imported by steps that look for game tests or campaigns."""
+    for name in run.PURE:
+        for file in (ROOT / "tests" / name).rglob("*.py"):
+            marked = set(re.findall(r"pytest\.mark\.(\w+)", file.read_text()))
+            assert not marked & {"game", "campaign"}, file
+
+
+def test_the_main_paths_are_there():
+    for subject in run.MAIN_PATHS:
+        assert (ROOT / "tests" / "game" / f"test_{subject}.py").exists(), subject

@@ -11,10 +11,10 @@ from tests.attacks.leaks import LEAKS
 from tests.attacks.tavern_talk import TavernTalk, WatchedModel, report
 from tests.game import conftest as shared
 
-pytestmark = pytest.mark.game
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 service, game = shared.service, shared.game
 
-EVENINGS, EVENINGS_A_CAMPAIGN = 2, 5
+EVENINGS, EVENINGS_A_CAMPAIGN = 1, 6
 BLOCKS, EVENINGS_A_BLOCK = 10, 200  # 10,000 dialogues
 MOST_EVENINGS = 10
 

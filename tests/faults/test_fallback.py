@@ -21,7 +21,7 @@ from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
 from tests.scripted import call
 
-pytestmark = pytest.mark.game
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann, bob = scene.mira, scene.ann, scene.bob

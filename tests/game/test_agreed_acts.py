@@ -14,6 +14,8 @@ from evennia_ai.tools.base import tool
 from tests.game.vault import Vault
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def vault(game):

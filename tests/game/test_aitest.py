@@ -14,6 +14,8 @@ from evennia_ai.policy.probe.grading import TOOL, WORD
 from tests.provider import FaultyProvider
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 SECRET = "4f1c9e77-a2b8-tavern"
 TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in ("red", "blue")]}
 

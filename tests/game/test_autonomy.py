@@ -8,6 +8,8 @@ from evennia_ai.models import Event, ModelCall, Turn
 from evennia_ai.notifications import notify
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 HOUR_S = 3_600
 
 
@@ -129,6 +131,7 @@ def test_the_budget_is_kept_over_a_restart(game, tavern):
     assert unasked() == before
 
 
+@pytest.mark.campaign
 def test_four_assistants_and_three_players_over_an_hour(game, tavern):
     for name in ("Mira", "Otto", "Oda", "Brann"):
         game.assistant(name, tavern)

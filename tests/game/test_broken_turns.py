@@ -13,6 +13,8 @@ from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.store.turns import TableTurns
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 def states():
     return dict(Event.objects.exclude(kind="arrive").values_list("text", "state"))

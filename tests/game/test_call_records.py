@@ -12,7 +12,7 @@ from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.call_records import load_call
 from tests.scripted import call
 
-pytestmark = [pytest.mark.game, pytest.mark.django_db]
+pytestmark = [pytest.mark.game, pytest.mark.django_db, pytest.mark.engine]
 
 WORDS = "beer stew ship anchor moon cellar knife letter debt wine rope harbour song gold".split()
 TURNS = 60

@@ -15,6 +15,8 @@ from evennia_ai.services import assistant_service
 from evennia_ai.services.warm_up import local_models
 from tests.scripted import ScriptedLLM, call, spent_today
 
+pytestmark = pytest.mark.engine
+
 HOME = {"client": "openai", "model": "ours", "base_url": "http://127.0.0.1:8080/v1"}
 LOADING = ProviderUnavailable("loading", status=503, code=LOADING_CODE)
 

@@ -11,6 +11,8 @@ from evennia_ai.models import Compaction, Message
 from evennia_ai.signals import compaction_finished, compaction_started
 from tests.scripted import LLMReply, call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def talkative(mira, ann):

@@ -14,6 +14,8 @@ from evennia_ai.store.journal import Journal
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 LONG = "seen {} " + "and more " * 40
 
 

@@ -6,6 +6,8 @@ from evennia_ai.messages import Heard
 from evennia_ai.models import Event
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 SECRET = "the gold is under the stone"
 
 

@@ -16,6 +16,8 @@ from evennia_ai.store.plans import DayPlan
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 ASKING = ModelProfile("test", client="openai", model="scripted")
 ALL_DAY = "\n".join(
     json.dumps({"from": begin, "to": end, "what": what, "where": where})

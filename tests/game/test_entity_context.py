@@ -14,6 +14,8 @@ from evennia_ai.turn.people import describe_present
 from tests.game.profile_values import history, set_attribute
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 ASKING = ModelProfile("test", client="openai", model="scripted")
 
 

@@ -8,6 +8,8 @@ from evennia_ai.store.server_settings import change_wishes, wishes
 from tests.game.test_players import forget, talk
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 SECRET = "My ship is called the Grey Heron"
 
 

@@ -8,6 +8,8 @@ from evennia_ai.store.goal_records import Goals
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 def use(game, speaker, tool, line="say Mira, a word", **arguments):
     """Have Mira use a tool at somebody's word; returns what she was told."""

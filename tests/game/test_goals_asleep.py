@@ -9,6 +9,8 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply
 from evennia_ai.sleep.goal_review import review_goals
 
+pytestmark = pytest.mark.engine
+
 ASKING = ModelProfile("test", client="openai", model="scripted")
 DAY_S = 86_400
 STEPS = "\n".join(json.dumps({"step": text}) for text in ("Ask Bob.", "Search the cellar."))

@@ -7,6 +7,8 @@ from evennia_ai.models import Event, ModelCall, Turn
 from evennia_ai.policy.conversation.addressing import NO_CALLS_LEFT
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 BUDGET, LINES = 2, 6
 HOUR_S = 3_600
 

@@ -5,6 +5,8 @@ import pytest
 from evennia_ai.models import Event, ModelCall
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 GUARDS = 20
 PERSONA = "You guard the gate of the castle by day and night."
 

@@ -15,6 +15,8 @@ from evennia_ai.store.rows import delete_rows, message_from_row
 from tests.game.conftest import flat
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def builder(game, tavern, mira):

@@ -7,6 +7,8 @@ from evennia_ai.policy.context.projection import CompactionRecord
 from tests.game.conftest import flat
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def old_talk(mira, ann, bob):

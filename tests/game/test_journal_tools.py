@@ -11,6 +11,8 @@ from evennia_ai.tools.journal import AddJournalEntryTool, add_journal_entry
 from tests.faults.own_database import Full
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def use(game, mira, ann):

@@ -18,6 +18,8 @@ from tests.game import purge_scene
 from tests.game import recalled_lines_scene as scene
 from tests.game.recalled_lines_scene import ANN, BOB, Recalling, heard
 
+pytestmark = pytest.mark.engine
+
 mind, log = scene.mind, purge_scene.log
 
 

@@ -5,6 +5,8 @@ import pytest
 from evennia_ai.models import Lore
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def mira(game, tavern):

@@ -8,6 +8,8 @@ from evennia_ai.models import Event, ToolCall, Turn
 from evennia_ai.store.recovery import lost_turns, recover_lost_turn
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def open_turn(game, ann, mira):

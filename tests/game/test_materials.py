@@ -6,6 +6,8 @@ from evennia_ai.models import Compaction, Message
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def talk(game, mira, ann):

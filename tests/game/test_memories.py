@@ -15,6 +15,8 @@ from evennia_ai.tools.registry import load_registry
 from tests.game.profile_values import set_attribute
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 ANN, BOB = frozenset({"#5"}), frozenset({"#6"})
 
 

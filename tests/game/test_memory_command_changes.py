@@ -18,6 +18,8 @@ from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 told, ask, builder, ring = scene.told, scene.ask, scene.builder, scene.ring
 
 

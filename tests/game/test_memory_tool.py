@@ -9,6 +9,8 @@ from evennia_ai.ports import ToolContext
 from tests.game.profile_values import set_attribute
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def search(game, mira, ann):

@@ -14,6 +14,8 @@ from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.profiles import EntityProfiles
 
+pytestmark = pytest.mark.engine
+
 CHAINS, WRITES = 8, 100
 REFUSED = 9  # every so many writes
 STEP_S = 0.05

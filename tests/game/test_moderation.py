@@ -15,6 +15,8 @@ from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.services.moderation import Moderation
 from tests.scripted import ScriptedLLM, call
 
+pytestmark = pytest.mark.engine
+
 ASKED = []
 
 

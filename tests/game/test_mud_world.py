@@ -8,6 +8,8 @@ from evennia_ai.models import Message
 from tests.bench.mud_world import FACT, PROMISED, WHISPER, Size, make_world
 from tests.bench.mud_world_lived import MEANING, NEWEST, WORDS, Lived
 
+pytestmark = pytest.mark.campaign
+
 WORLD = make_world(Size(assistants=3, players=8, days=20, regulars=6, kinds=5, idle=5), 3)
 
 

@@ -11,6 +11,8 @@ from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 ASKING = ModelProfile("test", client="openai", model="scripted")
 DEBT = "I owe you three silver."
 BROTHER = "My brother's called Edric."

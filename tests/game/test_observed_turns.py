@@ -9,6 +9,8 @@ from evennia_ai.services.observed_turns import ObservedTurns, make_turns
 from evennia_ai.store.turns import TableTurns
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 class Recorder:
     """An observer that keeps what it is told."""

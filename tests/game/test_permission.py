@@ -60,10 +60,11 @@ def cast(game, tavern):
     return {name: people[name].dbref if name in people else name for name in PASSED}
 
 
-@pytest.mark.parametrize("name", PASSED)
-@pytest.mark.parametrize("lock", LOCKS)
-def test_what_each_author_passes(cast, name, lock):
-    assert People().all_may(frozenset({cast[name]}), lock) is (lock in PASSED[name])
+def test_what_each_author_passes(cast):
+    def passed(name):
+        return {lock for lock in LOCKS if People().all_may(frozenset({cast[name]}), lock)}
+
+    assert {name: passed(name) for name in PASSED} == PASSED
 
 
 @settings(

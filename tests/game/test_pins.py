@@ -1,7 +1,11 @@
 """What an assistant keeps in mind for good stands in every prompt, for those who may know it."""
 
+import pytest
+
 from evennia_ai.messages import make_message
 from tests.scripted import call
+
+pytestmark = pytest.mark.engine
 
 
 def pin(game, speaker, text, line="say Mira, remember this"):

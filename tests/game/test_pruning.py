@@ -17,6 +17,8 @@ from tests.forgetting import forget_chunk
 from tests.game.profile_values import set_attribute
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 ASKING = ModelProfile("test", client="openai", model="scripted")
 
 

@@ -16,6 +16,8 @@ from evennia_ai.store.search import message_page
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ANN, BOB, counts, seqs
 
+pytestmark = pytest.mark.engine
+
 log, purged = scene.log, scene.purged
 
 

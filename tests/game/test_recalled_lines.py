@@ -13,6 +13,8 @@ from evennia_ai.store.lines import KEPT
 from tests.game import recalled_lines_scene as scene
 from tests.game.recalled_lines_scene import ANN, BOB, BOTH, Counting, heard, said
 
+pytestmark = pytest.mark.engine
+
 mind = scene.mind
 
 

@@ -15,6 +15,8 @@ from evennia_ai.store.journal import Journal
 from tests.forgetting import forget_chunk
 from tests.game.conftest import flat
 
+pytestmark = pytest.mark.engine
+
 ASKING = ModelProfile("test", client="openai", model="scripted")
 
 

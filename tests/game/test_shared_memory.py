@@ -1,5 +1,7 @@
 """What one character learns, others of its group tell with its source."""
 
+import pytest
+
 from evennia_ai.assistant_script import sleep_through
 from evennia_ai.models import SharedEntry
 from evennia_ai.offline.brain import OfflineBrain
@@ -8,6 +10,8 @@ from tests.game import shared_memory_scene as scene
 from tests.game.conftest import gateway_to
 from tests.game.shared_memory_scene import BRIDGE, asked_for, learn
 from tests.scripted import call
+
+pytestmark = pytest.mark.engine
 
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows

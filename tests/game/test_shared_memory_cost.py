@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import Deferred, fail
@@ -13,6 +14,8 @@ from evennia_ai.policy.records.shared_memory import MOST_TOLD
 from evennia_ai.store.shared_entries import MOST_HEARD, SharedEntryStore
 from tests.game import shared_memory_scene as scene
 from tests.game.shared_memory_scene import BRIDGE, learn
+
+pytestmark = pytest.mark.engine
 
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows

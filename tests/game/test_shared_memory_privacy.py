@@ -8,6 +8,8 @@ from tests.game import shared_memory_scene as scene
 from tests.game.shared_memory_scene import learn
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows
 

@@ -10,6 +10,8 @@ from tests.forgetting import forget_chunk
 from tests.game import shared_memory_scene as scene
 from tests.game.shared_memory_scene import BRIDGE, asked_for, learn
 
+pytestmark = pytest.mark.engine
+
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows
 

@@ -16,6 +16,8 @@ from tests.game.conftest import flat
 from tests.game.test_sleep_timer import fill
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 GOOD = {"success": True, "stored": 2}
 
 

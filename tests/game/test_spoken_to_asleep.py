@@ -8,6 +8,8 @@ from evennia_ai.models import Compaction, Event, SleepPass
 from tests.game.test_sleep_timer import fill
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 MUMBLES = "Mira mumbles in the middle of a dream: a moment more ..."
 
 

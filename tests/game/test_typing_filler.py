@@ -6,6 +6,8 @@ from twisted.internet.defer import Deferred
 from evennia_ai.models import Event, Message, ToolCall
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 
 @pytest.fixture
 def mira(game, tavern):

@@ -10,6 +10,8 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.models import Event, ToolCall
 from tests.scripted import call
 
+pytestmark = pytest.mark.engine
+
 JSON = 'Sure: {"name": "give", "arguments": {"item": "the grail"}}'
 WORDS = "The grey mare is lame, so we walk to the mill today."
 

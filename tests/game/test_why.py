@@ -11,7 +11,7 @@ from evennia_ai import models
 from evennia_ai.store.forget import Forgetting
 from tests.scripted import call
 
-pytestmark = [pytest.mark.game, pytest.mark.django_db]
+pytestmark = [pytest.mark.game, pytest.mark.django_db, pytest.mark.engine]
 
 
 @pytest.fixture

@@ -24,13 +24,23 @@ DIGEST = "from tests.simulation.schedule import Simulation as S\n{body}"
 TWENTY = "for n in range(20): s = S(n); s.run(); print(s.digest())"
 
 
-def broken_promises(seeds):
-    """Return the violations of these games, each with the command that replays it."""
-    return [
-        f"python -m tests.simulation --seed {seed}: {violation}"
-        for seed in seeds
-        for violation in Simulation(seed).run()
-    ]
+class Played:
+    """Games that were played: their violations, and the first of them to be looked at."""
+
+    def __init__(self, seeds):
+        self.games = []
+        self.violations = []
+        for seed in seeds:
+            game = Simulation(seed)
+            replay = f"python -m tests.simulation --seed {seed}"
+            self.violations += [f"{replay}: {violation}" for violation in game.run()]
+            if len(self.games) < GAMES_LOOKED_AT:
+                self.games.append(game)
+
+
+@pytest.fixture(scope="module")
+def played():
+    return Played(range(GAMES))
 
 
 def digests(hash_seed):
@@ -47,14 +57,14 @@ def digests(hash_seed):
 
 
 @pytest.mark.campaign
-def test_a_thousand_games_break_no_promise():
-    assert broken_promises(range(GAMES)) == []
+def test_a_thousand_games_break_no_promise(played):
+    assert played.violations == []
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(A_SOAK_S)
 def test_fifty_thousand_games_break_no_promise():
-    assert broken_promises(range(GAMES, GAMES + GAMES_A_SOAK)) == []
+    assert Played(range(GAMES, GAMES + GAMES_A_SOAK)).violations == []
 
 
 def test_a_seed_always_gives_the_same_game():
@@ -63,11 +73,10 @@ def test_a_seed_always_gives_the_same_game():
     assert len(set(first)) == len(first)
 
 
-def test_the_games_are_worth_playing():
+@pytest.mark.campaign
+def test_the_games_are_worth_playing(played):
     """Check that all faults and outcomes occur, since only these are tested."""
-    games = [Simulation(seed) for seed in range(GAMES_LOOKED_AT)]
-    for game in games:
-        game.run()
+    games = played.games
     told = "\n".join(line for game in games for line in game.trace)
     signs = ("KILLED before", "KILLED after", "is refused", "reload", "whispers", "DOES give")
     for sign in (*signs, "falls asleep", "wakes up", "is undone"):

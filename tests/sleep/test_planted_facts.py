@@ -40,6 +40,7 @@ def test_facts_stand_in_the_prompt_of_a_question_whoever_sums_up(gateway):
     assert asked.leaks == []
 
 
+@pytest.mark.campaign
 def test_what_has_no_room_below_a_summary_is_called_to_mind():
     talk = make_talk(turns=600, facts=100, seed=7)
     script = make_script(Hostile(), 8_000)
