@@ -5,7 +5,6 @@ Each call runs several steps side by side, prints one line for each, and closes 
 
     python -m tests.run test            what you run before a commit, on one interpreter
     python -m tests.run more            the other interpreters, the campaigns, all servers
-    python -m tests.run all             both at once, which leaves no core idle between them
     python -m tests.run bench|soak|real the measurements
     python -m tests.run screenshots     the pictures of the documentation
 

@@ -55,12 +55,12 @@ from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.store.overheard import OverheardQueue
 from evennia_ai.store.reactor_connection import guard_reactor
 from evennia_ai.store.schema import schema_trouble
+from evennia_ai.store.server_settings import SWITCH
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
 
 REVIVAL_S = 15.0
-SWITCH = "evennia_ai_switched_off"
 
 
 class AssistantService(Service):
@@ -79,7 +79,6 @@ class AssistantService(Service):
         self.accepting = self.quiet = False
         self.switched_off = self.schema_trouble = ""
         self.startup = StartupRecovery(self)
-        self.switch_key = SWITCH
         self.slices = TimeSlices(clock)
         self.lines, self.overheard = RoomLines(clock), OverheardQueue(clock, self.now)
         settings = SettingReader()

@@ -23,6 +23,7 @@ from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.liveness import BEAT_S, Watched, dead, watch
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.processes import BUSY, TAKEN, SharedProcess, SingleProcess
+from evennia_ai.store.server_settings import SWITCH
 
 log = Logger()
 
@@ -149,7 +150,7 @@ class ServerProcesses:
     def _follow_switch(self) -> None:
         """Stop or start all assistants as an admin did in another process."""
         service = self.service
-        stopped = ServerConfig.objects.filter(db_key=service.switch_key).exists()
+        stopped = ServerConfig.objects.filter(db_key=SWITCH).exists()
         if stopped and not service.switched_off:
             service.switch_off(STOPPED_ELSEWHERE)
         elif service.switched_off and not stopped:

@@ -17,6 +17,8 @@ from evennia_ai.store.brief_transaction import brief_transaction
 MARKS = "evennia_ai_deletion_marks"
 # Who waits to be forgotten, and by whom: kept until it is done, so that a restart resumes it.
 WISHES = "evennia_ai_to_forget"
+# Why an admin stopped all assistants.
+SWITCH = "evennia_ai_switched_off"
 # What is known of model endpoints.
 FACTS = "evennia_ai_endpoints"
 

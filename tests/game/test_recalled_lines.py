@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from django.db import OperationalError
 
 from evennia_ai.memory.index_cache import IndexCache

@@ -10,6 +10,7 @@ from evennia_ai.models import Event, Lease, ServerProcess, ToolCall, Turn
 from evennia_ai.policy.liveness import BEAT_S, DEAD_S
 from evennia_ai.services.server_processes import slot
 from evennia_ai.store.processes import BUSY, HELD, TAKEN, SharedProcess, SingleProcess
+from evennia_ai.store.server_settings import SWITCH
 from tests.faults.process_scene import pass_time
 from tests.game.conftest import gateway_to
 from tests.scripted import call
@@ -221,10 +222,10 @@ def test_an_endpoint_that_another_process_paused_is_paused_here(game, shared, mi
 def test_a_stop_of_all_assistants_reaches_every_process(game, shared, mira, admin):
     from evennia.server.models import ServerConfig
 
-    ServerConfig.objects.create(db_key=shared.switch_key, db_value="a fire")
+    ServerConfig.objects.create(db_key=SWITCH, db_value="a fire")
     live_on(game, BEAT_S)
     assert shared.switched_off
-    ServerConfig.objects.filter(db_key=shared.switch_key).delete()
+    ServerConfig.objects.filter(db_key=SWITCH).delete()
     live_on(game, BEAT_S)
     assert not shared.switched_off
 
