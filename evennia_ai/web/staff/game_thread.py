@@ -67,11 +67,15 @@ def services() -> GameServices:
 
 
 def find_script(assistant: int) -> GameScript:
-    """Return an assistant, on the reactor's thread; raises Missing. Evennia's cache has most."""
+    """Return an assistant, on the reactor's thread; raises Missing and StoreUnavailable.
+
+    Evennia's cache has most.
+    """
     script = AssistantScript.get_cached_instance(assistant)
     script = script or AssistantScript.objects.filter(id=assistant, db_key=SCRIPT_KEY).first()
     if not isinstance(script, AssistantScript) or script.obj is None:
         raise Missing("There is no such assistant.")
     add_assistant_mixin(script.obj)  # perhaps a game's code attached it by hand
     found: GameScript = script
+    found.services.processes.refresh(found)
     return found

@@ -12,6 +12,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import AssistantError
 from evennia_ai.game import memory_acts, memory_reading
+from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.memory_reading import may_read
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
@@ -95,7 +96,7 @@ def ensure_may_read(script: GameScript, reader: Reader, account: int) -> None:
         return
     character: Any = script.character
     user: Any = AccountDB.objects.get(id=account)
-    own = {*user.characters, *user.get_all_puppets()}
+    own = {*listed_by(user), *user.get_all_puppets()}
     if not any(character.access(one, right) for one in own for right in ("edit", "control")):
         raise Refused(
             f"None of your characters may edit {page_text(script.character_name, 60)}. "
