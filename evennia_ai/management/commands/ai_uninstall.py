@@ -40,14 +40,14 @@ class Command(BaseCommand):
         """Show the data, ask, delete, and say what the admin must do next."""
         if evennia.DefaultScript is None:
             evennia._init()
-        from evennia_ai.management import uninstall
+        from evennia_ai.management import backup, uninstall
 
         traces = uninstall.find_traces()
         self.show(traces)
         if options["dry_run"]:
             self.stdout.write("Nothing was changed.")
             return
-        if uninstall.is_running():
+        if backup.is_running():
             raise CommandError(
                 "The game is running and would write new data. Run `evennia stop` first."
             )
