@@ -12,7 +12,7 @@ ERROR_KINDS: Mapping[str, str] = {
     "memory": "long-term memory is unavailable",
     "busy": "too many model calls at once",
     "quota": "the account at the provider is used up",
-    "budget": "a budget of today is used up",
+    "budget": "a budget of today does not allow the call",
     "stopped": "an admin stopped all model calls",
     "rejected": "the model refused the request",
     "misconfigured": "a key, address or model name is wrong",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import evennia
@@ -19,6 +21,21 @@ STILL_WRITE_AHEAD = (
     "The database is still in write-ahead mode, since another process has it open. End that "
     "process, and run this command again before you start the game."
 )
+
+
+SHOWN_OF_A_FOLDER = 20
+
+
+def code_lines(code: Sequence[str]) -> Iterator[str]:
+    """Yield the game's own lines to remove; of a folder with many of them only their number."""
+    folders: dict[str, list[str]] = {}
+    for line in code:
+        folders.setdefault("/".join(Path(line.partition(":")[0]).parts[:-1][:1]), []).append(line)
+    for folder, lines in folders.items():
+        if len(lines) > SHOWN_OF_A_FOLDER:
+            yield f"Remove these yourself: {len(lines):,} lines in {folder or 'this folder'}/"
+        else:
+            yield from (f"Remove this yourself: {line}" for line in lines)
 
 
 class Command(BaseCommand):
@@ -70,8 +87,8 @@ class Command(BaseCommand):
             )
         for name, count in traces.attributes.items():
             write(f"Attribute {name}: on {count} characters.")
-        for line in traces.code:
-            write(f"Remove this yourself: {line}")
+        for line in code_lines(traces.code):
+            write(line)
 
     def confirmed(self) -> bool:
         """Return True if the admin types yes; without a terminal the answer is no."""
