@@ -9,6 +9,7 @@ ERROR_KINDS: Mapping[str, str] = {
     "unavailable": "the model is unavailable",
     "deadline": "the model did not reply in time",
     "circuit": "the model is paused after failures",
+    "unspoken": "the model's reply could not be spoken",
     "memory": "long-term memory is unavailable",
     "busy": "too many model calls at once",
     "quota": "the account at the provider is used up",
