@@ -198,6 +198,7 @@ The Gilded Gull is open.
 
   Where    telnet localhost {ports.telnet}
            http://localhost:{ports.web}/webclient in a browser
+           http://localhost:{ports.web}/ai/ for the staff pages
   As       {account(known.player, known.player_password)}   a player
            {account(known.admin, known.admin_password)}   the superuser
   Model    {known.mind}
