@@ -75,8 +75,8 @@ def restore(database: Path, file: Path) -> Path | None:
     Raises CommandError if the backup cannot be used or the game does not end, and changes nothing.
     """
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    copy, kept = (database.with_stem(f"{database.stem}-{word}") for word in ("restored", stamp))
-    copy.unlink(missing_ok=True)
+    kept = database.with_stem(f"{database.stem}-{stamp}")
+    copy = kept.with_suffix(".restoring")
     try:
         copy_database(file, copy)
         fault = fault_of(copy)

@@ -173,7 +173,7 @@ def test_a_folder_with_many_lines_is_counted_so_that_settings_are_seen(scene, ca
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "settings.py").write_text("import evennia_ai\n" * count)
     told = run(capsys, yes=True)
-    assert "Remove these yourself: 39 lines in tests/\n" in told
+    assert "Remove these yourself: 39 lines in tests\n" in told
     assert told.count("Remove this yourself: server/conf/settings.py:") == 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,19 +22,15 @@ STILL_WRITE_AHEAD = (
     "The database is still in write-ahead mode, since another process has it open. End that "
     "process, and run this command again before you start the game."
 )
-
-
 SHOWN_OF_A_FOLDER = 20
 
 
 def code_lines(code: Sequence[str]) -> Iterator[str]:
     """Yield the game's own lines to remove; of a folder with many of them only their number."""
-    folders: dict[str, list[str]] = {}
-    for line in code:
-        folders.setdefault("/".join(Path(line.partition(":")[0]).parts[:-1][:1]), []).append(line)
-    for folder, lines in folders.items():
+    for folder, group in groupby(code, lambda line: Path(line.partition(":")[0]).parts[0]):
+        lines = list(group)
         if len(lines) > SHOWN_OF_A_FOLDER:
-            yield f"Remove these yourself: {len(lines):,} lines in {folder or 'this folder'}/"
+            yield f"Remove these yourself: {len(lines):,} lines in {folder}"
         else:
             yield from (f"Remove this yourself: {line}" for line in lines)
 
