@@ -99,6 +99,12 @@ class MemoryUnavailable(ProviderUnavailable):
     kind = "memory"
 
 
+class NothingSpoken(ProviderUnavailable):
+    """The model replied, but with nothing that could be spoken or done."""
+
+    kind = "unspoken"
+
+
 class Busy(ProviderUnavailable):
     """Too many calls are running and the queue is full: no call was made."""
 

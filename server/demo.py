@@ -198,6 +198,7 @@ The Gilded Gull is open.
 
   Where    telnet localhost {ports.telnet}
            http://localhost:{ports.web}/webclient in a browser
+           http://localhost:{ports.web}/ai/ for the staff pages
   As       {account(known.player, known.player_password)}   a player
            {account(known.admin, known.admin_password)}   the superuser
   Model    {known.mind}
@@ -214,19 +215,16 @@ def account(name: str, password: str) -> str:
 
 def stop() -> None:
     """Stop portal and server; kill them if they do not respond."""
-    if not (running.portal_pid(ROOT) or running.server_pid(ROOT)):
+    pids = [pid for pid in (running.portal_pid(ROOT), running.server_pid(ROOT)) if pid]
+    if not pids:
         say("The demo is not running.")
         return
     use_ports(record.load(RECORD))
     evennia("stop", dict(os.environ))
-    if not running.wait_until(is_down, STOP_TIMEOUT_S):
+    # A process deletes its pid file before it closes the database, so the pids decide.
+    if not running.wait_until(lambda: not any(map(running.is_alive, pids)), STOP_TIMEOUT_S):
         running.kill_game(ROOT)
     say("The demo has stopped. `make demo` continues the same game.")
-
-
-def is_down() -> bool:
-    """Return True if neither portal nor server of this copy runs."""
-    return not (running.portal_pid(ROOT) or running.server_pid(ROOT))
 
 
 if __name__ == "__main__":

@@ -182,7 +182,8 @@ class AICommand(MuxCommand):
         if not shown:
             self.msg(f"{name} {if_none}")
             return
-        footer = f"|xPage {page.number} of {page.pages}, times in {self.reader.zone}.|n"
+        none = f"There is no page {page.asked}. " if page.asked > page.pages else ""
+        footer = f"|x{none}Page {page.number} of {page.pages}, times in {self.reader.zone}.|n"
         if page.number < page.pages:
             typed = "/".join([self.key, *self.switches])
             footer += f" Older: |w{typed} {name} = {word}{page.number + 1}|n"

@@ -176,7 +176,7 @@ def dry_run_lines(script: GameScript, heard: Heard, result: DryRun) -> list[str]
 def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     """Return the lines of one model call and its reply."""
     usage, took_ms = step.cost.usage, step.cost.duration_ms
-    tokens = f"about {step.cost.estimated_tokens} tokens"
+    tokens = f"about {step.cost.estimated_tokens or 'no'} tokens"
     if usage and usage != NO_USAGE:
         cached = "" if usage.cached_tokens is None else f" ({usage.cached_tokens} cached)"
         tokens = f"{usage.prompt_tokens} tokens{cached}, reply {usage.completion_tokens}"

@@ -52,7 +52,7 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
       aihistory <character> = since <time>, until <time>, player <name>,
                               search <words>, page <page>
       aihistory/since, /until, /player or /search <character> = <value>
-      aihistory/turns <character> [= <page>]
+      aihistory/turns <character> [= <page>, or turn <number>]
       aihistory/unanswered <character> [= <page>]
       aihistory/compactions <character> [= <page>]
       aihistory/compaction <character> = <number>
@@ -133,10 +133,13 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
     do_since = do_until = do_player = do_search = do_find = do_default
 
     def do_turns(self, script: GameScript) -> None:
-        page = turn_page(script.id, page_number(self.rhs), TURNS_A_PAGE)
+        typed = (self.rhs or "").strip()
+        only = page_number(typed.removeprefix("turn ")) if typed.startswith("turn ") else None
+        page = turn_page(script.id, 1 if only else page_number(typed), TURNS_A_PAGE, only)
         public = public_calls(page.rows)
         lines = [line for turn in page.rows for line in turn_lines(turn, public, self.reader)]
-        self.show_page(shown_name(script), lines, page, NOTHING_SAID)
+        none = f"has no turn {only}." if only else NOTHING_SAID
+        self.show_page(shown_name(script), lines, page, none)
 
     def do_unanswered(self, script: GameScript) -> None:
         rows = unanswered(assistant_id=script.id)

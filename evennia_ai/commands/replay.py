@@ -56,7 +56,7 @@ class CmdAIReplay(AICommand):
         profile = self.find_profile(script, name.strip())
         calls = self.find_calls(script, page_number(number))
         shown = clean_output(f"{profile.name}:{profile.model}", 60)
-        self.msg(f"Asking {shown} for {len(calls)} replies ...")
+        self.msg(f"Asking {shown} again; calls: {len(calls)} ...")
         return self.replay(script, calls, profile)
 
     def find_profile(self, script: GameScript, name: str) -> ModelProfile:

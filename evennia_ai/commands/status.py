@@ -114,7 +114,7 @@ def activity_lines(
             count = len(script.character.ai_goals.open())
             plan = script.occupation() if reader.may(PUBLIC_MEMORIES) else ()
             about = [f"about to {line.text}" for line in plan]
-            after = [f"after {count} thing{'s' if count > 1 else ''}"] if count else []
+            after = [f"{count} open goal{'s' if count > 1 else ''}"] if count else []
             if about or after:
                 yield script, clean_output("; ".join([*about, *after]), 160)
 
@@ -127,7 +127,8 @@ def window_lines(scripts: Sequence[GameScript]) -> list[str]:
         if profile.client == "openai":
             known = window_known(profile)
             amount = f"{known.tokens:,} tokens, " if known.tokens else ""
-            line = f"Context window of {profile.name}:{profile.model}: {amount}{known.source}."
+            name = f"{profile.name}:{profile.model}".rstrip(":")
+            line = f"Context window of {name}: {amount}{known.source}."
             lines.append(clean_output(line, 160))
     return list(dict.fromkeys(lines))
 

@@ -177,7 +177,9 @@ class AssistantContextMixin(ScriptPart):
         """Read the settings again. A bad value is replaced by its default and reported."""
         chosen = choose_settings(game_settings(), self.own_settings(), self.services.profiles)
         profile = self.services.endpoints.told(chosen.profile)
-        self.ndb.profile = profile
+        before, self.ndb.profile = self.ndb.profile, profile
+        if before and (before.name, before.model) != (profile.name, profile.model):
+            self.warnings.clear()  # they were about the other model
         self.ndb.config = fit_settings(chosen.values, profile, self.prompt_tokens)
         self.ndb.complaints = chosen.complaints
         for complaint in self.ndb.complaints:
@@ -194,7 +196,7 @@ class AssistantContextMixin(ScriptPart):
         """Log a problem once, and show it in ``aistatus`` until the server restarts."""
         if trouble not in self.warnings:
             self.warnings.append(trouble)
-            tell_once(self, trouble)
+            tell_once(self, trouble, about="")
 
     @property
     def warnings(self) -> list[str]:

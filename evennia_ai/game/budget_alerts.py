@@ -15,14 +15,15 @@ from evennia_ai.policy.limits.budgets import ASSISTANT, OWNER, USED_UP, Account,
 log = Logger()
 
 NAME_CHARS = 60
-UNTIL_TOMORROW = "; calls that could exceed it are refused until midnight UTC"
+UNTIL_TOMORROW = "; calls that could exceed the limit are refused until midnight UTC"
 
 
 def warn_of_budget(use: BudgetUse) -> None:
     """Tell staff of one budget: server log and staff channel. `aistatus` shows it, too."""
     until = UNTIL_TOMORROW if use.level == USED_UP else ""
     whose = clean_output(whose_budget(use.account), NAME_CHARS)
-    line = f"{' '.join(filter(None, (use.name, whose)))}: {use}{until}. See aicost."
+    name = " ".join(filter(None, (use.name, whose)))
+    line = f"{name}: {use} ({use.percent}%){until}. See aicost."
     log.warn("evennia_ai: {line}", line=line)
     tell_channel(f"AI characters: {line}")
 

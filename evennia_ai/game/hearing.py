@@ -248,7 +248,7 @@ def dbref_of(obj: Any) -> str:
 
 
 def introduce(character: Character, player: Any) -> None:
-    """Tell a player what the character is, the first time they talk to any assistant."""
+    """Tell a player what the character is, before they first talk to or hear any assistant."""
     if not player.has_account or read_attribute(player, "ai_introduced"):
         return
     try:

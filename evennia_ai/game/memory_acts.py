@@ -92,7 +92,7 @@ def undo_memory(script: GameScript, reader: Reader) -> tuple[str, str]:
         HEARD_SINCE: f"{step['entry']} stays: somebody told the character the same since then.",
     }
     said = sentences.get(outcome, f"Undone: {undo_line(step)}.")
-    return step["entry"], f"{said} ({len(editor.steps.ids())} more.)"
+    return step["entry"], f"{said} ({len(editor.steps.ids())} more to undo.)"
 
 
 def ensure_own_words(character: Any, entry: Record) -> None:

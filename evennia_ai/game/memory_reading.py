@@ -61,10 +61,10 @@ def readable_page(
     found = yield spread(put, ids, time_of, piece=200)
     times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
     pages = max(1, -(-len(times) // size))
-    number = min(number, pages)
+    asked, number = number, min(number, pages)
     wanted = times[(number - 1) * size : number * size]
     rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
-    return Page(number, pages, rows), len(ids) - len(times)
+    return Page(number, pages, rows, asked), len(ids) - len(times)
 
 
 @inlineCallbacks

@@ -71,7 +71,7 @@ def mode_of(script: Any) -> str:
     """Return what an assistant is doing, in a word."""
     if getattr(script.character, "assistant", None) is None:
         return "deaf"
-    if not script.is_on:
+    if not script.is_on or getattr(script.services, "switched_off", False):
         return "stopped"
     if script.character.has_account:
         return "puppeted"

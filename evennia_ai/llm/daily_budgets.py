@@ -143,6 +143,10 @@ class DailyBudgets:
         use = BudgetUse(account, ledger.unit, spent, limit, refused=True)
         if limit:  # 0 allows no call, on purpose
             self._tell_once(ledger, use)
+        if spent < limit:
+            return BudgetExhausted(
+                f"{use.name}: {use} ({use.percent}%), and this call could exceed the limit."
+            )
         amount = limit if ledger.unit == budgets.TOKENS else money_words(limit)
         return BudgetExhausted(f"{use.name} of {amount} {ledger.unit} for today is used up.")
 

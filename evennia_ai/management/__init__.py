@@ -1,1 +1,1 @@
-"""Commands for the shell: ``evennia ai_uninstall``."""
+"""Commands for the shell, such as ``evennia ai_backup``."""

@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 import shutil
-import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +38,6 @@ ATTRIBUTES = tuple(name for name in TYPES if name.startswith("ai_"))
 EVENNIA_MENU = "evennia.utils.evmenu."
 CHUNK = 500
 ROWS_A_PROGRESS_LINE = 10_000
-CONNECT_TIMEOUT_S = 1.0
 IN_CODE = (PACKAGE, "AI_ASSISTANT")
 
 Say = Callable[[str], Any]
@@ -55,16 +52,6 @@ class Traces:
     typeclasses: dict[str, int]  # objects by the path of their typeclass of ours
     attributes: dict[str, int]  # characters by the name or the type of an Attribute
     code: list[str]  # lines in the game's own files that name us, as ``file:line: text``
-
-
-def is_running() -> bool:
-    """Return True if a portal answers on the game's AMP port."""
-    with (
-        suppress(OSError),
-        socket.create_connection((settings.AMP_HOST, settings.AMP_PORT), CONNECT_TIMEOUT_S),
-    ):
-        return True
-    return False
 
 
 def find_traces() -> Traces:

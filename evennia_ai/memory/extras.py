@@ -9,8 +9,6 @@ from typing import Any
 
 from evennia_ai.errors import ConfigError
 
-DISTRIBUTION = "evennia-ai"
-
 
 @dataclass(frozen=True)
 class Extra:
@@ -32,7 +30,7 @@ class Extra:
             return ""
         return (
             f"{self.package} is not installed: {self.consequence}. "
-            f"To get it: pip install '{DISTRIBUTION}[{self.name}]'"
+            f"To get it: pip install '.[{self.name}]' in the checkout that you installed from"
         )
 
     def load(self) -> Any:

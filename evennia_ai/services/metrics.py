@@ -120,7 +120,7 @@ class Metrics:
         )
         yield self._gauge("stopped", "1 while an admin has stopped all assistants.", {(): off})
         yield self._gauge("info", "The version of the package.", {(__version__,): 1}, "version")
-        modes = {(mode,): number for mode, number in count_by_mode().items()}
+        modes = {(mode,): number for mode, number in count_by_mode(off).items()}
         yield self._gauge("assistants", "Assistants by what they do.", modes, "mode")
         in_flight: dict[tuple[str, ...], float] = {}
         paused: dict[tuple[str, ...], float] = {}

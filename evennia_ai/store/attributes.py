@@ -76,12 +76,13 @@ def read_attribute(obj: Any, name: str) -> Any:
     return value
 
 
-def tell_once(obj: Any, trouble: str) -> None:
-    """Log what is wrong with a stored value of an object, once in this process."""
+def tell_once(obj: Any, trouble: str, about: str = "a stored value is ignored: ") -> None:
+    """Log what is wrong with an object, once in this process; ``about`` begins the sentence."""
     told = obj.ndb.ai_told or set()
     if trouble not in told:
         obj.ndb.ai_told = {*told, trouble}
-        log.warn("{subject!s}: a stored value is ignored: {trouble}", subject=obj, trouble=trouble)
+        name = getattr(obj, "character_name", "") or str(obj)
+        log.warn("{name}: {about}{trouble}", name=name, about=about, trouble=trouble)
 
 
 def write_attribute(obj: Any, name: str, value: Any) -> None:

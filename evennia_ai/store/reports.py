@@ -29,15 +29,16 @@ class Page:
     number: int
     pages: int
     rows: list[Any]
+    asked: int = 0  # the page that was wanted, if that is older than the last
 
 
 def paged(rows: Any, number: int, size: int) -> Page:
     """Return one page of a queryset; the last page if the number is too high."""
     rows = rows.order_by("-id")
     pages = max(1, -(-rows.count() // size))
-    number = min(max(1, number), pages)
+    asked, number = number, min(max(1, number), pages)
     start = (number - 1) * size
-    return Page(number, pages, list(rows[start : start + size])[::-1])
+    return Page(number, pages, list(rows[start : start + size])[::-1], asked)
 
 
 def log_page(table: str, assistant_id: int, number: int, size: int) -> Page:
@@ -66,9 +67,9 @@ def turns_of_messages(assistant_id: int, seqs: Iterable[int]) -> dict[int, int |
     return dict(rows.values_list("id", "turn_id"))
 
 
-def turn_page(assistant_id: int, number: int, size: int) -> Page:
-    """Return turns with their events, model calls and tool calls."""
-    rows = rows_of(models.Turn, assistant_id)
+def turn_page(assistant_id: int, number: int, size: int, only: int | None = None) -> Page:
+    """Return turns, or ``only`` the one of a number, with their events and calls."""
+    rows = rows_of(models.Turn, assistant_id).filter(**({"id": only} if only else {}))
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
 
 
@@ -136,20 +137,26 @@ def having(**attributes: Any) -> Any:
     return scripts
 
 
-def ids_by_mode() -> dict[str, frozenset[int]]:
-    """Return the assistants that are stopped, and those that sleep, by their Attributes."""
-    stopped = frozenset(having(stopped=True).values_list("id", flat=True))
+def ids_by_mode(all_stopped: bool) -> dict[str, frozenset[int]]:
+    """Return the assistants that are stopped, and those that sleep, by their Attributes.
+
+    ``all_stopped`` is True after `aistop all`, which leaves the Attributes alone.
+    """
+    of = having() if all_stopped else having(stopped=True)
+    stopped = frozenset(of.values_list("id", flat=True))
     asleep = frozenset(having(operating_mode=ASLEEP).values_list("id", flat=True))
     return {"stopped": stopped, "asleep": asleep - stopped}
 
 
-def count_by_mode() -> dict[str, int]:
+def count_by_mode(all_stopped: bool) -> dict[str, int]:
     """Return how many assistants are awake, asleep and stopped."""
-    counts = {mode: len(ids) for mode, ids in ids_by_mode().items()}
+    counts = {mode: len(ids) for mode, ids in ids_by_mode(all_stopped).items()}
     return {"awake": having().count() - sum(counts.values()), **counts}
 
 
-def figures_of(scripts: list[dict[str, Any]], epoch: int, day: date) -> list[dict[str, Any]]:
+def figures_of(
+    scripts: list[dict[str, Any]], epoch: int, day: date, all_stopped: bool
+) -> list[dict[str, Any]]:
     """Return assistants, as columns of their scripts, with their mode and their figures of a day.
 
     ``epoch`` is the number of this server process.
@@ -158,7 +165,7 @@ def figures_of(scripts: list[dict[str, Any]], epoch: int, day: date) -> list[dic
     open_turns = models.Turn.objects.filter(ended_at=None, epoch=epoch)
     puppeted = frozenset(script["id"] for script in scripts if script["account"])
     thinking = frozenset(open_turns.values_list("assistant_id", flat=True))
-    found = ids_by_mode()
+    found = ids_by_mode(all_stopped)
     modes = {
         "stopped": found["stopped"],
         "puppeted": puppeted,

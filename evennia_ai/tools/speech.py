@@ -12,6 +12,7 @@ from evennia_ai.errors import NothingDone
 from evennia_ai.game.ai_mark import word_mark
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.heard_lines import Utterance
+from evennia_ai.game.hearing import introduce
 from evennia_ai.game.perception import (
     display_name,
     find_named,
@@ -76,6 +77,8 @@ def emote(context: ToolContext, arguments: TextArguments) -> str:
     if not may_be_heard_by(context, present):
         raise NothingDone("Others would see that, and this talk is private: whisper instead.")
     character, words = context.character, clean_words(context, arguments.text)
+    for person in present:
+        introduce(character, person)
     if has_short_description(character):
         deed, mapping = with_people(words, character, present)
         show(character, deed, "pose", actor=AtStart(character), **mapping)
@@ -120,6 +123,8 @@ def speak(context: ToolContext, text: str, **manner: Any) -> None:
     shown = bare_words(str(changed))
     raw = words if shown == escaped else plain(shown, len(shown))
     receivers = manner.get("receivers", ())
+    for person in receivers or listening_objects(character):
+        introduce(character, person)
     character.ndb.ai_utterance = Utterance(raw, receivers, bool(receivers))
     try:
         if shown == str(changed) or receivers:

@@ -10,7 +10,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.errors import ContextOverflow, ProviderError, ProviderUnavailable
+from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
 from evennia_ai.messages import (
     NOOP,
     SAY,
@@ -174,7 +174,7 @@ def act_on_reply(
 
 
 def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
-    """Return how a turn ended; raises ProviderUnavailable if the model neither spoke nor acted."""
+    """Return how a turn ended; raises NothingSpoken if the model neither spoke nor acted."""
     if progress.acted:
         return Outcome(ANSWERED)
     if NOOP in progress.done:
@@ -182,8 +182,8 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
     if progress.done and context.loop_mode == "single_action":
         return Outcome(NOTED, "it did something that nobody saw")
     if progress.refused:
-        raise ProviderUnavailable(f"The model's words were not spoken: {progress.refused}.")
-    raise ProviderUnavailable("The model's replies held nothing to say and nothing to do.")
+        raise NothingSpoken(f"The model's words were not spoken: {progress.refused}.")
+    raise NothingSpoken("The model's replies held nothing to say and nothing to do.")
 
 
 @inlineCallbacks

@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.errors import ProviderMisconfigured
-from evennia_ai.models import Event, Message
+from evennia_ai.models import Event, Message, Turn
 from tests.scripted import call
 
 
@@ -261,6 +261,20 @@ def test_turns_tell_what_set_each_off_and_how_it_ended(game, admin, guard):
     assert "done: Tavern: A warm room." in text
     assert "say: Nothing here." in text
     assert ": answered after" in text
+
+
+def test_one_turn_is_shown_by_its_number(game, admin, guard):
+    admin.do("aisetup Guard = You guard the gate.")
+    for line in ("Hello, Guard.", "Well met, Guard."):
+        game.model.add(call("say", text="Halt."))
+        admin.do(f"say {line}")
+        game.run()
+    first, second = Turn.objects.values_list("id", flat=True).order_by("id")
+    text = admin.told(f"aihistory/turns Guard = turn {first}")
+    assert f"Turn {first} " in text
+    assert f"Turn {second} " not in text
+    assert "has no turn 999" in admin.told("aihistory/turns Guard = turn 999")
+    assert "There is no page 7. Page 1 of 1" in admin.told("aihistory/turns Guard = 7")
 
 
 def test_what_waits_is_shown_too(game, admin, guard):

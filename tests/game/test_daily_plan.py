@@ -205,6 +205,6 @@ def test_at_a_glance_it_is_told_of_those_who_are_up(admin, mira):
     mira.ai_goals.add("Hide the ring.", audience=[admin.dbref])
     told = admin.told("aistatus")
     assert "Mira: about to sell |lcquit|ltfish|le, until " in told
-    assert "; after 1 thing" in told
+    assert "; 1 open goal" in told
     admin.told("aistop Mira")
     assert "about to" not in admin.told("aistatus")

@@ -32,5 +32,5 @@ def test_the_status_names_both_and_how_to_get_them(game, admin, tmp_path):
     status = admin.told("aistatus")
     assert "Recall: wordllama is not installed" in status
     assert "Long-term memory: mem0ai is not installed" in status
-    assert "pip install 'evennia-ai[memory]'" in status
+    assert "pip install '.[memory]' in the checkout" in status
     assert "fix this" not in status

@@ -53,7 +53,7 @@ def test_every_change_can_be_taken_back(mira, ann, ask, line, changed, undone, c
     assert mira.journal.all() != before
     if cold:
         restarted(mira)
-    assert f"Undone: {undone}. (0 more.)" in ask("aimemory/undo Mira")
+    assert f"Undone: {undone}. (0 more to undo.)" in ask("aimemory/undo Mira")
     assert restarted(mira).all() == before
     assert "no change of Mira's journal to undo" in ask("aimemory/undo Mira")
 

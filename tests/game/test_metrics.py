@@ -102,7 +102,10 @@ def test_what_is_so_now_is_shown(watched, game, tavern, service):
     assert found[named("evennia_ai_stopped")] == 0
     assert len([key for key in found if key[0] == "evennia_ai_info"]) == 1
     service.switch_off("a test")
-    assert samples(scrape())[named("evennia_ai_stopped")] == 1
+    found = samples(scrape())
+    assert found[named("evennia_ai_stopped")] == 1
+    assert found[named("evennia_ai_assistants", mode="stopped")] == 2
+    assert found[named("evennia_ai_assistants", mode="awake")] == 0
 
 
 def test_a_busy_and_a_paused_endpoint_are_shown(watched, game, ann):

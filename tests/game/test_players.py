@@ -51,6 +51,23 @@ def test_at_the_first_meeting_a_player_is_told_what_it_is_and_only_then(
     assert notes[0].startswith("(Mira is played by a computer program.")
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"), [("say", {"text": "Ho, all."}), ("emote", {"text": "waves."})]
+)
+def test_whoever_only_hears_or_sees_it_is_told_before(
+    game, ann, mira, tavern, settings, tool, arguments
+):
+    settings.AI_ASSISTANT = {}
+    bob = game.player("Bob", tavern)
+    game.model.add(call(tool, **arguments), call("noop"))
+    ann.do("say Mira?")
+    game.run()
+    heard = bob.heard()
+    (note,) = [n for n, line in enumerate(heard) if "computer program" in line]
+    (deed,) = [n for n, line in enumerate(heard) if "Ho, all." in line or "waves." in line]
+    assert note < deed
+
+
 def test_an_admin_may_turn_the_note_off_or_word_it_anew(game, ann, mira, settings):
     settings.AI_ASSISTANT = {"TEXTS": {"first_meeting": "{name} is a robot."}}
     game.model.add(call("noop"))

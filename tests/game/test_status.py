@@ -75,11 +75,22 @@ def test_what_an_assistant_has_to_tell_its_owner_is_told_once(admin, mira):
     assert admin.told("aistatus").count("Mira: Its server seems to cut long prompts.") == 1
 
 
+def test_what_was_wrong_with_a_model_is_not_told_of_the_next_one(service, admin, mira):
+    mira.assistant.resolve_settings()
+    mira.assistant.tell_owner("Its server seems to cut long prompts.")
+    mira.assistant.resolve_settings()
+    assert "cut long prompts" in admin.told("aistatus")
+    service.profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://x/v1"}}
+    mira.assistant.db.profile = "home"
+    mira.assistant.resolve_settings()
+    assert "cut long prompts" not in admin.told("aistatus")
+
+
 def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settings):
     profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://localhost/v1"}}
     service.profiles = profiles
     mira.assistant.db.profile = "home"
-    line = "Context window of home:ours: nobody says how many; max_context_tokens are taken."
+    line = "Context window of home:ours: not known, so max_context_tokens counts."
     assert line in status(admin)
     service.endpoints = EndpointRegistry(lambda _profile: succeed(6_000), StoredFacts())
     home = ModelProfile("home", model="ours", base_url="http://localhost/v1")

@@ -1,5 +1,7 @@
 """The switch for one assistant and for all."""
 
+import re
+
 import pytest
 from twisted.internet.defer import Deferred
 
@@ -33,6 +35,13 @@ def test_while_all_are_stopped_no_model_is_asked_and_speakers_are_told(game, adm
     game.run(10)
     assert game.model.requests == []
     assert ann.last() == "(Mira is silent: the staff has stopped all such characters.)"
+
+
+def test_while_all_are_stopped_aistatus_says_so_of_each(game, admin, mira):
+    admin.told("aistop all")
+    assert re.search(r"Mira +Tavern +stopped ", admin.told("aistatus"))
+    admin.told("aistart all")
+    assert re.search(r"Mira +Tavern +awake ", admin.told("aistatus"))
 
 
 def test_the_switch_outlives_a_restart_and_is_undone(game, admin, ann, mira):

@@ -168,6 +168,15 @@ def test_the_games_own_lines_that_name_the_package_are_told(scene, capsys, tmp_p
     assert f"{Path('server/conf/settings.py')}:2: {line}" in told
 
 
+def test_a_folder_with_many_lines_is_counted_so_that_settings_are_seen(scene, capsys, tmp_path):
+    for folder, count in (("tests/game", 30), ("tests/e2e", 9), ("server/conf", 2)):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "settings.py").write_text("import evennia_ai\n" * count)
+    told = run(capsys, yes=True)
+    assert "Remove these yourself: 39 lines in tests\n" in told
+    assert told.count("Remove this yourself: server/conf/settings.py:") == 2
+
+
 def test_a_command_set_that_was_given_for_good_is_taken_back(scene, capsys):
     path = "evennia_ai.commands.cmdset.AICmdSet"
     own = "evennia.commands.default.cmdset_character.CharacterCmdSet"

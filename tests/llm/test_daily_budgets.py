@@ -64,7 +64,10 @@ def test_a_call_reserves_its_money_and_is_settled_by_what_it_cost():
     till.ask(profile=HOSTED, tokens=400, max_tokens=200)
     refused = till.ask(profile=HOSTED, tokens=201).error
     assert type(refused) is BudgetExhausted
-    assert str(refused) == "The game's budget of 0.0010 USD for today is used up."
+    assert str(refused) == (
+        "The game's budget: 0 of today's 0.0010 USD are used (0%), and this call could exceed "
+        "the limit."
+    )
     till.answer(0, Usage(400, 10, 400))
     assert till.ask(profile=HOSTED, tokens=580).results == []
     assert type(till.ask(profile=HOSTED, tokens=1).error) is BudgetExhausted

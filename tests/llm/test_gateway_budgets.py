@@ -17,6 +17,17 @@ def test_a_call_beyond_the_budget_is_not_made():
     desk = Desk(game_tokens_per_day=1_000)
     error = desk.ask(tokens=900, max_tokens=101).error
     assert type(error) is BudgetExhausted
+    assert str(error) == (
+        "The game's budget: 0 of today's 1,000 tokens are used (0%), and this call could exceed "
+        "the limit."
+    )
+
+
+def test_a_budget_that_is_spent_is_used_up():
+    desk = Desk(game_tokens_per_day=1_000)
+    desk.ask(tokens=900, max_tokens=100)
+    desk.answer(0, Usage(900, 100))
+    error = desk.ask(tokens=1, max_tokens=1).error
     assert str(error) == "The game's budget of 1000 tokens for today is used up."
 
 
@@ -39,7 +50,7 @@ def test_one_players_budget_is_not_anothers():
 def test_an_assistants_own_budget_stands_beside_the_others():
     desk = Desk()
     error = desk.ask(tokens=100, assistant="1", tokens_per_day=99).error
-    assert str(error) == "This assistant's budget of 99 tokens for today is used up."
+    assert str(error).startswith("This assistant's budget: 0 of today's 99 tokens are used (0%)")
 
 
 def test_what_was_spent_before_a_restart_counts():

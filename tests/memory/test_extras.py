@@ -15,5 +15,5 @@ def test_a_missing_package_is_named_with_what_does_not_work_and_how_to_get_it(mo
     monkeypatch.setitem(sys.modules, "wordllama", None)
     assert EMBEDDINGS.advice == (
         "wordllama is not installed: recall ranks by words alone. "
-        "To get it: pip install 'evennia-ai[embeddings]'"
+        "To get it: pip install '.[embeddings]' in the checkout that you installed from"
     )

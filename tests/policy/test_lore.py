@@ -3,7 +3,13 @@
 import pytest
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.conversation.lore import LoreEntry, check_scope, is_known, select_lore
+from evennia_ai.policy.conversation.lore import (
+    LoreEntry,
+    check_scope,
+    is_known,
+    select_lore,
+    why_unknown,
+)
 
 GATE = LoreEntry("The old gate", "Hanno built the gate.", ("tag:guard", "room:tower"))
 DRAGON = LoreEntry("The dragon", "It sleeps under the gate.", ("quest:dragon",))
@@ -25,6 +31,12 @@ def test_a_quest_flag_is_needed_besides():
     assert is_known(both, frozenset({"tag:guard", "quest:dragon"}))
     assert not is_known(both, frozenset({"tag:guard"}))
     assert not is_known(both, frozenset({"quest:dragon"}))
+    assert why_unknown(both, frozenset({"tag:guard"})) == (
+        "everybody who hears it needs quest:dragon"
+    )
+    assert why_unknown(both, frozenset({"quest:dragon"})) == (
+        "neither the character nor its room has tag:guard"
+    )
 
 
 def test_only_what_is_known_and_near_is_chosen_best_first():

@@ -114,7 +114,8 @@ class MemoryChanges(AICommand):
         entry = self.find_entry(request, request.value)
         lines = delete_memory(request.script, entry, self.caller.dbref)
         if lines:
-            self.msg(f"{lines} lines of the log that it came from are not recalled either.")
+            many = "line" if lines == 1 else "lines"
+            self.msg(f"Not recalled either, since it came from them: {lines} {many} of the log.")
         self.tell_change(request, "Deleted:", entry)
 
     def do_undo(self, request: MemoryRequest) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import evennia
@@ -19,6 +22,17 @@ STILL_WRITE_AHEAD = (
     "The database is still in write-ahead mode, since another process has it open. End that "
     "process, and run this command again before you start the game."
 )
+SHOWN_OF_A_FOLDER = 20
+
+
+def code_lines(code: Sequence[str]) -> Iterator[str]:
+    """Yield the game's own lines to remove; of a folder with many of them only their number."""
+    for folder, group in groupby(code, lambda line: Path(line.partition(":")[0]).parts[0]):
+        lines = list(group)
+        if len(lines) > SHOWN_OF_A_FOLDER:
+            yield f"Remove these yourself: {len(lines):,} lines in {folder}"
+        else:
+            yield from (f"Remove this yourself: {line}" for line in lines)
 
 
 class Command(BaseCommand):
@@ -40,14 +54,14 @@ class Command(BaseCommand):
         """Show the data, ask, delete, and say what the admin must do next."""
         if evennia.DefaultScript is None:
             evennia._init()
-        from evennia_ai.management import uninstall
+        from evennia_ai.management import backup, uninstall
 
         traces = uninstall.find_traces()
         self.show(traces)
         if options["dry_run"]:
             self.stdout.write("Nothing was changed.")
             return
-        if uninstall.is_running():
+        if backup.is_running():
             raise CommandError(
                 "The game is running and would write new data. Run `evennia stop` first."
             )
@@ -70,8 +84,8 @@ class Command(BaseCommand):
             )
         for name, count in traces.attributes.items():
             write(f"Attribute {name}: on {count} characters.")
-        for line in traces.code:
-            write(f"Remove this yourself: {line}")
+        for line in code_lines(traces.code):
+            write(line)
 
     def confirmed(self) -> bool:
         """Return True if the admin types yes; without a terminal the answer is no."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 BY_PROFILE, BY_ENDPOINT = "as the profile says", "as its endpoint tells"
-BY_NAME, BY_NOBODY = "by the model's name", "nobody says how many; max_context_tokens are taken"
+BY_NAME, BY_NOBODY = "by the model's name", "not known, so max_context_tokens counts"
 LEAST, MOST = 256, 100_000_000
 K = 1024
 

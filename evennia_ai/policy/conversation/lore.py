@@ -45,15 +45,22 @@ def check_scope(scope: str) -> str:
 
 
 def is_known(entry: LoreEntry, labels: frozenset[str]) -> bool:
-    """Return True if a character knows a piece and its listeners may hear it.
+    """Return True if a character knows a piece and its listeners may hear it."""
+    return not why_unknown(entry, labels)
+
+
+def why_unknown(entry: LoreEntry, labels: frozenset[str]) -> str:
+    """Return why a character may not use a piece, "" if it may.
 
     ``labels`` holds ``all``, the character's and its room's scopes, and all listeners' quest flags.
     """
     quests = [scope for scope in entry.scopes if scope.startswith(f"{QUEST}:")]
     knowers = [scope for scope in entry.scopes if scope not in quests]
-    return all(quest in labels for quest in quests) and (
-        not knowers or any(scope in labels for scope in knowers)
-    )
+    if knowers and labels.isdisjoint(knowers):
+        return f"neither the character nor its room has {' or '.join(knowers)}"
+    if missing := [quest for quest in quests if quest not in labels]:
+        return f"everybody who hears it needs {' and '.join(missing)}"
+    return ""
 
 
 def select_lore(
@@ -69,7 +76,7 @@ class LoreTrial:
     """What becomes of one piece when a line is said; an unknown piece has no score."""
 
     entry: LoreEntry
-    is_known: bool
+    why_unknown: str = ""
     score: float = 0.0
     tokens: int = 0
     is_chosen: bool = False
@@ -88,5 +95,5 @@ def try_lore(
         cost = estimate_tokens(entry.title + entry.text)
         is_chosen = score > 0 and cost <= budget_tokens
         budget_tokens -= cost * is_chosen
-        trials.append(LoreTrial(entry, True, score, cost, is_chosen))
-    return [*trials, *(LoreTrial(e, False) for e in listed if not is_known(e, labels))]
+        trials.append(LoreTrial(entry, "", score, cost, is_chosen))
+    return [*trials, *(LoreTrial(e, why) for e in listed if (why := why_unknown(e, labels)))]

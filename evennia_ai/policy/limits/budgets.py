@@ -60,7 +60,12 @@ class BudgetUse:
         """`ROOMY`, `TIGHT` or `USED_UP`."""
         if self.refused or self.spent >= self.limit:
             return USED_UP
-        return TIGHT if self.spent * 100 >= self.limit * TIGHT_PERCENT else ROOMY
+        return TIGHT if self.percent >= TIGHT_PERCENT else ROOMY
+
+    @property
+    def percent(self) -> int:
+        """How much of the budget is spent, rounded down."""
+        return self.spent * 100 // self.limit if self.limit else 100
 
     @property
     def is_games(self) -> bool:

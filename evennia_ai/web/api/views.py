@@ -54,4 +54,5 @@ class Characters(LogView):
     def paginate_queryset(self, queryset: Any) -> Any:
         """Return a page's scripts with their figures."""
         page = super().paginate_queryset(queryset)
-        return figures_of(page, self.services.epoch, self.services.now().date())
+        shared = self.services
+        return figures_of(page, shared.epoch, shared.now().date(), bool(shared.switched_off))

@@ -30,7 +30,7 @@ def lore(request: Any, reader: Reader, who: Row) -> dict[str, Any]:
                 "title": page_text(trial.entry.title or "(no title)", 80),
                 "text": page_text(trial.entry.text),
                 "scopes": page_text(", ".join(trial.entry.scopes), 200),
-                "known": trial.is_known,
+                "known": not trial.why_unknown,
                 "chosen": trial.is_chosen,
                 "tokens": trial.tokens,
                 "why": page_text(why(trial, line), 200),
@@ -49,8 +49,8 @@ def read_lore(assistant: int) -> tuple[Sequence[LoreEntry], Audience, int]:
 
 def why(trial: Any, line: str) -> str:
     """Return in words why a piece comes into the prompt, or why not."""
-    if not trial.is_known:
-        return "no: none of its scopes fits this character, or a quest flag is missing"
+    if trial.why_unknown:
+        return f"no: {trial.why_unknown}"
     if not line:
         return "known"
     if not trial.score:
