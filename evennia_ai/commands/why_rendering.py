@@ -41,7 +41,9 @@ NOT_KEPT = "|ynot kept|n: it is older than the setting RETENTION keeps prompts"
 def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
     """Yield the explanation of a line, as far as the reader may see it."""
     kind = words_kind(why.private)
-    heard_by = list_names(why.message["metadata"].get("audience") or [])
+    heard_by = "somebody in private"
+    if reader.may(kind):
+        heard_by = list_names(why.message["metadata"].get("audience") or [])
     said = reader.show(kind, f'"{clean_output(why.text, TEXT_CHARS)}"', "words")
     at = why.message["metadata"]["at"][5:19].replace("T", " ")
     turn = f", turn {why.turn.id}" if why.turn else ""

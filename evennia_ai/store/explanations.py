@@ -54,18 +54,25 @@ class Explanation:
         return of_prompt or of_turn or bool(self.message["metadata"].get("private"))
 
 
-def find_line(assistant_id: int, number: int, words: str = "") -> Message | None:
-    """Return the ``number``-th last line of an assistant, from 1, of those with some words."""
-    found = (m for m in own_lines(assistant_id, words) if words_said(m))
+def find_line(
+    assistant_id: int, number: int, words: str = "", with_private: bool = True
+) -> Message | None:
+    """Return the ``number``-th last line of an assistant, from 1, of those with some words.
+
+    Words are searched in private lines only ``with_private``: that they exist would tell something.
+    """
+    found = (m for m in own_lines(assistant_id, words, with_private) if words_said(m))
     return next((m for n, m in enumerate(found, 1) if n == number), None)
 
 
-def own_lines(assistant_id: int, words: str) -> Iterator[Message]:
+def own_lines(assistant_id: int, words: str, with_private: bool) -> Iterator[Message]:
     """Yield what an assistant said or did itself, the newest first, up to `MOST_ROWS` rows."""
     own = Q(role="assistant") | Q(role=EXCUSE)
     rows = rows_of(models.Message, assistant_id).filter(own).order_by("-id")
     if words:
         rows = rows_with(rows, words, *WORDS_IN)
+        if not with_private:
+            rows = rows.filter(private=False).exclude(turn__private=True)
     for start in range(0, MOST_ROWS, PAGE):
         page = rows[start : start + PAGE]
         if not page:

@@ -42,6 +42,22 @@ def test_the_same_prompts_are_sent_and_both_replies_are_shown(game, turn, admin,
     assert rows == (models.Message.objects.count(), models.ToolCall.objects.count())
 
 
+def test_a_builder_replays_no_whispered_turn_of_a_trusting_character(game, turn, mira, ann):
+    mira.assistant.db.discretion = "trusting"
+    game.model.add({"whisper": {"text": "It is sold.", "target": "Ann"}})
+    ann.do("whisper Mira = who owns the mill?")
+    game.run(2)
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    last = models.Turn.objects.latest("id").id
+    assert "Only Admins may read that." in builder.told(f"aireplay Mira = {last}")
+
+
+def test_a_replay_needs_the_permission_for_public_words(service, game, turn, mira):
+    service.who_may_read = {**service.who_may_read, "public_words": "Admin"}
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    assert "Only Admins may read that." in builder.told(f"aireplay Mira = {turn}")
+
+
 def test_another_persona_is_tried_in_the_same_prompt(game, turn, admin, mira):
     mira.db.ai_persona = "You are a grim ferryman."
     game.model.add("Hm.", "Hm.")

@@ -79,6 +79,30 @@ def test_a_builder_reads_nothing_of_a_whispered_answer(game, mira, ann, admin):
     assert "xyzzy" in admin.told("aiwhy Mira")
 
 
+@pytest.fixture
+def bea(game, mira, ann):
+    """Return a builder, after Ann and Mira whispered of a mill and talked aloud of bread."""
+    game.model.add({"whisper": {"text": "The mill is sold.", "target": "Ann"}})
+    ann.do("whisper Mira = who owns the mill?")
+    game.run(2)
+    return game.player("Bea", mira.location, permissions=["Builder"])
+
+
+def test_a_builder_cannot_find_out_which_words_were_whispered(bea):
+    told, not_told = (bea.told(f"aiwhy Mira = {word}") for word in ("mill", "zebra"))
+    assert told.replace("mill", "zebra") == not_told
+    assert "Mira said no line with 'mill'. Whispers were not searched: Admins read" in told
+
+
+def test_a_builder_is_not_told_to_whom_a_character_whispered(bea):
+    text = bea.told("aiwhy Mira")
+    assert "to somebody in private" in text and "Ann" not in text
+
+
+def test_words_of_a_whisper_are_searched_for_an_admin(bea, admin):
+    assert '"The mill is sold."' in admin.told("aiwhy Mira = mill")
+
+
 def test_an_excuse_was_chosen_by_no_model(game, mira, ann, admin):
     game.model.add(call("say", text=""), call("say", text=""))
     ann.do("say Mira, well?")
