@@ -26,7 +26,7 @@ class SwitchCommand(AICommand):
             raise UsageError(f"Which character? |w{self.key} <character>|n, or |w{self.key} all|n.")
         if name.lower() != EVERYBODY:
             self.turn_one(self.find_editable(name))
-        elif not self.caller.check_permstring("Admin"):
+        elif not self.has_permission("Admin"):
             raise UsageError(f"Only admins may use |w{self.key} all|n.")
         else:
             self.turn_all(self.services)

@@ -83,6 +83,15 @@ def test_all_is_for_admins_and_one_for_its_builder(builder, mira):
     )
 
 
+def test_an_account_that_is_admin_may_stop_all_unless_it_is_quelled(game, tavern, mira):
+    chief = game.player("Chief", tavern, permissions=["Builder"])
+    chief.account.permissions.add("Admin")
+    chief.account.attributes.add("_quell", True)
+    assert "Only admins may use aistop all." in chief.told("aistop all")
+    chief.account.attributes.add("_quell", False)
+    assert "All assistants are stopped" in chief.told("aistop all")
+
+
 def test_players_have_no_such_command(ann):
     assert "is not available" in ann.told("aistop all")
 
