@@ -40,10 +40,11 @@ class CmdAIStop(SwitchCommand):
       aistop <character>
       aistop all
 
-    A stopped assistant hears, thinks and says nothing; a turn in progress is
-    dropped. |waistop all|n (for admins) ends every model call at once and allows
-    no new one, also after a restart, until |waistart all|n. Players who speak to
-    a character meanwhile are told that it is silent.
+    A stopped assistant thinks and says nothing; a turn in progress is dropped.
+    |waistop all|n (for admins) ends every model call at once and allows no new
+    one, also after a restart, until |waistart all|n. Players who speak to a
+    character meanwhile are told that it is silent; their lines are stored as
+    expired and are never answered.
     """
 
     key = "aistop"

@@ -20,6 +20,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.first_meeting import introduce
 from evennia_ai.game.following import leader_id, shake_off
 from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import display_name, is_assistant, plain
@@ -30,13 +31,11 @@ from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
 from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
 from evennia_ai.policy.authors import GAME
-from evennia_ai.policy.conversation.addressing import NOT_NAMED, SPOKEN
+from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line
 from evennia_ai.policy.conversation.autonomy import HOUR_S
 from evennia_ai.policy.conversation.following import asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
-from evennia_ai.ports import Character
-from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.turn.react_loop import EXPIRED
 
@@ -49,6 +48,7 @@ QUOTED = re.compile(r'[^"“«„]*+["“«„](.*)["”»“]', re.DOTALL)
 COLOURED = re.compile(r"(?<![\w|])\|\[?(?:[a-zA-Z]|[0-5]{3}|#[0-9a-f]{6})(?=\S)([^|]*)\|n(?!\w)")
 LINE_CHARS = 20_000
 URGENT = 7
+STOPPED = "the character is stopped (aistop)"
 NOTEWORTHY = 4
 
 
@@ -73,7 +73,12 @@ class AssistantHearingMixin(ScriptPart):
         ``authors`` are those whose words it holds beside the speaker's (`policy.authors`).
         """
         services = self.services
-        if not self.is_on or services is None:
+        if services is None:
+            return
+        if not self.is_on:
+            if kind in SPOKEN and not is_assistant(speaker) and not self.character.has_account:
+                line = RoomLine(Line(kind, words), speaker, self.character)
+                services.slices.put(self.store_unheard, line, words)
             return
         try:
             line = services.lines.hear(kind, words, speaker, self.character)
@@ -92,6 +97,13 @@ class AssistantHearingMixin(ScriptPart):
                         shake_off(self.character, speaker)
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
+
+    def store_unheard(self, line: RoomLine, words: str) -> None:
+        """Store what somebody said to the stopped character; `attend_to` turns it away."""
+        heard = perceive(line, words, self.character, self.config)
+        alone = heard.reason in (NAMED, WHISPER) or not line.is_crowded  # else another answers
+        if heard.addressed and alone and not self.services.schema_trouble:
+            self.keep_event(heard)
 
     def store_heard(self, heard: Heard, crowded: bool) -> None:
         """Store an event as the character's hook leaves it, and note who talks with it.
@@ -145,6 +157,9 @@ class AssistantHearingMixin(ScriptPart):
         """Wake the assistant for a stored event, if the event must be answered."""
         if self.services.switched_off and heard.addressed:
             self.turn_away(heard, event_id, self.services.switched_off, "switched_off")
+            return
+        if not self.is_on:
+            self.turn_away(heard, event_id, STOPPED, "stopped")
             return
         refusal = self.services.crowd.judge(heard, self.character.dbref)
         if refusal:
@@ -229,19 +244,6 @@ class AssistantHearingMixin(ScriptPart):
 def dbref_of(obj: Any) -> str:
     """Return an object's dbref, "" for None."""
     return "" if obj is None else str(obj.dbref)
-
-
-def introduce(character: Character, player: Any) -> None:
-    """Tell a player what the character is, the first time they talk to any assistant."""
-    if not player.has_account or read_attribute(player, "ai_introduced"):
-        return
-    try:
-        write_attribute(player, "ai_introduced", True)
-    except StoreUnavailable:
-        return  # their next line tries again
-    line = text("first_meeting", name=clean_output(display_name(character, player)))
-    if line:
-        player.msg(line)
 
 
 def split_message(text: Any) -> tuple[str, str]:

@@ -44,6 +44,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "too_fast": gettext_noop("{name} raises a hand: one thing after the other. Give it a moment."),
     "cooling": gettext_noop("{name} looks away and lets that pass. Talk of something else, later."),
     "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
+    "stopped": gettext_noop("({name} is silent: the staff has stopped this character.)"),
     "refuses_words": gettext_noop("{name} frowns, and gives no answer to such words."),
     "off_topic": gettext_noop("{name} looks puzzled: nobody here has ever heard of such things."),
     "help_line": gettext_noop(
