@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -24,8 +25,8 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
 from evennia_ai.policy.log_filter import SWITCHES, without_page
-from evennia_ai.store.reports import find_row, log_page, public_calls, turn_page, waiting_events
-from evennia_ai.store.search import message_page
+from evennia_ai.store.reports import find_row, log_page, public_calls, turn_page
+from evennia_ai.store.search import MOST_EVENTS, events_beside, message_page
 
 MESSAGES_A_PAGE = 20
 TURNS_A_PAGE = 8
@@ -57,7 +58,8 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
 
     Without a switch: the conversation, with number, time, speaker, audience and
     tokens of each message. Page 1 is the newest. Whispers are marked (private).
-    Any of the filters can be left out. A time is 'yesterday 18:00', '2026-11-20',
+    Lines that wait, were only overheard or expired stand among them without a
+    number. Any of the filters can be left out. A time is 'yesterday 18:00', '2026-11-20',
     '11-20 18:00', 'friday', '18:00' or '2 hours ago', in your own time zone:
     |wstyle timezone = Europe/Berlin|n. 'player' finds what they said and what was
     said to them; 'search' finds messages that hold all these words.
@@ -101,19 +103,22 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
         wanted, player = self.read_wanted(self.rhs or "", self.switches)
         may_search = self.reader.may(PRIVATE_WORDS)
         page = message_page(script.id, wanted, player, may_search, MESSAGES_A_PAGE)
-        amended = script.conversation.amendments.shown
-        lines = [
-            message_line(row, script.character_name, self.reader, amended.get(row["id"]))
+        name, amended = script.character_name, script.conversation.amendments.shown
+        said = [
+            (row["at"], message_line(row, name, self.reader, amended.get(row["id"])))
             for row in page.rows
         ]
-        if wanted.is_empty and page.number == 1:
-            lines += [waiting_line(event, self.reader) for event in waiting_events(script.id)]
+        events = events_beside(page, script.id, wanted, player, may_search)
+        said += [(event["at"], waiting_line(event, self.reader)) for event in events]
+        lines = [line for _at, line in sorted(said, key=itemgetter(0))]
+        if len(events) == MOST_EVENTS:
+            lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
         again = clean_output(without_page(self.rhs or ""), 200)
         if lines or wanted.is_empty:
             word = f"{again}, page " * bool(again)
             self.show_page(shown_name(script), lines, page, NOTHING_SAID, word)
         else:
-            self.msg(f"No message {'holds these words' if wanted.search else 'is of that kind'}.")
+            self.msg(f"No message {'holds these words' if wanted.search else 'fits'}.")
         if (wanted.search or player) and not may_search:
             whose = self.reader.whose(PRIVATE_WORDS)
             self.msg(f"Whispers were not searched: {whose} read them.")

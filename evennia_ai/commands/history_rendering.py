@@ -21,6 +21,7 @@ from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.store.compactions import MASK
+from evennia_ai.store.inbox import WAITING
 from evennia_ai.store.names import list_names
 from evennia_ai.store.reports import is_log_unchanged, seconds_between
 
@@ -90,10 +91,13 @@ def compaction_note(row: dict[str, Any]) -> str:
 
 
 def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
-    """Return an event that waits for an answer."""
+    """Return an event that is no message: its time, its state with the reason, and its words."""
     text = clean_output(f"{event['speaker_name']}: {event['text']}", LINE_CHARS)
-    kind = event["kind"]
-    return f"|y(waiting, {kind})|n {shown_event(kind, event['private'], text, reader)}"
+    kind = event["kind"]  # while it waits, the reason says only to whom it was said
+    reason = event["reason"] if reader.may(ERRORS) and event["state"] != WAITING else ""
+    state = ": ".join(filter(None, (f"{event['state']}, {kind}", clean_output(reason, 80))))
+    shown = shown_event(kind, event["private"], text, reader)
+    return f"|x{reader.clock(event['at'])}|n |y({state})|n {shown}"
 
 
 def shown_event(kind: str, private: bool, text: str, reader: Reader) -> str:

@@ -14,6 +14,7 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows import COPIED, event_from_row
 
 WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
+EXPIRED = "expired"
 
 
 class TableInbox:

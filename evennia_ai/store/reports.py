@@ -24,11 +24,12 @@ from evennia_ai.store.usage import use_on
 
 @dataclass(frozen=True)
 class Page:
-    """One page of rows, oldest first; page 1 has the newest rows."""
+    """One page of rows, oldest first; page 1 has the newest rows. ``newer`` is the next row."""
 
     number: int
     pages: int
     rows: list[Any]
+    newer: Any = None
 
 
 def paged(rows: Any, number: int, size: int) -> Page:
@@ -37,7 +38,8 @@ def paged(rows: Any, number: int, size: int) -> Page:
     pages = max(1, -(-rows.count() // size))
     number = min(max(1, number), pages)
     start = (number - 1) * size
-    return Page(number, pages, list(rows[start : start + size])[::-1])
+    found = list(rows[max(0, start - 1) : start + size])[::-1]
+    return Page(number, pages, found[: len(found) - bool(start)], found[-1] if start else None)
 
 
 def log_page(table: str, assistant_id: int, number: int, size: int) -> Page:

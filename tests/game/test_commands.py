@@ -138,12 +138,13 @@ def test_a_persona_may_be_changed_and_the_old_one_is_shown(admin, guard):
     assert guard.assistant.persona.text == "You are a king."
 
 
-def test_stopped_it_neither_hears_nor_speaks_until_it_is_started(game, admin, guard):
+def test_stopped_it_answers_nothing_until_it_is_started(game, admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     assert "Guard is stopped." in admin.told("aistop Guard")
     admin.do("say hello")
     game.run()
-    assert not Event.objects.exists()
+    assert [event.state for event in Event.objects.all()] == ["expired"]
+    assert game.model.requests == []
     assert "stopped already" in admin.told("aistop Guard")
     assert "Guard is started." in admin.told("aistart Guard")
     game.model.add(call("say", text="Halt!"))

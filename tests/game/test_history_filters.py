@@ -1,6 +1,7 @@
 """``aihistory`` by time, player and words; in the reader's zone; into a file; as it comes."""
 
 import json
+import re
 import stat
 from datetime import UTC, datetime, timedelta
 
@@ -90,6 +91,43 @@ def test_a_builder_does_not_learn_what_or_that_somebody_whispered(builder, ann, 
     assert "[whisper, Admins read it]" in text and "barrel" not in text
 
 
+def test_an_overheard_line_has_the_time_at_which_it_was_said(game, admin, ann, bob, talk):
+    ann.do("say Bob, the moon is red.")
+    game.run(1)
+    text = flat(admin.told("aihistory Mira = search moon"))
+    assert "11-20 12:00:00 (overheard, say: somebody else named) Ann: Bob, the moon is red." in text
+    assert "moon" in flat(admin.told("aihistory Mira = since today 12:00, player Ann"))
+    assert "moon" not in flat(admin.told("aihistory Mira = since today 12:01"))
+    game.clock.advance(180)
+    game.model.add(call("say", text="Yes?"))
+    ann.do("say Mira, hello")
+    game.run(2)
+    text = flat(admin.told("aihistory Mira"))
+    moon, hello = re.findall(r"(?<=11-20 )12:0\d:\d\d(?= Ann)", text)[-2:]
+    assert (moon, hello) == ("12:00:00", "12:03:01") and "overheard" not in text
+    assert text.index("More beer") < text.index("moon is red") < text.index("Mira, hello")
+
+
+def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, builder, ann, talk):
+    admin.told("aistop Mira")
+    ann.do("say Mira, hello?")
+    ann.do("whisper Mira = psst")
+    game.run(1)
+    for typed in ("aihistory Mira", "aihistory Mira = player Ann"):
+        text = flat(admin.told(typed))
+        assert "(expired, say: the character is stopped (aistop)) Ann: Mira, hello?" in text
+        assert "(expired, whisper: the character is stopped (aistop)) Ann: psst" in text
+    text = flat(builder.told("aihistory Mira"))
+    assert "(expired, say) Ann: Mira, hello?" in text
+    assert "(expired, whisper) [whisper, Admins read it]" in text
+    assert "No message holds these words." in builder.told("aihistory/search Mira = psst")
+    lines = [make_message("user", f"Line {n}.", audience=[]) for n in range(30)]
+    game.clock.advance(60)
+    talk.assistant.conversation.append(lines)
+    assert "hello?" not in admin.told("aihistory Mira")
+    assert "hello?" in admin.told("aihistory Mira = 2")
+
+
 def test_times_are_read_and_shown_in_the_zone_of_the_reader(admin, builder, talk, settings):
     admin.do("style timezone = Asia/Tokyo")
     text = flat(admin.told("aihistory Mira = since today 21:00"))
@@ -125,7 +163,7 @@ def test_pages_keep_their_filters_and_fit_a_screen(admin, ann, talk):
         ("aihistory/since/turns Mira = today", "Use one switch at a time"),
         ("aihistory/since/player Mira = today", "Give 2 values, with commas between them."),
         ("aihistory Mira = search zebra", "No message holds these words."),
-        ("aihistory Mira = since 1 minute ago, until now", "No message is of that kind."),
+        ("aihistory Mira = since 1 minute ago, until now", "No message fits."),
         ("aihistory/export Mira = xml", "'xml' is no number"),
         ("aihistory/export", "Which character?"),
     ],
