@@ -11,7 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from django.conf import settings
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
@@ -25,7 +24,7 @@ from evennia_ai.commands.history_rendering import as_row, message_line
 from evennia_ai.commands.players import objects_called
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
-from evennia_ai.game.settings import game_setting
+from evennia_ai.game.settings import export_folder
 from evennia_ai.messages import EXCUSE, Message
 from evennia_ai.policy.amendments import Amendment
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
@@ -42,7 +41,6 @@ log = Logger()
 
 TEXT, JSON = "text", "json"
 SUFFIXES = {TEXT: "txt", JSON: "jsonl"}
-EXPORT_FOLDER = "server/ai_exports"  # under the game's folder
 
 
 class HistoryCopies(AICommand):
@@ -111,8 +109,7 @@ class HistoryCopies(AICommand):
 
 def export_path(script: GameScript, now: datetime, suffix: str) -> Path:
     """Return the path of a new file in the folder for exports."""
-    folder = Path(settings.GAME_DIR) / str(game_setting("EXPORT_FOLDER", EXPORT_FOLDER))
-    return folder / f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{suffix}"
+    return export_folder() / f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{suffix}"
 
 
 @contextmanager

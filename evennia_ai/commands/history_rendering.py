@@ -23,7 +23,7 @@ from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKE
 from evennia_ai.store.compactions import MASK
 from evennia_ai.store.inbox import WAITING
 from evennia_ai.store.names import list_names
-from evennia_ai.store.reports import is_log_unchanged, seconds_between
+from evennia_ai.store.reports import is_erased, is_log_unchanged, seconds_between
 
 LINE_CHARS = 400
 
@@ -166,6 +166,8 @@ def turn_title(turn: Any, reader: Reader) -> str:
     heard_by = "somebody in private"
     if reader.may(words_kind(turn.private)):
         heard_by = clean_output(list_names(turn.audience), 120)
+    if is_erased(turn.context, turn.audience):
+        heard_by = "a player who was forgotten"
     title = f"|wTurn {turn.id}|n |x{reader.clock(turn.at)}, for {heard_by}|n: {ended}"
     return f"{title} ({detail})" if detail else title
 

@@ -107,7 +107,8 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "forget_stays": gettext_noop(
         "It stays: what other players said themselves, what the staff wrote by hand ({count} "
         "notes), and the number of tokens that the talk has cost. Summaries are written anew "
-        "without the forgotten words."
+        "without the forgotten words. Copies stay, too, until the staff deletes them: backups, and "
+        "exported files ({files})."
     ),
     "forget_account": gettext_noop(
         "This is about this character only. For all characters of your account: "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -20,6 +20,8 @@ from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.usage import use_on
+
+ANSWER = "tick_event"  # the context of a turn that answers somebody
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,11 @@ def turn_page(assistant_id: int, number: int, size: int) -> Page:
     """Return turns with their events, model calls and tool calls."""
     rows = rows_of(models.Turn, assistant_id)
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
+
+
+def is_erased(context: str, audience: Sequence[str]) -> bool:
+    """Return True for an answer whose player was forgotten: any other has an audience."""
+    return context == ANSWER and not audience
 
 
 def public_calls(turns: Iterable[Any]) -> frozenset[tuple[int, str]]:

@@ -16,7 +16,7 @@ from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
 from evennia_ai.store.page_rows import Row, TurnParts
-from evennia_ai.store.reports import seconds_between
+from evennia_ai.store.reports import is_erased, seconds_between
 
 LINE_CHARS, ASKED_CHARS = 1_000, 300
 CHART_DAYS = 30
@@ -53,7 +53,9 @@ class Shown:
         acts = parts.tool_calls.get(id_, ())
         public = parts.public_calls
         detail = page_text(row["detail"], 300)
+        erased = is_erased(row["context"], row["audience"])
         return {
+            "erased": erased,
             "number": id_,
             "at": row["at"],
             "private": private,
