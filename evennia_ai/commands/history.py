@@ -56,8 +56,10 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
       aihistory/retry <character>
       aihistory/undo <character>
 
-    Without a switch: the conversation, with number, time, speaker, audience and
-    tokens of each message. Page 1 is the newest. Whispers are marked (private).
+    Without a switch: the conversation. Each message shows its number, its time,
+    who spoke, after > all others who heard it, and its tokens. Page 1 is the
+    newest. Whispers are marked (private); what was said aloud is (aloud, kept
+    private) if the prompt held private words, which it may repeat.
     Lines that wait, were only overheard or expired stand among them without a
     number. Any of the filters can be left out. A time is 'yesterday 18:00', '2026-11-20',
     '11-20 18:00', 'friday', '18:00' or '2 hours ago', in your own time zone:
@@ -97,6 +99,8 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
 
     def run(self) -> Outcome:
         """Dispatch by switch, with the assistant."""
+        if (self.lhs or "").strip().lower() == "all":
+            raise UsageError("It shows one character at a time. |waistatus|n lists them.")
         return self.dispatch(self.find_assistant(self.lhs))
 
     def do_default(self, script: GameScript) -> None:

@@ -76,6 +76,11 @@ def turn_page(assistant_id: int, number: int, size: int) -> Page:
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
 
 
+def is_whispered(turn_id: int | None) -> bool:
+    """Return True if the answer of a turn was whispered, also if its tool is ``say``."""
+    return bool(models.Turn.objects.filter(id=turn_id, private=True).exists())
+
+
 def is_erased(context: str, audience: Sequence[str]) -> bool:
     """Return True for an answer whose player was forgotten: any other has an audience."""
     return context == ANSWER and not audience

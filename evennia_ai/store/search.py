@@ -28,7 +28,14 @@ def message_page(
     assistant_id: int, wanted: LogFilter, player: str, with_private: bool, size: int
 ) -> Page:
     """Return a page of messages as dicts; ``player`` is the dbref of whom they must concern."""
-    return paged(matching(assistant_id, wanted, player, with_private).values(), wanted.page, size)
+    rows = matching(assistant_id, wanted, player, with_private).values()
+    page = paged(rows, wanted.page, size)
+    while page.rows and page.rows[0]["role"] == "tool":  # a result stands below its call
+        earlier = rows.filter(id__lt=page.rows[0]["id"]).order_by("-id").first()
+        if earlier is None:
+            break
+        page.rows.insert(0, earlier)
+    return page
 
 
 def all_messages(

@@ -220,7 +220,7 @@ def test_history_shows_the_talk_with_speakers_audience_and_tokens(game, admin, g
     game.run()
     text = admin.told("aihistory Guard")
     assert "Ada says: hello" in text
-    assert "Ada > Ada, " in text and "tokens" in text
+    assert "Ada > Guard, " in text and "tokens" in text
     assert "Halt |rnow|n!" in text
     assert "(private)" in text
     assert "Page 1 of 1" in text

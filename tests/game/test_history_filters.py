@@ -128,6 +128,36 @@ def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, build
     assert "hello?" in admin.told("aihistory Mira = 2")
 
 
+def test_a_line_names_all_others_who_heard_it(admin, talk):
+    text = flat(admin.told("aihistory Mira"))
+    assert "Bob > Mira, Ann, 12 tokens Bob says: I like beer." in text
+    assert "Mira > Bob, " in text
+
+
+def test_a_line_said_aloud_that_may_repeat_a_whisper_is_not_called_a_whisper(
+    game, admin, mira, ann
+):
+    admin.character.location = None
+    builder = game.player("Bea", game.room("Far"), permissions=["Builder"])
+    game.model.add(call("say", text="I keep it."), call("say", text="Hm."))
+    for line in ("whisper Mira = psst", "say Mira, hello"):
+        ann.do(line)
+        game.run(2)
+    text = flat(builder.told("aihistory Mira"))
+    assert text.count("(private) [whisper, Admins read it]") == 2
+    assert "(aloud, kept private) [words, Admins read it]" in text
+
+
+def test_a_page_does_not_begin_with_the_result_of_a_call_on_another_page(game, admin, ann, mira):
+    game.model.add(call("say", text="Hm."))
+    ann.do("say Mira, hello")
+    game.run(2)
+    lines = [make_message("user", f"Line {n}.", audience=[]) for n in range(19)]
+    mira.assistant.conversation.append(lines)
+    text = flat(admin.told("aihistory Mira"))
+    assert text.index("say: Hm.") < text.index("= You said it.") < text.index("Line 0.")
+
+
 def test_times_are_read_and_shown_in_the_zone_of_the_reader(admin, builder, talk, settings):
     admin.do("style timezone = Asia/Tokyo")
     text = flat(admin.told("aihistory Mira = since today 21:00"))
@@ -165,6 +195,7 @@ def test_pages_keep_their_filters_and_fit_a_screen(admin, ann, talk):
         ("aihistory Mira = search zebra", "No message holds these words."),
         ("aihistory Mira = since 1 minute ago, until now", "No message fits."),
         ("aihistory/export Mira = xml", "'xml' is no number"),
+        ("aihistory all = yesterday", "It shows one character at a time."),
         ("aihistory/export", "Which character?"),
     ],
 )
@@ -202,7 +233,7 @@ def test_an_export_is_a_file_of_its_owner_with_all_that_the_reader_may_read(
     assert rows[0]["at"] == "2026-11-17T12:00:00+00:00" and rows[2]["private"]
     lines = exported(game, builder, "aihistory/export Mira = text, since yesterday", folder)
     assert len(lines) == 4 and "barrel" not in "\n".join(lines)
-    assert lines[0].startswith("2026-11-19 12:00:00") and "Bob > Ann, Bob: Bob says" in lines[0]
+    assert lines[0].startswith("2026-11-19 12:00:00") and "Bob > Mira, Ann: Bob says" in lines[0]
     rows = [json.loads(line) for line in exported(game, builder, "aihistory/export Mira", folder)]
     assert rows[2]["withheld"] and "words" not in rows[2] and "name" not in rows[2]
 
@@ -230,7 +261,7 @@ def test_whoever_follows_sees_new_lines_until_they_end_it(game, admin, ann, mira
     ann.do("say Mira, hello")
     game.run(1)
     text = flat("\n".join(admin.heard()))
-    assert "Ann > Ada, Ann" in text and "say: Good day." in text
+    assert "Ann > Mira, Ada" in text and "say: Good day." in text
     assert "You no longer follow" in admin.told("aihistory/follow Mira")
     admin.forget()
     game.model.add(call("noop"))
