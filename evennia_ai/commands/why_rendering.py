@@ -11,6 +11,7 @@ from evennia_ai.commands.history_rendering import (
     model_call_text,
 )
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.messages import is_excuse
 from evennia_ai.policy.disclosure import ERRORS, Reader, memory_kind, words_kind
 from evennia_ai.policy.explanation.attribution import Attribution
 from evennia_ai.policy.explanation.call_record import RawReply
@@ -55,7 +56,8 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
         if not events:
             yield f"  nobody: {why.turn.context.replace('_', ' ')}"
     if why.call is None:
-        yield "|wNo model chose this line.|n"
+        excuse = " It is the game's line." * is_excuse(why.message)
+        yield f"|wNo model chose this line.|n{excuse}"
         if why.turn is not None and why.turn.detail:
             yield f"  {reader.show(ERRORS, clean_output(why.turn.detail, LINE_CHARS), 'reason')}"
         return
@@ -67,7 +69,10 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
 def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     """Yield the parts of the prompt with their sizes, and what was recalled for it."""
     lost = f"; the log has lost {why.missing} of its messages" if why.missing else ""
-    yield f"|wThe prompt|n is {STATES.get(why.state, NOT_KEPT)}{lost}."
+    state = STATES.get(why.state, NOT_KEPT)
+    if why.is_offline:
+        state = "sent nowhere: the offline brain answered from what stands in it"
+    yield f"|wThe prompt|n is {state}{lost}."
     if why.call is not None:
         yield f"  {model_call_text(why.call, reader)}"
     yield from part_table(why.parts)
@@ -104,7 +109,7 @@ def source_line(line: Line, kind: str, reader: Reader) -> str:
 
 def reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     """Yield the raw reply, what was read out of it, and what became of that."""
-    kind = words_kind(why.private)
+    kind = words_kind(why.reply_private)
     if why.stored is not None:
         raw = why.stored.kept.reply
         yield "|wThe reply as it came|n"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db.models import Q
 
 from evennia_ai import models
-from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message
+from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message, is_excuse
 from evennia_ai.policy.conversation.react import step_of
 from evennia_ai.policy.explanation.attribution import Attribution, attribute
 from evennia_ai.policy.explanation.prompt_parts import Part, parts_of
 from evennia_ai.policy.facts.sources import words_of_calls
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.store.call_records import StoredCall, load_call
-from evennia_ai.store.reports import rows_of
+from evennia_ai.store.reports import public_calls_of, rows_of
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.search import WORDS_IN, rows_with
 
@@ -53,16 +54,33 @@ class Explanation:
         of_turn = self.turn is not None and self.turn.private
         return of_prompt or of_turn or bool(self.message["metadata"].get("private"))
 
+    @property
+    def reply_private(self) -> bool:
+        """Return True if the reply did something in private, also beside a line said aloud."""
+        ids = {(act.turn_id, act.call_id) for act in self.acts}
+        return self.private or not ids <= public_calls_of(turn_id for turn_id, _call in ids)
+
+    @property
+    def is_offline(self) -> bool:
+        """Return True if the offline brain answered: it is sent no prompt."""
+        return self.call is not None and self.call.prompt_tokens == 0
+
 
 def find_line(
     assistant_id: int, number: int, words: str = "", with_private: bool = True
 ) -> Message | None:
     """Return the ``number``-th last line of an assistant, from 1, of those with some words.
 
+    A reply that was streamed as several lines counts once.
     Words are searched in private lines only ``with_private``: that they exist would tell something.
     """
-    found = (m for m in own_lines(assistant_id, words, with_private) if words_said(m))
-    return next((m for n, m in enumerate(found, 1) if n == number), None)
+    found = dict[Any, Message]()
+    for message in own_lines(assistant_id, words, with_private):
+        if words_said(message):
+            found.setdefault(reply_key(message), message)
+        if len(found) == number:
+            return message
+    return None
 
 
 def own_lines(assistant_id: int, words: str, with_private: bool) -> Iterator[Message]:
@@ -80,14 +98,29 @@ def own_lines(assistant_id: int, words: str, with_private: bool) -> Iterator[Mes
         yield from map(message_from_row, page)
 
 
+def reply_key(message: Message) -> tuple[Any, ...]:
+    """Return what the lines of one reply to the same people share."""
+    meta, calls = message["metadata"], message.get("tool_calls") or [{"id": ""}]
+    turn, whom = meta.get("turn_id"), (*meta["audience"], bool(meta.get("private")))
+    return (turn, step_of(calls[0]["id"]), is_excuse(message), whom) if turn else (meta["seq"],)
+
+
+def lines_of(turn_id: int | None) -> list[Message]:
+    """Return what a character said or did itself in a turn, oldest first."""
+    rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
+    return [m for m in map(message_from_row, rows.order_by("id")) if words_said(m)]
+
+
 def words_said(message: Message) -> str:
     """Return the words and gestures of a message of the character."""
     return " ".join(filter(None, [message["content"], *words_of_calls(message)]))
 
 
 def explain(message: Message, names: Sequence[str]) -> Explanation:
-    """Return why a line of an assistant was said; ``names`` are those of its character."""
-    meta, text = message["metadata"], words_said(message)
+    """Return why a line was said, with all lines of its reply; ``names`` are the character's."""
+    meta, key = message["metadata"], reply_key(message)
+    lines = [m for m in lines_of(meta.get("turn_id")) if reply_key(m) == key] or [message]
+    text = " ".join(map(words_said, lines))
     turns = models.Turn.objects.prefetch_related("events", "model_calls", "tool_calls")
     turn = turns.filter(id=meta.get("turn_id")).first()
     if turn is None or meta.get("type") == EXCUSE:
@@ -95,20 +128,21 @@ def explain(message: Message, names: Sequence[str]) -> Explanation:
     step = step_of(call_id_of(message, turn))
     acts = [act for act in turn.tool_calls.all() if step_of(act.call_id) == step]
     call, stored, state = call_of(turn, step)
+    found = Explanation(message, text, turn, call, acts, state)
     if stored is None:
-        return Explanation(message, text, turn, call, acts, state)
+        return found
     parts = parts_of(stored.kept, stored.marker, stored.talk, stored.own)
-    return Explanation(
-        message, text, turn, call, acts, state, stored.missing, stored, parts,
-        attribute(text, parts, names),
-    )  # fmt: skip
+    sentences = attribute(text, parts, names)
+    if found.is_offline:  # what it found nowhere is a line of its own, and no claim
+        sentences = [replace(one, tells=one.source is not None) for one in sentences]
+    missing = stored.missing
+    return replace(found, missing=missing, stored=stored, parts=parts, sentences=sentences)
 
 
 def explain_turn(turn_id: int, names: Sequence[str]) -> list[Explanation]:
     """Return why each line of a turn was said, in their order."""
-    rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
-    messages = map(message_from_row, rows.order_by("id"))
-    return [explain(message, names) for message in messages if words_said(message)]
+    replies = {reply_key(message): message for message in lines_of(turn_id)}
+    return [explain(message, names) for message in replies.values()]
 
 
 def call_id_of(message: Message, turn: models.Turn) -> str:

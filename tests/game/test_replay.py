@@ -13,6 +13,7 @@ from evennia_ai import models
 from evennia_ai.errors import ConfigError, ProviderUnavailable
 from evennia_ai.testing.replaying import read_calls, save_calls
 from tests.provider.stub_process import ROOT, StubProvider
+from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
 
@@ -48,6 +49,18 @@ def test_a_builder_replays_no_whispered_turn_of_a_trusting_character(game, turn,
     ann.do("whisper Mira = who owns the mill?")
     game.run(2)
     builder = game.player("Bea", mira.location, permissions=["Builder"])
+    last = models.Turn.objects.latest("id").id
+    assert "Only Admins may read that." in builder.told(f"aireplay Mira = {last}")
+
+
+def test_a_builder_replays_no_turn_in_which_somebody_was_whispered_to(game, turn, mira, ann, bob):
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    assert "Asking" in builder.told(f"aireplay Mira = {turn}")
+    game.model.add(
+        (call("say", text="All is well."), call("whisper", text="It is xyzzy.", target="Ann"))
+    )
+    ann.do("say Mira, and now?")
+    game.run(2)
     last = models.Turn.objects.latest("id").id
     assert "Only Admins may read that." in builder.told(f"aireplay Mira = {last}")
 
