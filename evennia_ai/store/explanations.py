@@ -57,8 +57,10 @@ class Explanation:
     @property
     def reply_private(self) -> bool:
         """Return True if the reply did something in private, also beside a line said aloud."""
-        ids = {(act.turn_id, act.call_id) for act in self.acts}
-        return self.private or not ids <= public_calls_of(turn_id for turn_id, _call in ids)
+        if self.private or self.turn is None:
+            return self.private
+        public = public_calls_of([self.turn.id])
+        return any((self.turn.id, act.call_id) not in public for act in self.acts)
 
     @property
     def is_offline(self) -> bool:

@@ -293,6 +293,7 @@ def test_a_family_of_tools_that_does_not_exist_is_refused_and_one_of_the_game_re
     builder.do("aisetup Guard = You are a guard.")
     text = typed(builder, "aisetup/set Guard/tools_off = goals, nonsense")
     assert text.startswith("tools_off: there are no tools of 'nonsense'. Use company, entity,")
+    assert "tools_off is now None" in typed(builder, "aisetup/set Guard/tools_off = none")
     assert guard.assistant.config.tools_off is None
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "tools_off": "nonsense"}
     assert "there are no tools of 'nonsense'" in " ".join(typed(builder, "aistatus").split())

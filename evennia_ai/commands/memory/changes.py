@@ -80,15 +80,11 @@ class MemoryChanges(AICommand):
 
     def line_hint(self, request: MemoryRequest, seq: int) -> str:
         """Return how to hide a line of the log, and which lines of the character repeat it."""
-        hide = f"|waihistory/hide {request.name} ="
-        hint = (
-            f"That is no entry but line {seq} of the log. To keep it from prompts: {hide} {seq}|n"
-        )
+        hide = f"|waihistory/hide {request.name} = {seq}|n"
+        hint = f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
         again = repeats_of(request.script.id, seq, self.reader.may(PRIVATE_WORDS))[:MOST_REPEATS]
-        told = ", ".join(map(str, again))
-        return (
-            f"{hint}. {request.name} may have repeated it: hide {told} as well." if told else hint
-        )
+        told = f". {request.name} may have repeated it: hide {', '.join(map(str, again))} as well."
+        return f"{hint}{told * bool(again)}"
 
     def find_subject(self, request: MemoryRequest) -> tuple[str, str]:
         """Return whose profile is wanted, as (dbref, name); a dbref also finds the deleted."""

@@ -125,9 +125,8 @@ class CmdAISetup(SetupCommand):
             return
         known_setting(name)
         checked = parse_value(name, value) if value else None
-        if name == "tools_off" and (
-            wrong := unknown_families(checked, self.services.toolbox.tools)
-        ):
+        families = str(checked or "") if name == "tools_off" else ""
+        if wrong := unknown_families(families, self.services.toolbox.tools):
             raise UsageError(wrong)
         before = script.profile
         self.write_settings(script, {name: checked})
