@@ -110,9 +110,10 @@ class AssistantScript(
         return not read_attribute(self, "stopped")
 
     def stop_thinking(self) -> None:
-        """Stop hearing and speaking, and drop the turn in flight."""
+        """Stop hearing and speaking, and drop the turn in flight; tell those who wait for it."""
         write_attribute(self, "stopped", True)
-        self.drop_turn("the assistant was stopped")
+        waiting = self.drop_turn("the assistant was stopped")
+        self.tell("stopped", filter(self.services.crowd.should_tell, waiting))
         self.services.memory_indices.drop(self)
 
     def drop_turn(self, reason: str) -> list[str]:

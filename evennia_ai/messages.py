@@ -367,4 +367,5 @@ def heard_message(event: InboxEvent, turn_id: int) -> Message:
         event_id=event.id,
         turn_id=turn_id,
         nature=heard.nature,
+        at=event.at.isoformat(),
     )

@@ -88,12 +88,14 @@ class AICommand(MuxCommand):
 
     def make_reader(self) -> Reader:
         """Return the caller as a reader of stored words."""
-        caller = self.caller
+        return Reader(self.services.who_may_read, self.has_permission, zone_of(self.caller))
 
-        def has(permission: str) -> bool:
-            return bool(caller.locks.check_lockstring(caller, f"read:perm({permission})"))
+    def has_permission(self, permission: str) -> bool:
+        """Return True if the caller has a permission, by their account as for Evennia's locks.
 
-        return Reader(self.services.who_may_read, has, zone_of(caller))
+        `check_permstring` would ask the character alone.
+        """
+        return bool(self.caller.locks.check_lockstring(self.caller, f"may:perm({permission})"))
 
     def ensure_may_read(self, kind: str) -> None:
         """Raise UsageError if the caller may not read a kind of content; an empty kind is free."""
@@ -128,7 +130,7 @@ class AICommand(MuxCommand):
 
     def explain_no_services(self) -> str:
         """Return the message for a server whose assistants could not be started."""
-        if not self.caller.check_permstring("Builder"):
+        if not self.has_permission("Builder"):
             return text("minds_off")
         if AssistantScript.shared_services:
             return self.services.schema_trouble

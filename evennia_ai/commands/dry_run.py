@@ -71,7 +71,7 @@ class CmdAITest(AICommand):
     do_whisper = do_default
 
     def do_provider(self) -> Outcome:
-        if not self.caller.locks.check_lockstring(self.caller, "use:perm(Admin)"):
+        if not self.has_permission("Admin"):
             raise UsageError("Only admins may test an endpoint: the test sends it the game's key.")
         profiles = self.services.profiles
         wanted = clean_heard(self.lhs, 60)

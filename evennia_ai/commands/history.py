@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -25,16 +26,8 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
 from evennia_ai.policy.log_filter import SWITCHES, without_page
-from evennia_ai.store.reports import (
-    find_row,
-    log_page,
-    paged,
-    public_calls,
-    turn_page,
-    unanswered,
-    waiting_events,
-)
-from evennia_ai.store.search import message_page
+from evennia_ai.store.reports import find_row, log_page, paged, public_calls, turn_page, unanswered
+from evennia_ai.store.search import MOST_EVENTS, events_beside, message_page
 
 MESSAGES_A_PAGE = 20
 TURNS_A_PAGE = 8
@@ -65,9 +58,12 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
       aihistory/retry <character>
       aihistory/undo <character>
 
-    Without a switch: the conversation, with number, time, speaker, audience and
-    tokens of each message. Page 1 is the newest. Whispers are marked (private).
-    Any of the filters can be left out. A time is 'yesterday 18:00', '2026-11-20',
+    Without a switch: the conversation. Each message shows its number, its time,
+    who spoke, after > all others who heard it, and its tokens. Page 1 is the
+    newest. Whispers are marked (private); what was said aloud is (aloud, kept
+    private) if the prompt held private words, which it may repeat.
+    Lines that wait, were only overheard or expired stand among them without a
+    number. Any of the filters can be left out. A time is 'yesterday 18:00', '2026-11-20',
     '11-20 18:00', 'friday', '18:00' or '2 hours ago', in your own time zone:
     |wstyle timezone = Europe/Berlin|n. 'player' finds what they said and what was
     said to them; 'search' finds messages that hold all these words.
@@ -107,25 +103,30 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
 
     def run(self) -> Outcome:
         """Dispatch by switch, with the assistant."""
+        if (self.lhs or "").strip().lower() == "all":
+            raise UsageError("It shows one character at a time. |waistatus|n lists them.")
         return self.dispatch(self.find_assistant(self.lhs))
 
     def do_default(self, script: GameScript) -> None:
         wanted, player = self.read_wanted(self.rhs or "", self.switches)
         may_search = self.reader.may(PRIVATE_WORDS)
         page = message_page(script.id, wanted, player, may_search, MESSAGES_A_PAGE)
-        amended = script.conversation.amendments.shown
-        lines = [
-            message_line(row, script.character_name, self.reader, amended.get(row["id"]))
+        name, amended = script.character_name, script.conversation.amendments.shown
+        said = [
+            (row["at"], message_line(row, name, self.reader, amended.get(row["id"])))
             for row in page.rows
         ]
-        if wanted.is_empty and page.number == 1:
-            lines += [waiting_line(event, self.reader) for event in waiting_events(script.id)]
+        events = events_beside(page, script.id, wanted, player, may_search)
+        said += [(event["at"], waiting_line(event, self.reader)) for event in events]
+        lines = [line for _at, line in sorted(said, key=itemgetter(0))]
+        if len(events) == MOST_EVENTS:
+            lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
         again = clean_output(without_page(self.rhs or ""), 200)
         if lines or wanted.is_empty:
             word = f"{again}, page " * bool(again)
             self.show_page(shown_name(script), lines, page, NOTHING_SAID, word)
         else:
-            self.msg(f"No message {'holds these words' if wanted.search else 'is of that kind'}.")
+            self.msg(f"No message {'holds these words' if wanted.search else 'fits'}.")
         if (wanted.search or player) and not may_search:
             whose = self.reader.whose(PRIVATE_WORDS)
             self.msg(f"Whispers were not searched: {whose} read them.")
@@ -136,7 +137,7 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
         typed = (self.rhs or "").strip()
         only = page_number(typed.removeprefix("turn ")) if typed.startswith("turn ") else None
         page = turn_page(script.id, 1 if only else page_number(typed), TURNS_A_PAGE, only)
-        public = public_calls(page.rows)
+        public = public_calls(turn.id for turn in page.rows)
         lines = [line for turn in page.rows for line in turn_lines(turn, public, self.reader)]
         none = f"has no turn {only}." if only else NOTHING_SAID
         self.show_page(shown_name(script), lines, page, none)

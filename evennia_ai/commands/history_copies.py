@@ -11,7 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from django.conf import settings
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
@@ -21,16 +20,15 @@ from evennia_ai.commands.common import (
     UsageError,
     log_private_reading,
 )
-from evennia_ai.commands.history_rendering import as_row, message_line
+from evennia_ai.commands.history_rendering import as_row, hearers, message_line
 from evennia_ai.commands.players import objects_called
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
-from evennia_ai.game.settings import game_setting
+from evennia_ai.game.settings import export_folder
 from evennia_ai.messages import EXCUSE, Message
 from evennia_ai.policy.amendments import Amendment
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
 from evennia_ai.policy.log_filter import LogFilter, read_filter
-from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import pause
 from evennia_ai.store.brief_transaction import store_errors
@@ -42,7 +40,6 @@ log = Logger()
 
 TEXT, JSON = "text", "json"
 SUFFIXES = {TEXT: "txt", JSON: "jsonl"}
-EXPORT_FOLDER = "server/ai_exports"  # under the game's folder
 
 
 class HistoryCopies(AICommand):
@@ -111,8 +108,7 @@ class HistoryCopies(AICommand):
 
 def export_path(script: GameScript, now: datetime, suffix: str) -> Path:
     """Return the path of a new file in the folder for exports."""
-    folder = Path(settings.GAME_DIR) / str(game_setting("EXPORT_FOLDER", EXPORT_FOLDER))
-    return folder / f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{suffix}"
+    return export_folder() / f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{suffix}"
 
 
 @contextmanager
@@ -162,7 +158,7 @@ class Export:
         calls = (call["function"] for call in row["tool_calls"])
         acts = (f"{call['name']} {call['arguments']}" for call in calls)
         words = " ".join(filter(None, (row["content"], *acts)))
-        whom = named(row["audience"], names)
+        whom = hearers(row, self.script.character_name, names)
         return clean_heard(f"{head} {self.speaker_of(row)} > {whom}{private}{mark}: {words}", 10**6)
 
     def may_show(self, row: Mapping[str, Any]) -> bool:

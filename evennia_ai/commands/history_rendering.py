@@ -15,14 +15,16 @@ from evennia_ai.game.wording import (
     call_words,
     worded,
 )
-from evennia_ai.messages import EXCUSE, Message, heard_line, is_excuse
+from evennia_ai.messages import EMOTE, EXCUSE, SAY, SAYS, Message, heard_line, is_excuse
 from evennia_ai.policy.amendments import Amendment
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
+from evennia_ai.policy.records.memory_listing import Names, named
 from evennia_ai.store.compactions import MASK
-from evennia_ai.store.names import list_names
-from evennia_ai.store.reports import is_log_unchanged, seconds_between
+from evennia_ai.store.inbox import WAITING
+from evennia_ai.store.names import list_names, names_of
+from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between
 
 LINE_CHARS = 400
 
@@ -90,10 +92,13 @@ def compaction_note(row: dict[str, Any]) -> str:
 
 
 def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
-    """Return an event that waits for an answer."""
+    """Return an event that is no message: its time, its state with the reason, and its words."""
     text = clean_output(f"{event['speaker_name']}: {event['text']}", LINE_CHARS)
-    kind = event["kind"]
-    return f"|y(waiting, {kind})|n {shown_event(kind, event['private'], text, reader)}"
+    kind = event["kind"]  # while it waits, the reason says only to whom it was said
+    reason = event["reason"] if reader.may(ERRORS) and event["state"] != WAITING else ""
+    state = ": ".join(filter(None, (f"{event['state']}, {kind}", clean_output(reason, 80))))
+    shown = shown_event(kind, event["private"], text, reader)
+    return f"|x{reader.clock(event['at'])}|n |y({state})|n {shown}"
 
 
 def shown_event(kind: str, private: bool, text: str, reader: Reader) -> str:
@@ -113,24 +118,47 @@ def message_line(
         result = reader.show(kind, clean_output(row["content"], LINE_CHARS), "result")
         return f"    |x= {result} ({row['tokens']} tokens)|n"
     excuse = row["role"] == EXCUSE
-    marks = " |r(private)|n" * row["private"] + " |y(excuse: no prompt shows it)|n" * excuse
+    aloud = is_aloud(row)
+    marks = f" |r({'aloud, kept private' if aloud else 'private'})|n" * row["private"]
+    marks += " |y(excuse: no prompt shows it)|n" * excuse
     marks += f" |y({change.kind})|n" if change else ""
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}"
     if not reader.may(kind):
-        words = reader.show(kind, "", "whisper" if row["private"] else "words")
+        words = reader.show(kind, "", "words" if aloud else "whisper")
         return f"{when}, {row['tokens']} tokens|n{marks}\n    {words}"
     reader.count(kind)
     who = own_name if excuse or row["role"] == "assistant" else row["speaker_name"]
     calls = [call["function"] for call in row["tool_calls"]]
     said = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
     text = " ".join([*said, *(call_text(call["name"], call["arguments"]) for call in calls)])
-    heard_by = clean_output(list_names(row["audience"]), 120)
+    heard_by = clean_output(hearers(row, own_name, names_of(row["audience"])), 120)
     if change and change.text:
         text += f"\n    |ynow:|n {clean_output(change.text, LINE_CHARS)}"
     return (
         f"{when}|n |w{clean_output(who, 40)}|n"
         f" |x> {heard_by}, {row['tokens']} tokens|n{marks}\n    {text}"
     )
+
+
+def hearers(row: Mapping[str, Any], own_name: str, names: Names) -> str:
+    """Return who heard a message beside its speaker, the character among them."""
+    others = [one for one in row["audience"] if one != row["speaker"]]
+    found = [own_name] * (row["role"] == "user") + [named(others, names)] * bool(others)
+    return ", ".join(found) or "nobody"
+
+
+def is_aloud(row: Mapping[str, Any]) -> bool:
+    """Return False for a whisper; what is said aloud is private if its prompt held private words.
+
+    It may repeat them, so that only those who heard it may ever know it.
+    """
+    if not row["private"]:
+        return True
+    if row["role"] == "user":
+        return bool(row["content"].startswith(f"{row['speaker_name']} {SAYS}"))
+    acts = {call["function"]["name"] for call in row["tool_calls"]}
+    said = row["role"] == EXCUSE or not acts.isdisjoint((SAY, EMOTE))
+    return said and not is_whispered(row["turn_id"])
 
 
 def call_text(name: str, arguments: str) -> str:
@@ -162,6 +190,8 @@ def turn_title(turn: Any, reader: Reader) -> str:
     heard_by = "somebody in private"
     if reader.may(words_kind(turn.private)):
         heard_by = clean_output(list_names(turn.audience), 120)
+    if is_erased(turn.context, turn.audience):
+        heard_by = "a player who was forgotten"
     title = f"|wTurn {turn.id}|n |x{reader.clock(turn.at)}, for {heard_by}|n: {ended}"
     return f"{title} ({detail})" if detail else title
 

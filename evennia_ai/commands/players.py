@@ -16,6 +16,7 @@ from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.following import followers_of, shake_off
+from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
 from evennia_ai.store.attributes import numbers_of
@@ -33,7 +34,8 @@ For admins:
 
 Does the same for another player. They may be offline or deleted: the logs
 keep their last name and their number. With /account: for all characters of
-the account."""
+the account. To check afterwards, type it again: it then says that nothing is
+stored."""
 
 
 class PlayersCommand(AICommand):
@@ -112,7 +114,7 @@ class CmdForgetMe(PlayersCommand):
             ]
             stays.update({BUILT: known.counts[BUILT]})
             lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
-        lines.append(text("forget_stays", count=stays[BUILT]))
+        lines.append(text("forget_stays", count=stays[BUILT], files=exported_files()))
         whole = not (speaker.name or speaker.character or self.switch)
         if whole and len(characters_of(self.caller.account)) > 1:
             lines.append(text("forget_account"))
@@ -199,6 +201,11 @@ class CmdForgetMe(PlayersCommand):
             options = ", ".join(map(describe, candidates))
             raise UsageError(f"Several match: {options}. Use the number.")
         return Speaker(frozenset({candidates[0]}), name_of(candidates[0]))
+
+
+def exported_files() -> int:
+    """Return the number of files in the folder for exports, of all characters."""
+    return sum(1 for _ in export_folder().glob("aihistory-*"))
 
 
 def characters_of(account: Any) -> list[str]:

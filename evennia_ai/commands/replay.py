@@ -19,6 +19,7 @@ from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.call_records import StoredCall, calls_of_turn
+from evennia_ai.store.reports import acted_in_private, find_row
 from evennia_ai.turn.replay import Replayed, replay_call
 
 LINE_CHARS = 600
@@ -81,9 +82,11 @@ class CmdAIReplay(AICommand):
             )
         if not all(call.is_exact for call in calls):
             raise UsageError("This turn cannot be replayed: its prompt cannot be rebuilt whole.")
-        if any(call.kept.trace.private for call in calls):
-            self.ensure_may_read(words_kind(True))
-            self.reader.count(words_kind(True), len(calls))
+        turn = find_row("Turn", script.id, turn_id)
+        private = any(call.kept.trace.private for call in calls) or (turn and turn["private"])
+        private = private or acted_in_private(turn_id)
+        self.ensure_may_read(words_kind(bool(private)))
+        self.reader.count(words_kind(bool(private)), len(calls))
         return calls
 
     @inlineCallbacks

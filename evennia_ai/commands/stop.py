@@ -26,7 +26,7 @@ class SwitchCommand(AICommand):
             raise UsageError(f"Which character? |w{self.key} <character>|n, or |w{self.key} all|n.")
         if name.lower() != EVERYBODY:
             self.turn_one(self.find_editable(name))
-        elif not self.caller.check_permstring("Admin"):
+        elif not self.has_permission("Admin"):
             raise UsageError(f"Only admins may use |w{self.key} all|n.")
         else:
             self.turn_all(self.services)
@@ -40,10 +40,11 @@ class CmdAIStop(SwitchCommand):
       aistop <character>
       aistop all
 
-    A stopped assistant hears, thinks and says nothing; a turn in progress is
-    dropped. |waistop all|n (for admins) ends every model call at once and allows
-    no new one, also after a restart, until |waistart all|n. Players who speak to
-    a character meanwhile are told that it is silent.
+    A stopped assistant thinks and says nothing; a turn in progress is dropped.
+    |waistop all|n (for admins) ends every model call at once and allows no new
+    one, also after a restart, until |waistart all|n. Players who speak to a
+    character meanwhile are told that it is silent; their lines are stored as
+    expired and are never answered.
     """
 
     key = "aistop"

@@ -11,7 +11,13 @@ from evennia_ai.commands.dry_run import addressed_line
 from evennia_ai.commands.why_rendering import part_table, whole_prompt, why_lines
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
-from evennia_ai.policy.disclosure import DRY_RUNS, PUBLIC_WORDS, memory_kind, words_kind
+from evennia_ai.policy.disclosure import (
+    DRY_RUNS,
+    PRIVATE_WORDS,
+    PUBLIC_WORDS,
+    memory_kind,
+    words_kind,
+)
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
 from evennia_ai.policy.explanation.prompt_parts import Part, parts_of
 from evennia_ai.ports import TASK_SUMMARY
@@ -85,9 +91,12 @@ class CmdAIWhy(AICommand):
         wanted, name = (self.rhs or "").strip(), shown_name(script)
         number = int(wanted) if wanted.isdigit() and len(wanted) < 6 else 1
         words = "" if wanted.isdigit() else wanted
-        line = find_line(script.id, number, words) if number else None
+        may_search = self.reader.may(PRIVATE_WORDS)
+        line = find_line(script.id, number, words, may_search) if number else None
         if line is None and words:
-            raise UsageError(f"{name} said no line with '{clean_output(words, 60)}'.")
+            told = f"{name} said no line with '{clean_output(words, 60)}'."
+            hidden = f" Whispers were not searched: {self.reader.whose(PRIVATE_WORDS)} read them."
+            raise UsageError(told if may_search else told + hidden)
         if line is None and number != 1:
             raise UsageError(f"{name} has not said {number} lines. |waiwhy {name}|n is the last.")
         if line is None:

@@ -12,6 +12,7 @@ from evennia_ai.commands.history_rendering import (
     model_call_text,
 )
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.messages import is_excuse
 from evennia_ai.policy.disclosure import ERRORS, Reader, memory_kind, words_kind
 from evennia_ai.policy.explanation.attribution import Attribution
 from evennia_ai.policy.explanation.call_record import RawReply
@@ -42,7 +43,9 @@ NOT_KEPT = "|ynot kept|n: it is older than the setting RETENTION keeps prompts"
 def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
     """Yield the explanation of a line, as far as the reader may see it."""
     kind = words_kind(why.private)
-    heard_by = list_names(why.message["metadata"].get("audience") or [])
+    heard_by = "somebody in private"
+    if reader.may(kind):
+        heard_by = list_names(why.message["metadata"].get("audience") or [])
     where = f"turn {why.turn.id}, to {heard_by}" if why.turn else f"to {heard_by}"
     if why.turn is None and why.call is not None:
         where = f"{why.call.purpose}, for {heard_by if why.private else 'everybody'}"
@@ -57,7 +60,8 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
         if not events:
             yield f"  nobody: {why.turn.context.replace('_', ' ')}"
     if why.call is None:
-        yield "|wNo model chose this line.|n"
+        excuse = " It is the game's line." * is_excuse(why.message)
+        yield f"|wNo model chose this line.|n{excuse}"
         if why.turn is not None and why.turn.detail:
             yield f"  {reader.show(ERRORS, clean_output(why.turn.detail, LINE_CHARS), 'reason')}"
         return
@@ -69,7 +73,10 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
 def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     """Yield the parts of the prompt with their sizes, and what was recalled for it."""
     lost = f"; the log has lost {why.missing} of its messages" if why.missing else ""
-    yield f"|wThe prompt|n is {STATES.get(why.state, NOT_KEPT)}{lost}."
+    state = STATES.get(why.state, NOT_KEPT)
+    if why.is_offline:
+        state = "sent nowhere: the offline brain answered from what stands in it"
+    yield f"|wThe prompt|n is {state}{lost}."
     if why.call is not None:
         yield f"  {model_call_text(why.call, reader)}"
     yield from part_table(why.parts)
@@ -106,7 +113,7 @@ def source_line(line: Line, kind: str, reader: Reader) -> str:
 
 def reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     """Yield the raw reply, what was read out of it, and what became of that."""
-    kind = words_kind(why.private)
+    kind = words_kind(why.reply_private)
     if why.stored is not None:
         raw = why.stored.kept.reply
         yield "|wThe reply as it came|n"

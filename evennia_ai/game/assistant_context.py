@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
 from evennia.typeclasses.attributes import NAttributeProperty
 
-from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
+from evennia_ai.config import (
+    ALWAYS_ON,
+    FIELDS,
+    AssistantConfig,
+    ModelProfile,
+    choose_settings,
+    fit_settings,
+    read_families,
+)
 from evennia_ai.config.checks import context_complaints
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.author_note import note_lines
@@ -27,6 +36,7 @@ from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
 from evennia_ai.store.attributes import (
     forget_all_cached,
@@ -126,6 +136,7 @@ class AssistantContextMixin(ScriptPart):
         strange += [inspect_attribute(self.obj, name)[1] for name in CHARACTER_ATTRIBUTES]
         strange += read_entries(inspect_attribute(self.obj, "ai_lore")[0])[1]
         strange.append(self.inspect_persona()[1])
+        strange.append(unknown_families(self.config.tools_off, self.services.toolbox.tools))
         unfit = context_complaints(self.config, self.profile, self.prompt_overhead)
         return [*self.ndb.complaints, *filter(None, strange), *unfit]
 
@@ -267,3 +278,12 @@ class AssistantContextMixin(ScriptPart):
     small_compactions = NAttributeProperty(0, autocreate=False)
     # What the next compaction has cost so far (`policy.limits.budgets`).
     compaction_cost = NAttributeProperty({}, autocreate=False)
+
+
+def unknown_families(tools_off: str | None, tools: Mapping[str, Any]) -> str:
+    """Return what is wrong with a value of ``tools_off``, "" if it names families of tools."""
+    known = {item.family for item in tools.values()} - {*ALWAYS_ON}
+    unknown = sorted(read_families(tools_off) - known)
+    name = clean_heard(", ".join(unknown), 60)
+    families = ", ".join(sorted(known))
+    return f"tools_off: there are no tools of '{name}'. Use {families}." if unknown else ""

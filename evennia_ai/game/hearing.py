@@ -16,23 +16,22 @@ from twisted.logger import Logger
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.first_meeting import introduce
 from evennia_ai.game.following import leader_id, shake_off
 from evennia_ai.game.heard_lines import Said, perceive
 from evennia_ai.game.pauses import end_pause
-from evennia_ai.game.perception import display_name, find_objects
+from evennia_ai.game.perception import display_name, find_objects, is_assistant
 from evennia_ai.game.presence import ScriptPart
-from evennia_ai.game.room_lines import named
+from evennia_ai.game.room_lines import RoomLine, named
 from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
-from evennia_ai.messages import NOTICE, PERCEIVED, Authors, Heard
+from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
 from evennia_ai.policy.authors import GAME
-from evennia_ai.policy.conversation.addressing import NOT_NAMED, SPOKEN
+from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line
 from evennia_ai.policy.conversation.autonomy import HOUR_S
 from evennia_ai.policy.conversation.following import asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text
-from evennia_ai.ports import Character
-from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.turn.react_loop import EXPIRED
@@ -42,6 +41,7 @@ log = Logger()
 LOST = "{name}: hearing failed; the line is lost"
 UNHEARD = "{name} did not hear a line ({error}); telling its speaker"
 URGENT = 7
+STOPPED = "the character is stopped (aistop)"
 NOTEWORTHY = 4
 
 
@@ -73,6 +73,7 @@ class AssistantHearingMixin(ScriptPart):
         try:
             with store_errors():
                 if not self.is_on:
+                    self.note_unheard(said)
                     return None
                 line = self.services.lines.hear(said.kind, said.words, said.speaker, self.character)
                 if self.character.dbref in line.muted:
@@ -110,6 +111,23 @@ class AssistantHearingMixin(ScriptPart):
             own = named(self.character, said.speaker)
             if asks_to_stay(said.words, (*own.names, *own.parts)):
                 shake_off(self.character, said.speaker)
+
+    def note_unheard(self, said: Said) -> None:
+        """Store soon what a person says while the character is stopped."""
+        if (
+            said.kind in SPOKEN
+            and not is_assistant(said.speaker)
+            and not self.character.has_account
+        ):
+            line = RoomLine(Line(said.kind, said.words), said.speaker, self.character)
+            self.services.slices.put(self.store_unheard, line, said.words)
+
+    def store_unheard(self, line: RoomLine, words: str) -> None:
+        """Store what somebody said to the stopped character; `attend_to` turns it away."""
+        heard = perceive(line, words, self.character, self.config)
+        alone = heard.reason in (NAMED, WHISPER) or not line.is_crowded  # else another answers
+        if heard.addressed and alone and not self.services.schema_trouble:
+            self.keep_event(heard)
 
     def store_heard(self, heard: Heard, crowded: bool) -> None:
         """Store an event as the character's hook leaves it, and note who talks with it.
@@ -163,6 +181,9 @@ class AssistantHearingMixin(ScriptPart):
         """Wake the assistant for a stored event, if the event must be answered."""
         if self.services.switched_off and heard.addressed:
             self.turn_away(heard, event_id, self.services.switched_off, "switched_off")
+            return
+        if not self.is_on:
+            self.turn_away(heard, event_id, STOPPED, "stopped")
             return
         refusal = self.services.crowd.judge(heard, self.character.dbref)
         if refusal:
@@ -245,16 +266,3 @@ class AssistantHearingMixin(ScriptPart):
 def dbref_of(obj: Any) -> str:
     """Return an object's dbref, "" for None."""
     return "" if obj is None else str(obj.dbref)
-
-
-def introduce(character: Character, player: Any) -> None:
-    """Tell a player what the character is, before they first talk to or hear any assistant."""
-    if not player.has_account or read_attribute(player, "ai_introduced"):
-        return
-    try:
-        write_attribute(player, "ai_introduced", True)
-    except StoreUnavailable:
-        return  # their next line tries again
-    line = text("first_meeting", name=clean_output(display_name(character, player)))
-    if line:
-        player.msg(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -71,3 +72,8 @@ def find_complaints() -> list[str]:
     named = [key for key in game_settings() if key not in FIELDS]
     unknown = sorted(str(key) for key in named if not (isinstance(key, str) and key.isupper()))
     return [f"AI_ASSISTANT has an unknown entry '{key}'." for key in unknown]
+
+
+def export_folder() -> Path:
+    """Return the folder for the files that staff export from the log."""
+    return Path(settings.GAME_DIR) / str(game_setting("EXPORT_FOLDER", "server/ai_exports"))

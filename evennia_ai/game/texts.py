@@ -44,6 +44,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "too_fast": gettext_noop("{name} raises a hand: one thing after the other. Give it a moment."),
     "cooling": gettext_noop("{name} looks away and lets that pass. Talk of something else, later."),
     "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
+    "stopped": gettext_noop("({name} is silent: the staff has stopped this character.)"),
     "refuses_words": gettext_noop("{name} frowns, and gives no answer to such words."),
     "off_topic": gettext_noop("{name} looks puzzled: nobody here has ever heard of such things."),
     "help_line": gettext_noop(
@@ -106,7 +107,8 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "forget_stays": gettext_noop(
         "It stays: what other players said themselves, what the staff wrote by hand ({count} "
         "notes), and the number of tokens that the talk has cost. Summaries are written anew "
-        "without the forgotten words."
+        "without the forgotten words. Copies stay, too, until the staff deletes them: backups, and "
+        "exported files ({files})."
     ),
     "forget_account": gettext_noop(
         "This is about this character only. For all characters of your account: "

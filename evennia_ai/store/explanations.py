@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Max, Q
 
 from evennia_ai import models
-from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message, make_message
+from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message, is_excuse, make_message
 from evennia_ai.policy.conversation.react import step_of
 from evennia_ai.policy.explanation.attribution import Attribution, attribute
 from evennia_ai.policy.explanation.call_record import PromptTrace
@@ -20,7 +20,7 @@ from evennia_ai.policy.model_text import read_object
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.call_records import StoredCall, load_call
 from evennia_ai.store.compactions import MASK
-from evennia_ai.store.reports import rows_of
+from evennia_ai.store.reports import public_calls, rows_of
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.search import WORDS_IN, rows_with
 
@@ -58,24 +58,63 @@ class Explanation:
         of_turn = self.turn is not None and self.turn.private
         return of_prompt or of_turn or bool(self.message["metadata"].get("private"))
 
+    @property
+    def reply_private(self) -> bool:
+        """Return True if the reply did something in private, also beside a line said aloud."""
+        if self.private or self.turn is None:
+            return self.private
+        public = public_calls([self.turn.id])
+        return any((self.turn.id, act.call_id) not in public for act in self.acts)
 
-def find_line(assistant_id: int, number: int, words: str = "") -> Message | None:
-    """Return the ``number``-th last line of an assistant, from 1, of those with some words."""
-    found = (m for m in own_lines(assistant_id, words) if words_said(m))
-    return next((m for n, m in enumerate(found, 1) if n == number), None)
+    @property
+    def is_offline(self) -> bool:
+        """Return True if the offline brain answered: it is sent no prompt."""
+        return self.call is not None and self.call.prompt_tokens == 0
 
 
-def own_lines(assistant_id: int, words: str) -> Iterator[Message]:
+def find_line(
+    assistant_id: int, number: int, words: str = "", with_private: bool = True
+) -> Message | None:
+    """Return the ``number``-th last line of an assistant, from 1, of those with some words.
+
+    A reply that was streamed as several lines counts once.
+    Words are searched in private lines only ``with_private``: that they exist would tell something.
+    """
+    found = dict[Any, Message]()
+    for message in own_lines(assistant_id, words, with_private):
+        if words_said(message):
+            found.setdefault(reply_key(message), message)
+        if len(found) == number:
+            return message
+    return None
+
+
+def own_lines(assistant_id: int, words: str, with_private: bool) -> Iterator[Message]:
     """Yield what an assistant said or did itself, the newest first, up to `MOST_ROWS` rows."""
     own = Q(role="assistant") | Q(role=EXCUSE)
     rows = rows_of(models.Message, assistant_id).filter(own).order_by("-id")
     if words:
         rows = rows_with(rows, words, *WORDS_IN)
+        if not with_private:
+            rows = rows.filter(private=False).exclude(turn__private=True)
     for start in range(0, MOST_ROWS, PAGE):
         page = rows[start : start + PAGE]
         if not page:
             return
         yield from map(message_from_row, page)
+
+
+def reply_key(message: Message) -> tuple[Any, ...]:
+    """Return what the lines of one reply to the same people share."""
+    meta, calls = message["metadata"], message.get("tool_calls") or [{"id": ""}]
+    turn, whom = meta.get("turn_id"), (*meta["audience"], bool(meta.get("private")))
+    return (turn, step_of(calls[0]["id"]), is_excuse(message), whom) if turn else (meta["seq"],)
+
+
+def lines_of(turn_id: int | None) -> list[Message]:
+    """Return what a character said or did itself in a turn, oldest first."""
+    rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
+    return [m for m in map(message_from_row, rows.order_by("id")) if words_said(m)]
 
 
 def words_said(message: Message) -> str:
@@ -84,8 +123,10 @@ def words_said(message: Message) -> str:
 
 
 def explain(message: Message, names: Sequence[str]) -> Explanation:
-    """Return why a line of an assistant was said; ``names`` are those of its character."""
-    meta, text = message["metadata"], words_said(message)
+    """Return why a line was said, with all lines of its reply; ``names`` are the character's."""
+    meta, key = message["metadata"], reply_key(message)
+    lines = [m for m in lines_of(meta.get("turn_id")) if reply_key(m) == key] or [message]
+    text = " ".join(map(words_said, lines))
     turns = models.Turn.objects.prefetch_related("events", "model_calls", "tool_calls")
     turn = turns.filter(id=meta.get("turn_id")).first()
     if turn is None or meta.get("type") == EXCUSE:
@@ -104,6 +145,8 @@ def with_sources(why: Explanation, names: Sequence[str]) -> Explanation:
         return why
     parts = parts_of(stored.kept, stored.marker, stored.talk, stored.own)
     sentences = attribute(why.text, parts, names)
+    if why.is_offline:  # what it found nowhere is a line of its own, and no claim
+        sentences = [replace(one, tells=one.source is not None) for one in sentences]
     return replace(why, missing=stored.missing, parts=parts, sentences=sentences)
 
 
@@ -150,9 +193,8 @@ def calls_of_compaction(assistant_id: int, compaction_id: int, at: datetime) -> 
 
 def explain_turn(turn_id: int, names: Sequence[str]) -> list[Explanation]:
     """Return why each line of a turn was said, in their order."""
-    rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
-    messages = map(message_from_row, rows.order_by("id"))
-    return [explain(message, names) for message in messages if words_said(message)]
+    replies = {reply_key(message): message for message in lines_of(turn_id)}
+    return [explain(message, names) for message in replies.values()]
 
 
 def call_id_of(message: Message, turn: models.Turn) -> str:

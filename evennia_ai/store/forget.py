@@ -75,6 +75,7 @@ class Forgetting:
         yield from self.forget_staff_work()
         yield from self.forget_calls()
         yield from self.forget_locks()
+        yield from self.forget_turns()
         yield from self.forget_rows()
 
     # --- records ----------------------------------------------------------------------------------
@@ -143,6 +144,17 @@ class Forgetting:
                 rows = models.ToolCall.objects.filter(id__in=[row[0] for row in page])
                 emptied = int(rows.update(locks=""))
             yield emptied
+
+    def forget_turns(self) -> Iterator[int]:
+        """Take them out of the audiences of turns; empty those of the turns that answer them."""
+        named = reduce(or_, (Q(audience__icontains=f'"{one}"') for one in sorted(self.people)))
+        for page in pages(self.traces.rows(models.Turn).filter(named), "audience"):
+            with brief_transaction():
+                for id_, audience in page:
+                    others = [] if id_ in self.traces.turns else audience
+                    kept = [one for one in others if one not in self.people]
+                    models.Turn.objects.filter(id=id_).update(audience=kept)
+            yield len(page)
 
     # --- rows -------------------------------------------------------------------------------------
 

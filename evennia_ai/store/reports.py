@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -21,15 +21,18 @@ from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, WAITING
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.usage import use_on
 
+ANSWER = "tick_event"  # the context of a turn that answers somebody
+
 
 @dataclass(frozen=True)
 class Page:
-    """One page of rows, oldest first; page 1 has the newest rows."""
+    """One page of rows, oldest first; page 1 has the newest rows. ``newer`` is the next row."""
 
     number: int
     pages: int
     rows: list[Any]
     asked: int = 0  # the page that was wanted, if that is older than the last
+    newer: Any = None
 
 
 def paged(rows: Any, number: int, size: int) -> Page:
@@ -38,7 +41,9 @@ def paged(rows: Any, number: int, size: int) -> Page:
     pages = max(1, -(-rows.count() // size))
     asked, number = number, min(max(1, number), pages)
     start = (number - 1) * size
-    return Page(number, pages, list(rows[start : start + size])[::-1], asked)
+    found = list(rows[max(0, start - 1) : start + size])[::-1]
+    newer = found[-1] if start else None
+    return Page(number, pages, found[: len(found) - bool(start)], asked, newer)
 
 
 def log_page(table: str, assistant_id: int, number: int, size: int) -> Page:
@@ -73,11 +78,26 @@ def turn_page(assistant_id: int, number: int, size: int, only: int | None = None
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
 
 
-def public_calls(turns: Iterable[Any]) -> frozenset[tuple[int, str]]:
+def is_whispered(turn_id: int | None) -> bool:
+    """Return True if the answer of a turn was whispered, also if its tool is ``say``."""
+    return bool(models.Turn.objects.filter(id=turn_id, private=True).exists())
+
+
+def is_erased(context: str, audience: Sequence[str]) -> bool:
+    """Return True for an answer whose player was forgotten: any other has an audience."""
+    return context == ANSWER and not audience
+
+
+def public_calls(turn_ids: Iterable[int]) -> frozenset[tuple[int, str]]:
     """Return the tool calls of some turns that are logged as public, as (turn, id of the call)."""
-    ids = [turn.id for turn in turns]
-    rows = models.Message.objects.filter(turn_id__in=ids, role="tool", private=False)
+    rows = models.Message.objects.filter(turn_id__in=list(turn_ids), role="tool", private=False)
     return frozenset(rows.values_list("turn_id", "tool_call_id"))
+
+
+def acted_in_private(turn_id: int) -> bool:
+    """Return True if a turn has tool calls that are not logged as public."""
+    acts = models.ToolCall.objects.filter(turn_id=turn_id).values_list("turn_id", "call_id")
+    return not public_calls([turn_id]).issuperset(acts)
 
 
 def find_row(table: str, assistant_id: int, number: int) -> dict[str, Any] | None:

@@ -72,11 +72,11 @@ def message_to_row(
     at: datetime,
     count: Callable[[Message], int] = count_message,
 ) -> models.Message:
-    """Return a message as an unsaved row; counts its tokens."""
+    """Return a message as an unsaved row; counts its tokens. ``at`` is for one without a time."""
     meta = message["metadata"]
     return models.Message(
         assistant_id=assistant_id,
-        at=at,
+        at=datetime.fromisoformat(meta["at"]) if "at" in meta else at,
         role=EXCUSE if is_excuse(message) else message["role"],
         content=message["content"],
         tool_calls=message.get("tool_calls", []),

@@ -8,13 +8,21 @@ from typing import Any
 from django.db.models import Q
 
 from evennia_ai import models
+from evennia_ai.policy.facts.sources import words_of_calls
+from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.policy.log_filter import LogFilter
 from evennia_ai.policy.retrieval.words import WORD, beginnings
 from evennia_ai.store.forget_words import pages
+from evennia_ai.store.inbox import DOUBTFUL, EXPIRED, OVERHEARD, WAITING
 from evennia_ai.store.reports import Page, paged, rows_of
+from evennia_ai.store.rows import message_from_row
 
 MOST_WORDS = 12
 WORDS_IN = ("content", "tool_calls")  # columns of a message
+UNLOGGED = (WAITING, DOUBTFUL, OVERHEARD, EXPIRED)
+MOST_EVENTS = 100  # of a page
+LEAST_WORDS, SAME_SHARE = 2, 0.5  # of a line that another one repeats
+LINES_SEARCHED = 500
 FIELDS = (
     *("at", "role", "content", "tool_calls", "speaker", "speaker_name"),
     *("audience", "private", "tokens", "turn_id"),
@@ -25,7 +33,14 @@ def message_page(
     assistant_id: int, wanted: LogFilter, player: str, with_private: bool, size: int
 ) -> Page:
     """Return a page of messages as dicts; ``player`` is the dbref of whom they must concern."""
-    return paged(matching(assistant_id, wanted, player, with_private).values(), wanted.page, size)
+    rows = matching(assistant_id, wanted, player, with_private).values()
+    page = paged(rows, wanted.page, size)
+    while page.rows and page.rows[0]["role"] == "tool":  # a result stands below its call
+        earlier = rows.filter(id__lt=page.rows[0]["id"]).order_by("-id").first()
+        if earlier is None:
+            break
+        page.rows.insert(0, earlier)
+    return page
 
 
 def all_messages(
@@ -43,17 +58,65 @@ def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bo
     filter by words or by a player finds no private messages unless ``with_private``: that they
     exist would tell something.
     """
-    rows = rows_of(models.Message, assistant_id)
-    if wanted.since:
-        rows = rows.filter(at__gte=wanted.since)
-    if wanted.until:
-        rows = rows.filter(at__lt=wanted.until)
+    rows = in_time(rows_of(models.Message, assistant_id), wanted)
     if player:
         heard = ~Q(role="user") & Q(audience__icontains=f'"{player}"')
         rows = rows.filter(Q(speaker=player) | heard)
     if wanted.search:
         rows = rows_with(rows.exclude(role="tool"), wanted.search, *WORDS_IN)
     return rows if with_private or not (player or wanted.search) else rows.filter(private=False)
+
+
+def repeats_of(assistant_id: int, seq: int, with_private: bool) -> list[int]:
+    """Return the character's next lines that hold most words of a line; none for a short line."""
+    rows = rows_of(models.Message, assistant_id)
+    rows = rows if with_private else rows.filter(private=False)
+    line = rows.filter(id=seq).first()
+    wanted = frozenset(words_in(line)) if line else frozenset()
+    if len(wanted) < LEAST_WORDS:
+        return []
+    later = rows.filter(role="assistant", id__gt=seq).order_by("id")[:LINES_SEARCHED]
+    return [row.id for row in later if len(wanted & words_in(row)) >= SAME_SHARE * len(wanted)]
+
+
+def words_in(row: models.Message) -> frozenset[str]:
+    """Return the stems of what was said in a message, without who said it."""
+    message = message_from_row(row)
+    said = message["content"].removeprefix(f"{row.speaker_name} ")
+    return frozenset(normal_words(" ".join([said, *words_of_calls(message)])))
+
+
+def events_beside(
+    page: Page, assistant_id: int, wanted: LogFilter, player: str, with_private: bool
+) -> list[dict[str, Any]]:
+    """Return the events from the time of a page of messages that are no messages, oldest first.
+
+    They wait, were only overheard until now, or expired. At most the newest `MOST_EVENTS`.
+    """
+    logged = Q(turn__isnull=False, state__in=(OVERHEARD, EXPIRED))
+    rows = rows_of(models.Event, assistant_id).filter(state__in=UNLOGGED).exclude(logged)
+    rows = in_time(rows, wanted)
+    if page.newer:
+        rows = rows.filter(at__lt=page.newer["at"])
+    if page.number < page.pages:
+        rows = rows.filter(at__gte=page.rows[0]["at"])
+    if player:
+        rows = rows.filter(speaker=player)
+    if wanted.search:
+        rows = rows_with(rows, wanted.search, "text", "speaker_name")
+    if not with_private and (player or wanted.search):
+        rows = rows.filter(private=False)
+    # By time: by id, SQLite would read all events of the assistant.
+    return list(rows.order_by("-at").values()[:MOST_EVENTS])[::-1]
+
+
+def in_time(rows: Any, wanted: LogFilter) -> Any:
+    """Return the rows of a queryset from the time that a filter wants."""
+    if wanted.since:
+        rows = rows.filter(at__gte=wanted.since)
+    if wanted.until:
+        rows = rows.filter(at__lt=wanted.until)
+    return rows
 
 
 def rows_with(rows: Any, words: str, *columns: str) -> Any:

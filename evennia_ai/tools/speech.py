@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.ai_mark import word_mark
 from evennia_ai.game.client_text import as_shown
+from evennia_ai.game.first_meeting import introduce
 from evennia_ai.game.heard_lines import Utterance
-from evennia_ai.game.hearing import introduce
 from evennia_ai.game.perception import (
     display_name,
     find_named,

@@ -138,12 +138,13 @@ def test_a_persona_may_be_changed_and_the_old_one_is_shown(admin, guard):
     assert guard.assistant.persona.text == "You are a king."
 
 
-def test_stopped_it_neither_hears_nor_speaks_until_it_is_started(game, admin, guard):
+def test_stopped_it_answers_nothing_until_it_is_started(game, admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     assert "Guard is stopped." in admin.told("aistop Guard")
     admin.do("say hello")
     game.run()
-    assert not Event.objects.exists()
+    assert [event.state for event in Event.objects.all()] == ["expired"]
+    assert game.model.requests == []
     assert "stopped already" in admin.told("aistop Guard")
     assert "Guard is started." in admin.told("aistart Guard")
     game.model.add(call("say", text="Halt!"))
@@ -219,7 +220,7 @@ def test_history_shows_the_talk_with_speakers_audience_and_tokens(game, admin, g
     game.run()
     text = admin.told("aihistory Guard")
     assert "Ada says: hello" in text
-    assert "Ada > Ada, " in text and "tokens" in text
+    assert "Ada > Guard, " in text and "tokens" in text
     assert "Halt |rnow|n!" in text
     assert "(private)" in text
     assert "Page 1 of 1" in text

@@ -14,8 +14,9 @@ from evennia_ai import models
 from evennia_ai.commands.players import CmdForgetMe
 from evennia_ai.messages import make_message
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.reports import is_log_unchanged
+from evennia_ai.store.reports import ANSWER, is_log_unchanged
 from evennia_ai.store.server_settings import wishes
+from tests.game.conftest import flat
 from tests.game.forgetting_scene import BENS, Planted, fresh
 from tests.scripted import call
 
@@ -114,6 +115,31 @@ def ben_rows(planted):
         }  # fmt: skip
 
     return rows
+
+
+def test_no_turn_tells_that_somebody_who_was_forgotten_was_there(game, ann, bob, mira, admin):
+    game.model.add(*[call("say", text="Hello.")] * 2, call("whisper", text="Hm.", target="Ann"))
+    for player, line in ((ann, "say Mira, hello"), (bob, "say Mira, hello")):
+        player.do(line)
+        game.run(2)
+    ann.do("whisper Mira = psst")
+    game.run(2)
+    forget(ann)
+    answered, of_bob, whispered = models.Turn.objects.order_by("id")
+    assert ann.dbref not in of_bob.audience and bob.dbref in of_bob.audience
+    assert answered.audience == whispered.audience == []
+    told = admin.told("aihistory/turns Mira")
+    assert told.count("for a player who was forgotten: answered") == 2
+    assert {turn.context for turn in (answered, of_bob)} == {ANSWER}
+
+
+def test_the_question_names_the_copies_that_stay(planted, ann, settings, tmp_path, admin):
+    planted.said("I dream of a velvet hippogriff")
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path)}
+    assert "backups, and exported files (0)." in flat(ann.told("forgetme"))
+    ann.do("no")
+    (tmp_path / "aihistory-7-20261120T120000.jsonl").touch()
+    assert "backups, and exported files (1)." in flat(admin.told("aiforget Ann"))
 
 
 def test_what_was_answered_is_forgotten_where_another_character_overheard_it(

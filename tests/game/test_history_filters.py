@@ -1,6 +1,7 @@
 """``aihistory`` by time, player and words; in the reader's zone; into a file; as it comes."""
 
 import json
+import re
 import stat
 from datetime import UTC, datetime, timedelta
 
@@ -90,6 +91,73 @@ def test_a_builder_does_not_learn_what_or_that_somebody_whispered(builder, ann, 
     assert "[whisper, Admins read it]" in text and "barrel" not in text
 
 
+def test_an_overheard_line_has_the_time_at_which_it_was_said(game, admin, ann, bob, talk):
+    ann.do("say Bob, the moon is red.")
+    game.run(1)
+    text = flat(admin.told("aihistory Mira = search moon"))
+    assert "11-20 12:00:00 (overheard, say: somebody else named) Ann: Bob, the moon is red." in text
+    assert "moon" in flat(admin.told("aihistory Mira = since today 12:00, player Ann"))
+    assert "moon" not in flat(admin.told("aihistory Mira = since today 12:01"))
+    game.clock.advance(180)
+    game.model.add(call("say", text="Yes?"))
+    ann.do("say Mira, hello")
+    game.run(2)
+    text = flat(admin.told("aihistory Mira"))
+    moon, hello = re.findall(r"(?<=11-20 )12:0\d:\d\d(?= Ann)", text)[-2:]
+    assert (moon, hello) == ("12:00:00", "12:03:01") and "overheard" not in text
+    assert text.index("More beer") < text.index("moon is red") < text.index("Mira, hello")
+
+
+def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, builder, ann, talk):
+    admin.told("aistop Mira")
+    ann.do("say Mira, hello?")
+    ann.do("whisper Mira = psst")
+    game.run(1)
+    for typed in ("aihistory Mira", "aihistory Mira = player Ann"):
+        text = flat(admin.told(typed))
+        assert "(expired, say: the character is stopped (aistop)) Ann: Mira, hello?" in text
+        assert "(expired, whisper: the character is stopped (aistop)) Ann: psst" in text
+    text = flat(builder.told("aihistory Mira"))
+    assert "(expired, say) Ann: Mira, hello?" in text
+    assert "(expired, whisper) [whisper, Admins read it]" in text
+    assert "No message holds these words." in builder.told("aihistory/search Mira = psst")
+    lines = [make_message("user", f"Line {n}.", audience=[]) for n in range(30)]
+    game.clock.advance(60)
+    talk.assistant.conversation.append(lines)
+    assert "hello?" not in admin.told("aihistory Mira")
+    assert "hello?" in admin.told("aihistory Mira = 2")
+
+
+def test_a_line_names_all_others_who_heard_it(admin, talk):
+    text = flat(admin.told("aihistory Mira"))
+    assert "Bob > Mira, Ann, 12 tokens Bob says: I like beer." in text
+    assert "Mira > Bob, " in text
+
+
+def test_a_line_said_aloud_that_may_repeat_a_whisper_is_not_called_a_whisper(
+    game, admin, mira, ann
+):
+    admin.character.location = None
+    builder = game.player("Bea", game.room("Far"), permissions=["Builder"])
+    game.model.add(call("say", text="I keep it."), call("say", text="Hm."))
+    for line in ("whisper Mira = psst", "say Mira, hello"):
+        ann.do(line)
+        game.run(2)
+    text = flat(builder.told("aihistory Mira"))
+    assert text.count("(private) [whisper, Admins read it]") == 2
+    assert "(aloud, kept private) [words, Admins read it]" in text
+
+
+def test_a_page_does_not_begin_with_the_result_of_a_call_on_another_page(game, admin, ann, mira):
+    game.model.add(call("say", text="Hm."))
+    ann.do("say Mira, hello")
+    game.run(2)
+    lines = [make_message("user", f"Line {n}.", audience=[]) for n in range(19)]
+    mira.assistant.conversation.append(lines)
+    text = flat(admin.told("aihistory Mira"))
+    assert text.index("say: Hm.") < text.index("= You said it.") < text.index("Line 0.")
+
+
 def test_times_are_read_and_shown_in_the_zone_of_the_reader(admin, builder, talk, settings):
     admin.do("style timezone = Asia/Tokyo")
     text = flat(admin.told("aihistory Mira = since today 21:00"))
@@ -125,8 +193,9 @@ def test_pages_keep_their_filters_and_fit_a_screen(admin, ann, talk):
         ("aihistory/since/turns Mira = today", "Use one switch at a time"),
         ("aihistory/since/player Mira = today", "Give 2 values, with commas between them."),
         ("aihistory Mira = search zebra", "No message holds these words."),
-        ("aihistory Mira = since 1 minute ago, until now", "No message is of that kind."),
+        ("aihistory Mira = since 1 minute ago, until now", "No message fits."),
         ("aihistory/export Mira = xml", "'xml' is no number"),
+        ("aihistory all = yesterday", "It shows one character at a time."),
         ("aihistory/export", "Which character?"),
     ],
 )
@@ -164,7 +233,7 @@ def test_an_export_is_a_file_of_its_owner_with_all_that_the_reader_may_read(
     assert rows[0]["at"] == "2026-11-17T12:00:00+00:00" and rows[2]["private"]
     lines = exported(game, builder, "aihistory/export Mira = text, since yesterday", folder)
     assert len(lines) == 4 and "barrel" not in "\n".join(lines)
-    assert lines[0].startswith("2026-11-19 12:00:00") and "Bob > Ann, Bob: Bob says" in lines[0]
+    assert lines[0].startswith("2026-11-19 12:00:00") and "Bob > Mira, Ann: Bob says" in lines[0]
     rows = [json.loads(line) for line in exported(game, builder, "aihistory/export Mira", folder)]
     assert rows[2]["withheld"] and "words" not in rows[2] and "name" not in rows[2]
 
@@ -192,7 +261,7 @@ def test_whoever_follows_sees_new_lines_until_they_end_it(game, admin, ann, mira
     ann.do("say Mira, hello")
     game.run(1)
     text = flat("\n".join(admin.heard()))
-    assert "Ann > Ada, Ann" in text and "say: Good day." in text
+    assert "Ann > Mira, Ada" in text and "say: Good day." in text
     assert "You no longer follow" in admin.told("aihistory/follow Mira")
     admin.forget()
     game.model.add(call("noop"))

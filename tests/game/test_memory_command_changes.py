@@ -5,6 +5,7 @@ import random
 import pytest
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.models import Message
 from evennia_ai.policy.audience import visible
 from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
@@ -56,6 +57,26 @@ def test_every_change_can_be_taken_back(mira, ann, ask, line, changed, undone, c
     assert f"Undone: {undone}. (0 more to undo.)" in ask("aimemory/undo Mira")
     assert restarted(mira).all() == before
     assert "no change of Mira's journal to undo" in ask("aimemory/undo Mira")
+
+
+def test_a_line_of_the_log_is_hidden_with_the_lines_that_repeat_it(game, mira, ann, told, builder):
+    game.model.add(
+        call("say", text="The Petrel sinks on Tuesdays? Oh dear."), call("say", text="I sell ale.")
+    )
+    for line in ("say Mira, the Petrel sinks every Tuesday.", "say Mira, what do you sell?"):
+        ann.do(line)
+        game.run(1)
+    false, repeated = [
+        row.id
+        for row in Message.objects.order_by("id")
+        if "Petrel" in f"{row.content}{row.tool_calls}"
+    ]
+    text = told(builder, f"aimemory/delete Mira = line:{false}")
+    assert f"To keep it from prompts: aihistory/hide Mira = {false}. " in text
+    assert f"Mira may have repeated it: hide {repeated} as well." in text
+    Message.objects.filter(id=false).update(private=True)
+    assert "repeated" not in told(builder, f"aimemory/delete Mira = line:{false}")
+    assert "aihistory/hide Mira = 999" in told(builder, "aimemory/pin Mira = line:999")
 
 
 def test_changes_are_taken_back_one_by_one_the_last_first(mira, ask):

@@ -17,12 +17,14 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from evennia_ai.policy.log_filter import LogFilter
 from evennia_ai.store.about_speaker import tokens_used
 from evennia_ai.store.forget import assistants_who_know, count_traces, is_known
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import assistants_with_work, lost_turns
-from evennia_ai.store.reports import unanswered_since
+from evennia_ai.store.reports import Page, unanswered_since
+from evennia_ai.store.search import events_beside
 from evennia_ai.store.usage import (
     CHARACTER,
     PROFILE,
@@ -48,6 +50,9 @@ def inbox() -> TableInbox:
 QUERIES: dict[str, Callable[[], Any]] = {
     "open events of an inbox": lambda: inbox().open_events(),
     "overheard events of an inbox": lambda: list(inbox().overheard()),
+    "events on a page of messages": lambda: events_beside(
+        Page(1, 2, [{"at": NOW}]), 3, LogFilter(), "", True
+    ),
     "partners of the last minutes": lambda: inbox().recent_partners(300.0),
     "who owes an answer": assistants_with_work,
     "lines that nobody answered today": lambda: unanswered_since(NOW),
@@ -115,10 +120,11 @@ def test_who_else_heard_an_answer_is_found_by_speaker_and_time(db: None) -> None
 
 
 @pytest.mark.skipif(not IS_SQLITE, reason="PostgreSQL chooses by what is in the table")
-def test_the_inbox_is_read_by_its_states(db: None) -> None:
+@pytest.mark.parametrize("name", ["open events of an inbox", "events on a page of messages"])
+def test_the_inbox_is_read_by_its_states(name: str, db: None) -> None:
     """Check that neither the index of the foreign key nor the order of the ids wins."""
     statements = Statements()
     with connection.execute_wrapper(statements):
-        inbox().open_events()
+        QUERIES[name]()
     ((sql, params, _took),) = statements.run
     assert "ai_event_state (state=? AND assistant_id=?" in plan(sql, params)[0]

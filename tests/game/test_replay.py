@@ -14,6 +14,7 @@ from evennia_ai.errors import ConfigError, ProviderUnavailable
 from evennia_ai.testing.replaying import read_calls, save_calls
 from tests.postgresql import URL
 from tests.provider.stub_process import ROOT, StubProvider
+from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
 
@@ -41,6 +42,34 @@ def test_the_same_prompts_are_sent_and_both_replies_are_shown(game, turn, admin,
     assert [request.messages for request in game.model.requests[2:]] == before
     assert "then say: You look tired, Ann." in text and "now  say: Like a rose." in text
     assert rows == (models.Message.objects.count(), models.ToolCall.objects.count())
+
+
+def test_a_builder_replays_no_whispered_turn_of_a_trusting_character(game, turn, mira, ann):
+    mira.assistant.db.discretion = "trusting"
+    game.model.add({"whisper": {"text": "It is sold.", "target": "Ann"}})
+    ann.do("whisper Mira = who owns the mill?")
+    game.run(2)
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    last = models.Turn.objects.latest("id").id
+    assert "Only Admins may read that." in builder.told(f"aireplay Mira = {last}")
+
+
+def test_a_builder_replays_no_turn_in_which_somebody_was_whispered_to(game, turn, mira, ann, bob):
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    assert "Asking" in builder.told(f"aireplay Mira = {turn}")
+    game.model.add(
+        (call("say", text="All is well."), call("whisper", text="It is xyzzy.", target="Ann"))
+    )
+    ann.do("say Mira, and now?")
+    game.run(2)
+    last = models.Turn.objects.latest("id").id
+    assert "Only Admins may read that." in builder.told(f"aireplay Mira = {last}")
+
+
+def test_a_replay_needs_the_permission_for_public_words(service, game, turn, mira):
+    service.who_may_read = {**service.who_may_read, "public_words": "Admin"}
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    assert "Only Admins may read that." in builder.told(f"aireplay Mira = {turn}")
 
 
 def test_another_persona_is_tried_in_the_same_prompt(game, turn, admin, mira):

@@ -244,6 +244,18 @@ def test_speech_cannot_be_turned_off(builder, guard):
     assert text == "tools_off: a character always has the tools of speech."
 
 
+def test_a_family_of_tools_that_does_not_exist_is_refused_and_one_of_the_game_reported(
+    builder, guard, settings
+):
+    builder.do("aisetup Guard = You are a guard.")
+    text = typed(builder, "aisetup/set Guard/tools_off = goals, nonsense")
+    assert text.startswith("tools_off: there are no tools of 'nonsense'. Use company, entity,")
+    assert "tools_off is now None" in typed(builder, "aisetup/set Guard/tools_off = none")
+    assert guard.assistant.config.tools_off is None
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "tools_off": "nonsense"}
+    assert "there are no tools of 'nonsense'" in " ".join(typed(builder, "aistatus").split())
+
+
 def test_every_setting_can_be_reached_changed_and_reset(builder):
     walked_to(builder, "habits")
     for name, item in FIELDS.items():

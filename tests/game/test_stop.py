@@ -44,6 +44,45 @@ def test_while_all_are_stopped_aistatus_says_so_of_each(game, admin, mira):
     assert re.search(r"Mira +Tavern +awake ", admin.told("aistatus"))
 
 
+def test_what_is_said_to_a_stopped_character_is_stored_and_its_speaker_is_told_now_and_then(
+    game, admin, ann, mira
+):
+    admin.told("aistop Mira")
+    for line in ("say Mira, hello?", "whisper Mira = psst", "say Bob, hello!"):
+        ann.do(line)
+        game.run(1)
+    rows = Event.objects.order_by("id").values_list("text", "state", "reason")
+    assert list(rows) == [
+        ("Mira, hello?", "expired", "the character is stopped (aistop)"),
+        ("psst", "expired", "the character is stopped (aistop)"),
+    ]
+    silent = "(Mira is silent: the staff has stopped this character.)"
+    assert [line for line in ann.heard() if "silent" in line] == [silent]
+    admin.told("aistart Mira")
+    game.run(10)
+    assert game.model.requests == []
+
+
+def test_a_stopped_character_does_not_speak_for_one_who_answers_or_who_is_played(
+    game, admin, ann, mira, tavern
+):
+    game.assistant("Otto", tavern)
+    admin.told("aistop Mira")
+    game.model.add(call("say", text="Hello."))
+    ann.do("say Hello!")
+    game.run(1)
+    assert ann.last() == 'Otto says, "Hello."'
+    assert not Event.objects.filter(assistant_id=mira.assistant.id).exists()
+
+
+def test_whoever_waits_is_told_that_the_character_is_stopped(game, admin, ann, mira):
+    game.model.add(Deferred())
+    ann.do("say Mira, hello")
+    game.run()
+    admin.told("aistop Mira")
+    assert ann.last() == "(Mira is silent: the staff has stopped this character.)"
+
+
 def test_the_switch_outlives_a_restart_and_is_undone(game, admin, ann, mira):
     admin.told("aistop all")
     service = AssistantService(clock=game.clock, environ={})
@@ -90,6 +129,15 @@ def test_all_is_for_admins_and_one_for_its_builder(builder, mira):
     assert "You may not change Mira: its edit and control locks do not let you." in builder.told(
         "aistop Mira"
     )
+
+
+def test_an_account_that_is_admin_may_stop_all_unless_it_is_quelled(game, tavern, mira):
+    chief = game.player("Chief", tavern, permissions=["Builder"])
+    chief.account.permissions.add("Admin")
+    chief.account.attributes.add("_quell", True)
+    assert "Only admins may use aistop all." in chief.told("aistop all")
+    chief.account.attributes.add("_quell", False)
+    assert "All assistants are stopped" in chief.told("aistop all")
 
 
 def test_players_have_no_such_command(ann):

@@ -89,11 +89,70 @@ def test_a_builder_reads_nothing_of_a_whispered_answer(game, mira, ann, admin):
     assert "xyzzy" in admin.told("aiwhy Mira")
 
 
+@pytest.fixture
+def bea(game, mira, ann):
+    """Return a builder, after Ann and Mira whispered of a mill and talked aloud of bread."""
+    game.model.add({"whisper": {"text": "The mill is sold.", "target": "Ann"}})
+    ann.do("whisper Mira = who owns the mill?")
+    game.run(2)
+    return game.player("Bea", mira.location, permissions=["Builder"])
+
+
+def test_a_builder_cannot_find_out_which_words_were_whispered(bea):
+    told, not_told = (bea.told(f"aiwhy Mira = {word}") for word in ("mill", "zebra"))
+    assert told.replace("mill", "zebra") == not_told
+    assert "Mira said no line with 'mill'. Whispers were not searched: Admins read" in told
+
+
+def test_a_builder_is_not_told_to_whom_a_character_whispered(bea):
+    text = bea.told("aiwhy Mira")
+    assert "to somebody in private" in text and "Ann" not in text
+
+
+def test_words_of_a_whisper_are_searched_for_an_admin(bea, admin):
+    assert '"The mill is sold."' in admin.told("aiwhy Mira = mill")
+
+
 def test_an_excuse_was_chosen_by_no_model(game, mira, ann, admin):
     game.model.add(call("say", text=""), call("say", text=""))
     ann.do("say Mira, well?")
     game.run(60)
-    assert "No model chose this line." in admin.told("aiwhy Mira")
+    assert "No model chose this line. It is the game's line." in admin.told("aiwhy Mira")
+
+
+def test_all_sentences_of_a_streamed_reply_are_explained_together(game, told, mira, ann, bob):
+    game.model.add((call("say", text="Wren is at sea."), call("say", text="Zedo ate the cat.")))
+    ann.do("say Mira, and now?")
+    game.run(2)
+    text = told()
+    assert '"Wren is at sea. Zedo ate the cat."' in text
+    assert "  1. Wren is at sea." in text and "  2. Zedo ate the cat." in text
+    assert '"Wren sails on the Petrel. She' in told("aiwhy Mira = 2")
+    assert text.count("1. Wren") == 1 and "2. Zedo" in told("aiwhy Mira = sea")
+
+
+def test_a_whisper_in_the_same_reply_as_a_line_aloud_is_explained_apart(game, mira, ann, bob):
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    game.model.add(
+        (call("say", text="All is well."), call("whisper", text="It is xyzzy.", target="Ann"))
+    )
+    ann.do("say Mira, and now?")
+    game.run(2)
+    assert "xyzzy" not in builder.told("aiwhy Mira = 2") + builder.told("aiwhy Mira = well")
+    assert '"All is well."' in builder.told("aiwhy Mira = 2")
+
+
+def test_the_offline_brain_was_sent_nothing_and_its_own_lines_are_no_claims(
+    offline_game,
+):
+    tavern = offline_game.room()
+    admin = offline_game.player("Ada", tavern, superuser=True)
+    mira = offline_game.assistant("Mira", tavern)
+    admin.do("say Hello, Mira. Who is the emperor of Zed?")
+    offline_game.run(2)
+    text = admin.told("aiwhy Mira")
+    assert "sent nowhere: the offline brain answered" in text and mira.pk
+    assert "none of the prompt tells this" not in text and "small talk" in text
 
 
 def test_a_forgotten_player_is_in_no_kept_prompt(game, mira, ann, admin, told):

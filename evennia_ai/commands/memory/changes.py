@@ -23,14 +23,17 @@ from evennia_ai.game.memory_acts import (
 from evennia_ai.game.memory_reading import count_shown, may_read
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PRIVATE_WORDS
+from evennia_ai.policy.lines import LINE
 from evennia_ai.policy.records.memory_listing import who_may_know
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import Records
 from evennia_ai.store.names import names_in
+from evennia_ai.store.search import repeats_of
 
 LINE_CHARS = 200
+MOST_REPEATS = 10
 Work = Generator[Deferred[Any], Any, None]
 
 
@@ -67,10 +70,21 @@ class MemoryChanges(AICommand):
         lists = f"|w{listing} {request.name}|n lists them."
         if not number:
             raise UsageError(f"Which entry? Give its number. {lists}")
+        kind, _, seq = number.lower().partition(":")
+        if kind == LINE and seq.isdecimal() and len(seq) < 19:
+            raise UsageError(self.line_hint(request, int(seq)))
         found: Record | None = records.get(number) or records.get(number.lower())
         if found is None or not may_read(self.reader, found):
             raise UsageError(f"{request.name} has no entry '{clean_output(number, 40)}'. {lists}")
         return found
+
+    def line_hint(self, request: MemoryRequest, seq: int) -> str:
+        """Return how to hide a line of the log, and which lines of the character repeat it."""
+        hide = f"|waihistory/hide {request.name} = {seq}|n"
+        hint = f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
+        again = repeats_of(request.script.id, seq, self.reader.may(PRIVATE_WORDS))[:MOST_REPEATS]
+        told = f". {request.name} may have repeated it: hide {', '.join(map(str, again))} as well."
+        return f"{hint}{told * bool(again)}"
 
     def find_subject(self, request: MemoryRequest) -> tuple[str, str]:
         """Return whose profile is wanted, as (dbref, name); a dbref also finds the deleted."""

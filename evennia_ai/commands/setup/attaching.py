@@ -123,7 +123,7 @@ class SetupCommand(AICommand):
             if value is not None:
                 profiles.append(resolve_profile(str(value), self.services.profiles))
             changes = any(DISCRETION in one.settings for one in profiles)
-        if changes and not self.caller.locks.check_lockstring(self.caller, "use:perm(Admin)"):
+        if changes and not self.has_permission("Admin"):
             raise UsageError(
                 f"Only admins may change {DISCRETION}, by itself or with a profile that sets it: "
                 "it decides who is told what players whisper."

@@ -11,7 +11,7 @@ from evennia_ai.commands.setup.attaching import SetupCommand
 from evennia_ai.commands.setup.menu import open_menu
 from evennia_ai.commands.setup.personas import changed_persona, persona_as_typed, persona_lines
 from evennia_ai.config import FIELDS, known_setting, parse_value
-from evennia_ai.game.assistant_context import PERSONA_AUTHORS
+from evennia_ai.game.assistant_context import PERSONA_AUTHORS, unknown_families
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import is_yes
@@ -125,6 +125,9 @@ class CmdAISetup(SetupCommand):
             return
         known_setting(name)
         checked = parse_value(name, value) if value else None
+        families = str(checked or "") if name == "tools_off" else ""
+        if wrong := unknown_families(families, self.services.toolbox.tools):
+            raise UsageError(wrong)
         before = script.profile
         self.write_settings(script, {name: checked})
         effective = getattr(script.config, name)

@@ -18,7 +18,7 @@ from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
 from evennia_ai.store.page_rows import Row, page_of
-from evennia_ai.store.reports import find_row, seconds_between
+from evennia_ai.store.reports import find_row, is_erased, seconds_between
 from evennia_ai.web import disclosed_rows as disclosed
 
 LINE_CHARS, ASKED_CHARS = 1_000, 300
@@ -44,10 +44,12 @@ class Shown:
 
     def turn(self, row: Row) -> Row:
         """Return a turn, as of `with_parts`, with its events, model calls and tool calls."""
+        erased = is_erased(row["context"], row["audience"])
         row = disclosed.turn_row(row, self.reader)
         calls = [self.model_call(one) for one in row["model_calls"]]
         return {
             **row,
+            "erased": erased,
             "whom": self.whom(row["audience"]),
             "outcome": row["outcome"] or ("ended" if row["ended_at"] else "in progress"),
             "took_s": seconds_between(row["at"], row["ended_at"]),

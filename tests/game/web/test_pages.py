@@ -58,6 +58,14 @@ def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monke
     assert "Page 2 of 2." in second and "Page 2 of 2." in Browser(admin).text(page="99")
 
 
+def test_a_turn_for_somebody_who_was_forgotten_says_that_it_is_erased(lived, admin):
+    kept = {"assistant_id": lived.assistant.id, "at": datetime.now(UTC), "epoch": 1}
+    turn = Turn.objects.create(**kept, context="tick_event", outcome="answered")
+    text = Browser(admin).text(f"{lived.assistant.id}/turn/{turn.id}/")
+    assert "for a player who was forgotten" in text
+    assert "Erased: the player was forgotten." in text and "acted by itself" not in text
+
+
 def test_the_overview_says_if_all_are_stopped(lived, service, admin):
     service.switch_off("for the <b>night</b>")
     assert "All are stopped: for the &lt;b&gt;night&lt;/b&gt;" in Browser(admin).text()
