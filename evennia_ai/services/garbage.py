@@ -30,25 +30,23 @@ class GarbageTimer:
         self._clock = clock
         self._is_quiet = is_quiet
         self._collected_at = 0.0
-        self._thresholds = gc.get_threshold()
         self._loop = LoopingCall(self.check)
         self._loop.clock = clock
 
     def start(self) -> None:
         """Freeze what lives now, and take full collections over from Python."""
-        self._thresholds = gc.get_threshold()
-        if self._loop.running or self._thresholds[2] != PYTHONS_OWN:
+        if self._loop.running or gc.get_threshold()[2] not in (PYTHONS_OWN, NEVER):
             return
         self._collect()
         gc.freeze()
-        gc.set_threshold(*self._thresholds[:2], NEVER)
+        gc.set_threshold(*gc.get_threshold()[:2], NEVER)
         self._loop.start(ROUND_S, now=False)
 
     def stop(self) -> None:
         """Give full collections back to Python."""
         if self._loop.running:
             self._loop.stop()
-            gc.set_threshold(*self._thresholds)
+            gc.set_threshold(*gc.get_threshold()[:2], PYTHONS_OWN)
 
     def check(self) -> None:
         """Collect if Python would have by now and nobody waits, or if it was long ago."""
