@@ -122,8 +122,9 @@ class TableTurns:
     def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
         rows = models.Event.objects.filter(assistant_id=self.assistant_id, state=OVERHEARD)
         events = [event_from_row(row) for row in oldest_first(rows)]
-        if events:
-            rows.update(state=NOTED, turn_id=turn_id)
+        if events:  # not all rows: another process may store one meanwhile
+            taken = models.Event.objects.filter(id__in=[event.id for event in events])
+            taken.update(state=NOTED, turn_id=turn_id)
         return events
 
     def _claim(self, events: Sequence[InboxEvent], turn_id: int) -> None:

@@ -1,6 +1,7 @@
 """Several server processes on one database: leases, deaths, and what holds for all of them."""
 
 import pytest
+from django.db import connection
 from evennia.typeclasses.attributes import Attribute
 from twisted.internet.defer import Deferred
 
@@ -116,6 +117,27 @@ def test_a_command_lets_the_process_with_the_lease_read_again(shared, other, mir
     assert Lease.objects.get().changed
     other.release(mira.assistant.id)
     assert other.take(mira.assistant.id) == TAKEN
+
+
+def test_what_another_process_stores_while_a_turn_begins_waits_for_the_next(shared, mira, ann):
+    ears = frozenset({ann.dbref})
+    inbox, turns = mira.assistant.inbox, mira.assistant.turns
+    stored = []
+
+    def overhear(text):
+        stored.append(inbox.put(Heard("emote", ann.dbref, "Ann", text, ears)))
+
+    def between(execute, sql, params, *rest):
+        found = execute(sql, params, *rest)
+        if sql.startswith("SELECT") and "overheard" in (params or ()) and len(stored) == 1:
+            overhear("Ann sneezes.")
+        return found
+
+    overhear("Ann yawns.")
+    with connection.execute_wrapper(between):
+        turn = turns.begin((), ears, False, "tick_event")
+    states = Event.objects.filter(id__in=stored).order_by("id").values_list("state", "turn_id")
+    assert list(states) == [("noted", turn.id), ("overheard", None)]
 
 
 # --- what lives and what died ----------------------------------------------------------------
