@@ -93,7 +93,7 @@ def compaction_note(row: dict[str, Any]) -> str:
 
 def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
     """Return an event that is no message: its time, its state with the reason, and its words."""
-    text = event_text(*map(event.get, ("kind", "speaker_name", "text", "nature")))
+    text = event_text(*(event[name] for name in ("kind", "speaker_name", "text", "nature")))
     kind = event["kind"]  # while it waits, the reason says only to whom it was said
     reason = event["reason"] if reader.may(ERRORS) and event["state"] != WAITING else ""
     why = f": {clean_output(reason, 80)}" if reason not in ("", kind) else ""
