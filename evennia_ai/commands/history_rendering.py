@@ -93,12 +93,18 @@ def compaction_note(row: dict[str, Any]) -> str:
 
 def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
     """Return an event that is no message: its time, its state with the reason, and its words."""
-    text = clean_output(f"{event['speaker_name']}: {event['text']}", LINE_CHARS)
+    text = event_text(*(event[name] for name in ("kind", "speaker_name", "text", "nature")))
     kind = event["kind"]  # while it waits, the reason says only to whom it was said
     reason = event["reason"] if reader.may(ERRORS) and event["state"] != WAITING else ""
-    state = ": ".join(filter(None, (f"{event['state']}, {kind}", clean_output(reason, 80))))
+    why = f": {clean_output(reason, 80)}" if reason not in ("", kind) else ""
     shown = shown_event(kind, event["private"], text, reader)
-    return f"|x{reader.clock(event['at'])}|n |y({state})|n {shown}"
+    return f"|x{reader.clock(event['at'])}|n |y({event['state']}, {kind}{why})|n {shown}"
+
+
+def event_text(kind: str, name: str, words: str, nature: str) -> str:
+    """Return what was heard and from whom; an arrival has no words."""
+    said = f"{name}: {words}" if words and name else words
+    return clean_output(said or heard_line(kind, name, "", nature), LINE_CHARS)
 
 
 def shown_event(kind: str, private: bool, text: str, reader: Reader) -> str:
@@ -203,10 +209,7 @@ def unanswered_line(event: Any, reader: Reader) -> str:
 
 def event_line(event: Any, reader: Reader) -> str:
     """Return an event of a turn; the reason of its end may quote an error."""
-    said = f"{event.speaker_name}: {event.text}"
-    if not event.text:
-        said = heard_line(event.kind, event.speaker_name, "", event.nature)
-    text = clean_output(said, LINE_CHARS)
+    text = event_text(event.kind, event.speaker_name, event.text, event.nature)
     reason = event.reason if reader.may(ERRORS) else ""
     how = dict.fromkeys([event.kind, clean_output(reason or event.state, 60)])
     return f"  heard ({', '.join(how)}) {shown_event(event.kind, event.private, text, reader)}"

@@ -108,6 +108,17 @@ def test_an_overheard_line_has_the_time_at_which_it_was_said(game, admin, ann, b
     assert text.index("More beer") < text.index("moon is red") < text.index("Mira, hello")
 
 
+def test_who_comes_is_told_before_a_turn_takes_it_up(game, admin, mira, tavern):
+    ann = game.player("Ann", game.room("Yard"))
+    game.exit("in", ann.character.location, tavern)
+    ann.do("in")
+    game.run(0.5)
+    mira.assistant.notify("Rain begins.", importance=1)
+    text = flat(admin.told("aihistory Mira"))
+    assert "(overheard, arrive: ambient)" in text and "Ann arrives" in text
+    assert "(overheard, notice) Rain begins." in text
+
+
 def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, builder, ann, talk):
     admin.told("aistop Mira")
     ann.do("say Mira, hello?")
