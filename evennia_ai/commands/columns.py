@@ -13,6 +13,7 @@ TABLE_WIDTH = 78
 NARROWEST = 4
 CELL_CHARS = 60
 INDENT = "    "
+NO_BREAK = "\u00a0"
 WORDS = re.compile(r" *[^ ]+")
 MARKUP = re.compile(r"\|\||\|[a-zA-Z]")
 CELLS = re.compile(rf"{MARKUP.pattern}|\|?.", re.S)
@@ -45,7 +46,13 @@ def fitted(cell: str, width: int) -> str:
 
 def wrapped(text: str) -> str:
     """Return escaped text with our markup, its lines broken to fit `TABLE_WIDTH` columns."""
-    return "\n".join(piece for line in text.split("\n") for piece in broken(line))
+    lines = "\n".join(piece for line in text.split("\n") for piece in broken(line))
+    return lines.replace(NO_BREAK, " ")
+
+
+def unbroken(name: str) -> str:
+    """Return a name that `wrapped` leaves whole, so that no part of it begins a line."""
+    return clean_heard(name, CELL_CHARS).replace(" ", NO_BREAK)
 
 
 def broken(line: str) -> list[str]:

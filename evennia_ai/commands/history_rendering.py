@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
+from evennia_ai.commands.columns import unbroken
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.wording import (
     ACT_STATES,
@@ -103,8 +104,9 @@ def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
 
 def event_text(kind: str, name: str, words: str, nature: str) -> str:
     """Return what was heard and from whom; an arrival has no words."""
-    said = f"{name}: {words}" if words and name else words
-    return clean_output(said or heard_line(kind, name, "", nature), LINE_CHARS)
+    who = unbroken(name)
+    said = f"{who}: {words}" if words and name else words
+    return clean_output(said or heard_line(kind, who, "", nature), LINE_CHARS)
 
 
 def shown_event(kind: str, private: bool, text: str, reader: Reader) -> str:

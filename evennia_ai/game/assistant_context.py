@@ -136,7 +136,6 @@ class AssistantContextMixin(ScriptPart):
         strange += [inspect_attribute(self.obj, name)[1] for name in CHARACTER_ATTRIBUTES]
         strange += read_entries(inspect_attribute(self.obj, "ai_lore")[0])[1]
         strange.append(self.inspect_persona()[1])
-        strange.append(unknown_families(self.config.tools_off, self.services.toolbox.tools))
         unfit = context_complaints(self.config, self.profile, self.prompt_overhead)
         return [*self.ndb.complaints, *filter(None, strange), *unfit]
 
@@ -192,7 +191,8 @@ class AssistantContextMixin(ScriptPart):
         if before and (before.name, before.model) != (profile.name, profile.model):
             self.warnings.clear()  # they were about the other model
         self.ndb.config = fit_settings(chosen.values, profile, self.prompt_tokens)
-        self.ndb.complaints = chosen.complaints
+        wrong = unknown_families(self.ndb.config.tools_off, self.services.toolbox.tools)
+        self.ndb.complaints = [*chosen.complaints, *filter(None, [wrong])]
         for complaint in self.ndb.complaints:
             tell_once(self, complaint)
 
@@ -282,6 +282,8 @@ class AssistantContextMixin(ScriptPart):
 
 def unknown_families(tools_off: str | None, tools: Mapping[str, Any]) -> str:
     """Return what is wrong with a value of ``tools_off``, "" if it names families of tools."""
+    if not tools_off:
+        return ""
     known = {item.family for item in tools.values()} - {*ALWAYS_ON}
     unknown = sorted(read_families(tools_off) - known)
     name = clean_heard(", ".join(unknown), 60)

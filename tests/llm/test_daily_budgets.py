@@ -65,7 +65,7 @@ def test_a_call_reserves_its_money_and_is_settled_by_what_it_cost():
     refused = till.ask(profile=HOSTED, tokens=201).error
     assert type(refused) is BudgetExhausted
     assert str(refused) == (
-        "The game's budget: 0 of today's 0.0010 USD are used (0%), and this call could exceed "
+        "The game's budget: 0.00 of today's 0.0010 USD are used (0%), and this call could exceed "
         "the limit."
     )
     till.answer(0, Usage(400, 10, 400))
