@@ -52,7 +52,9 @@ def answer(body: Body) -> Reply:
     small = SmallModel(float(os.environ.get(HABITS, "0")))
     habit = small.draw(zlib.crc32(json.dumps(messages).encode()))
     if habit and LINE.search(new):
-        return play_habit(habit, body)
+        # Of the new lines only: a habit that answers old ones looks like an act done twice.
+        others = [message for message in messages if message["role"] != "user"]
+        return play_habit(habit, {**body, "messages": [*others, {"role": "user", "content": new}]})
     calls = calls_for(body, new) or [call("noop")]
     if body.get("tools") or wanted_schema(body):
         return {"tool_calls": calls}
