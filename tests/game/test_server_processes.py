@@ -150,6 +150,18 @@ def test_words_that_a_live_process_heard_are_left_to_it(game, shared, mira, ann)
     assert Event.objects.get().state == "waiting"
 
 
+def test_a_start_closes_no_turn_of_a_live_process(game, shared, mira):
+    at = shared.now()
+    for epoch in (OTHER, 1):
+        Turn.objects.create(
+            assistant_id=mira.assistant.id, at=at, epoch=epoch, context="tick_event"
+        )
+    shared.resume()
+    game.run(1)
+    outcomes = dict(Turn.objects.values_list("epoch", "outcome"))
+    assert outcomes == {OTHER: "", 1: "interrupted"}
+
+
 def test_the_work_of_a_dead_process_is_taken_over(game, shared, mira, ann):
     event_id = heard_by(OTHER, mira, ann)
     turn = Turn.objects.create(
