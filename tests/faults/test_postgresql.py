@@ -15,25 +15,23 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Event, Turn
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.reactor_connection import LIMITS_MS
+from tests.faults import storage_scene as scene
 from tests.faults.own_database import (
     IS_POSTGRESQL,
     Killed,
     ServerStopped,
     TablesLocked,
-    on_own_database,
 )
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
-from tests.faults.test_storage import (
+from tests.faults.storage_scene import (
     LONG_S,
-    SHORT_S,
     UNHEARD,
     WRITES,
+    a_moment_changes_nothing,
     begin_at,
     memory_equals_rows,
     pass_time,
-    patience,
 )
-from tests.game import conftest as scene
 from tests.postgresql import FOLDER
 from tests.scripted import call
 
@@ -46,15 +44,9 @@ pytestmark = [
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann, bob = scene.mira, scene.ann, scene.bob
-__all__ = ["patience"]
+db, patience = scene.db, scene.patience
 
 KINDS = {"killed": Killed, "stopped": ServerStopped}
-
-
-@pytest.fixture
-def db(django_db_setup, django_db_blocker, tmp_path):
-    with django_db_blocker.unblock(), on_own_database(tmp_path):
-        yield
 
 
 @pytest.fixture(params=KINDS)
@@ -82,15 +74,7 @@ def tables(db, tmp_path):
 def test_a_connection_that_is_cut_at_any_write_changes_nothing(
     game, ann, mira, trouble, monkeypatch, method, logged
 ):
-    begin_at(monkeypatch, game, trouble, method, SHORT_S)
-    game.model.add(call("say", text="Hello."))
-    ann.do("say hi")
-    pass_time(game, 3)
-    assert ann.heard() == ['You say, "hi"', 'Mira says, "Hello."']
-    assert ends() == {"hi": "answered"}
-    assert len(game.model.requests) == 1
-    assert memory_equals_rows(mira.assistant)
-    assert not tracebacks(logged)
+    a_moment_changes_nothing(game, ann, mira, trouble, monkeypatch, method, logged)
 
 
 @pytest.mark.parametrize("method", WRITES)

@@ -10,122 +10,27 @@ import pytest
 
 from evennia_ai.models import Event
 from evennia_ai.store import brief_transaction
-from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.overheard import OverheardQueue
-from evennia_ai.store.turns import TableTurns
+from tests.faults import storage_scene as scene
 from tests.faults.own_database import (
     IS_POSTGRESQL,
-    Full,
     limit_pages,
-    make_lock,
-    on_own_database,
 )
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
-from tests.game import conftest as scene
+from tests.faults.storage_scene import (
+    HELD_S,
+    UNHEARD,
+    memory_equals_rows,
+    pass_time,
+)
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann, bob = scene.mira, scene.ann, scene.bob
-
-WRITES = ["begin", "record_model_call", "intend", "record_outcome", "finish"]
-UNHEARD = "(Mira did not catch that. Please say it again.)"
-SHORT_S, LONG_S = 0.3, 30.0
-HELD_S = 0.05
-
-
-class NotedPatience(brief_transaction.Patience):
-    """Notes how long each write may wait for a lock."""
-
-    def __init__(self):
-        super().__init__()
-        self.waits_ms = []
-
-    def wait_ms(self, now):
-        self.waits_ms.append(super().wait_ms(now))
-        return self.waits_ms[-1]
-
-
-@pytest.fixture
-def db(django_db_setup, django_db_blocker, tmp_path):
-    with django_db_blocker.unblock(), on_own_database(tmp_path):
-        yield
-
-
-@pytest.fixture(params=["locked", "full"])
-def trouble(request, db, tmp_path):
-    """Return a trouble that prevents all writes between `begin` and `end`."""
-    found = make_lock(tmp_path) if request.param == "locked" else Full()
-    yield found
-    found.end()
-
-
-@pytest.fixture
-def lock(db, tmp_path):
-    found = make_lock(tmp_path)
-    yield found
-    found.end()
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """Reset the memory of earlier locks, so that each test waits as long; note the waits."""
-    found = NotedPatience()
-    monkeypatch.setattr(brief_transaction, "patience", found)
-    return found
-
-
-@pytest.fixture
-def stretches(monkeypatch):
-    """Collect the seconds for which each write, also a failed one, held the reactor."""
-    taken = []
-
-    def timed(real):
-        def write(self, *args, **kwargs):
-            began = time.perf_counter()
-            try:
-                return real(self, *args, **kwargs)
-            finally:
-                taken.append(time.perf_counter() - began)
-
-        return write
-
-    stores = ((TableInbox, ["put", "close"]), (TableTurns, WRITES), (OverheardQueue, ["flush"]))
-    for store, names in stores:
-        for name in names:
-            monkeypatch.setattr(store, name, timed(getattr(store, name)))
-    return taken
-
-
-def pass_time(game, seconds, step=0.25):
-    for _ in range(round(seconds / step)):
-        game.run(step)
-
-
-def begin_at(monkeypatch, game, trouble, method, seconds):
-    """Start a trouble right before the first write of a kind, and end it later."""
-    real, begun = getattr(TableTurns, method), []
-
-    def write(self, *args, **kwargs):
-        if not begun:
-            begun.append(True)
-            trouble.begin()
-            game.clock.callLater(seconds, trouble.end)
-        return real(self, *args, **kwargs)
-
-    monkeypatch.setattr(TableTurns, method, write)
-
-
-def memory_equals_rows(script):
-    """Check that memory and the database agree."""
-    stored = TableConversation(script.id, script.services.now).view()
-    assert list(script.conversation.view()) == list(stored)
-    assert script.turns.current is None
-    assert not script.backlog._waiting
-    return True
-
+db, trouble, lock = scene.db, scene.trouble, scene.lock
+patience, stretches = scene.patience, scene.stretches
 
 # --- 36, 37: hearing while nothing can be written ---
 

@@ -5,42 +5,34 @@ from statistics import median
 import pytest
 
 from evennia_ai.models import Event, Message, ToolCall, Turn
-from tests.faults import test_storage as storage
+from tests.faults import storage_scene as scene
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
-from tests.faults.test_storage import (
+from tests.faults.storage_scene import (
     HELD_S,
     LONG_S,
     SHORT_S,
     WRITES,
+    a_moment_changes_nothing,
     begin_at,
     memory_equals_rows,
     pass_time,
 )
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann, bob = scene.mira, scene.ann, scene.bob
-db, trouble, lock = storage.db, storage.trouble, storage.lock
-patience, stretches = storage.patience, storage.stretches
+db, trouble, lock = scene.db, scene.trouble, scene.lock
+patience, stretches = scene.patience, scene.stretches
 
 
 @pytest.mark.parametrize("method", WRITES)
 def test_36_37_a_moment_s_trouble_at_any_write_changes_nothing(
     game, ann, mira, trouble, monkeypatch, stretches, method, logged
 ):
-    begin_at(monkeypatch, game, trouble, method, SHORT_S)
-    game.model.add(call("say", text="Hello."))
-    ann.do("say hi")
-    pass_time(game, 3)
-    assert ann.heard() == ['You say, "hi"', 'Mira says, "Hello."']
-    assert ends() == {"hi": "answered"}
-    assert len(game.model.requests) == 1
+    a_moment_changes_nothing(game, ann, mira, trouble, monkeypatch, method, logged)
     assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
-    assert memory_equals_rows(mira.assistant)
-    assert not tracebacks(logged)
 
 
 @pytest.mark.parametrize("method", WRITES)
