@@ -51,7 +51,10 @@ def wrapped(text: str) -> str:
 
 
 def unbroken(name: str) -> str:
-    """Return a name that `wrapped` leaves whole, so that no part of it begins a line."""
+    """Return a name whose spaces `wrapped` does not break.
+
+    Else the rest of a name could begin a line, and look like the name of somebody else.
+    """
     return clean_heard(name, CELL_CHARS).replace(" ", NO_BREAK)
 
 

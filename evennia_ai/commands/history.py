@@ -60,8 +60,9 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
 
     Without a switch: the conversation. Each message shows its number, its time,
     who spoke, after > all others who heard it, and its tokens. Page 1 is the
-    newest. Whispers are marked (private); what was said aloud is (aloud, kept
-    private) if the prompt held private words, which it may repeat.
+    newest. Whispers are marked (private). A line that the character said aloud is
+    marked (aloud, kept private) if its prompt held private words, since the line
+    may repeat them: later only those who heard it may be told.
     Lines that wait, were only overheard or expired stand among them without a
     number. Any of the filters can be left out. A time is 'yesterday 18:00', '2026-11-20',
     '11-20 18:00', 'friday', '18:00' or '2 hours ago', in your own time zone:

@@ -150,7 +150,7 @@ class AssistantService(Service):
             self.steady_clock.start()
         if assistants_exist():
             _ = self.memory.embedder  # loads it
-        self.models.start()
+        self.models.start().addCallback(lambda _: self.garbage.freeze())
         services: GameServices = self
         AssistantScript.shared_services = services
         add_missing_mixins()

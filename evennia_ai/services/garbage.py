@@ -38,9 +38,14 @@ class GarbageTimer:
         if self._loop.running or gc.get_threshold()[2] not in (PYTHONS_OWN, NEVER):
             return
         self._collect()
-        gc.freeze()
         gc.set_threshold(*gc.get_threshold()[:2], NEVER)
         self._loop.start(ROUND_S, now=False)
+        self.freeze()
+
+    def freeze(self) -> None:
+        """Leave what lives now out of later collections; does nothing before `start`."""
+        if self._loop.running:
+            gc.freeze()
 
     def stop(self) -> None:
         """Give full collections back to Python."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS
@@ -72,19 +72,21 @@ class ModelAccess:
             books=Books(money_on, account_of, warn_of_budget),
         )
 
-    def start(self) -> None:
-        """Start the thread for model calls and load what the first call would wait for."""
+    def start(self) -> Deferred[None]:
+        """Start the thread for model calls and load what the first call would wait for.
+
+        Fires when all is loaded, or cannot be.
+        """
         self.loop_thread.start()
         named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
         profiles = [self.profiles[name] for name in sorted(named) if name in self.profiles]
         if not any(profile.get("client") == "openai" for profile in profiles):
-            return
+            return succeed(None)
         models = (game_setting("llm_model", ""), *(one.get("model") for one in profiles))
         # Loading a tokenizer holds every thread for a moment (measured): not while players wait.
         load_for([str(model) for model in models if model])
         problem = "evennia_ai: cannot load the package openai; model calls will fail"
-        loaded = self.client.warm_up().addErrback(partial(log.failure, problem))
-        loaded.addBoth(lambda _: gc.freeze())
+        return self.client.warm_up().addErrback(partial(log.failure, problem))
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:

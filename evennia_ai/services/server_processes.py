@@ -74,7 +74,10 @@ class ServerProcesses:
 
     @contextmanager
     def lease(self, script: GameScript) -> Iterator[None]:
-        """Hold the lease of an assistant; raises RunElsewhere and StoreUnavailable."""
+        """Hold the lease of an assistant inside of a ``with`` block.
+
+        Raises RunElsewhere if another process has it, and StoreUnavailable.
+        """
         held = self.process.take(script.id)
         if held == BUSY:
             raise RunElsewhere(BUSY_ELSEWHERE.format(name=script.character_name))
@@ -94,7 +97,10 @@ class ServerProcesses:
             self._unreleased.add(script_id)
 
     def refresh(self, script: GameScript) -> None:
-        """Let a command see what another process stored, and let that one see its changes."""
+        """Read an assistant anew for a command, if another process ran it last.
+
+        That process reads it anew with its next tick, and so sees what the command changes.
+        """
         if self.process.note_changed(script.id):
             script.read_again()
 
@@ -124,8 +130,8 @@ class ServerProcesses:
         for epoch, beats in dead(self._watched, now).items():
             del self._watched[epoch]
             if process.bury(epoch, beats):
-                slot = rows.pop(epoch).slot
-                log.warn("evennia_ai: the server {slot} is dead; taking over its work", slot=slot)
+                server = rows.pop(epoch).slot
+                log.warn("evennia_ai: the server {name} is dead; taking over its work", name=server)
         self._read(row.shared for row in rows.values())
         if before - set(self._watched):
             self.service.startup.put(self.service.startup.recover_turns)

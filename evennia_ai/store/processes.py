@@ -102,7 +102,8 @@ class SharedProcess(SingleProcess):
     def take(self, assistant_id: int) -> int:
         """Try to get the lease of an assistant: `HELD`, `TAKEN` from another process, or `BUSY`.
 
-        If another process waits for the lease that this one had, this one is `BUSY` once.
+        A process that had the lease last gets `BUSY` once if another process waits for it, so that
+        the other gets its turn.
         """
         fresh = {"epoch": self.epoch, "busy": True, "wanted_by": 0, "changed": False}
         with brief_transaction():
