@@ -11,8 +11,7 @@ from evennia_ai.services.log_files import hide_lines, log_files
 from evennia_ai.store.erased_bytes import database_file, overwrite_deleted
 from tests.faults.own_database import on_file
 from tests.game import conftest as scene
-from tests.game.forgetting_scene import BENS, Planted
-from tests.game.test_forgetting import forget
+from tests.game.forgetting_scene import BENS, Planted, forget
 
 pytestmark = pytest.mark.game
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from itertools import count, product
 
+import pytest
+
 from evennia_ai import models
+from evennia_ai.commands.players import CmdForgetMe
 from evennia_ai.messages import LLMReply, Usage, make_message, wire_call
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.records.day_plan import Planned
@@ -234,3 +238,32 @@ def fresh(character):
     """Return a character's journal as another process would read it."""
     Journal.drop(character)
     return character.journal
+
+
+@pytest.fixture
+def bruno(game, tavern):
+    return game.assistant("Bruno", tavern)
+
+
+@pytest.fixture
+def planted(game, mira, bruno, ann, tavern):
+    ben = game.player("Ben", tavern)
+    return Planted(game, mira, bruno, ann, ben)
+
+
+def forget(player, answer="yes", who="", switches=()):
+    """Run the command's dialogue as Evennia would."""
+    command = CmdForgetMe()
+    command.caller, command.session, command.args = player.character, player.session, who
+    command.switches = list(switches)
+    dialogue = command.run()
+    with suppress(StopIteration):
+        next(dialogue)
+        dialogue.send(answer)
+        for pause_s in dialogue:
+            assert pause_s < 1
+
+
+def found(words, texts):
+    """Return the places in which some words stand."""
+    return [(place, word) for place, text in texts.items() for word in words if word in text]
