@@ -93,9 +93,10 @@ class AssistantScript(
 
     def at_server_start(self) -> None:
         """Restart a timed script that a SIGKILL left active without a running task."""
-        is_running = self.ndb._task and self.ndb._task.running
-        if self.interval > 0 and self.db_is_active and not is_running:
-            self.start(force_restart=True)
+        if self.interval > 0 and self.db_is_active:
+            is_running = self.ndb._task and self.ndb._task.running
+            if not is_running:
+                self.start(force_restart=True)
 
     def at_server_reload(self) -> None:
         """Let no new turn begin in this process."""

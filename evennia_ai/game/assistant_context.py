@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from evennia.typeclasses.attributes import NAttributeProperty
-
 from evennia_ai.config import (
     ALWAYS_ON,
     FIELDS,
@@ -23,6 +21,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.game.author_note import note_lines
 from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.presence import ScriptPart
+from evennia_ai.game.script_memory import Remembered, memory_of
 from evennia_ai.game.script_ports import GameServices
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
@@ -64,6 +63,11 @@ class AssistantContextMixin(ScriptPart):
     """The part of an `AssistantScript` that the engine uses."""
 
     shared_services: ClassVar[Any]
+
+    @property
+    def ndb(self) -> Any:
+        """Return what is in memory only."""
+        return memory_of(self)
 
     @property
     def character(self) -> Any:
@@ -115,17 +119,19 @@ class AssistantContextMixin(ScriptPart):
     @property
     def config(self) -> AssistantConfig:
         """Return the effective settings, resolved once a tick."""
-        if self.ndb.config is None:
+        config: AssistantConfig | None = self.ndb.config
+        if config is None:
             self.resolve_settings()
-        config: AssistantConfig = self.ndb.config
+            config = self.ndb.config
         return config
 
     @property
     def profile(self) -> ModelProfile:
         """Return the model profile in use, with the assistant's own model if it has one."""
-        if self.ndb.profile is None:
+        profile: ModelProfile | None = self.ndb.profile
+        if profile is None:
             self.resolve_settings()
-        profile: ModelProfile = self.ndb.profile
+            profile = self.ndb.profile
         return profile
 
     @property
@@ -270,14 +276,14 @@ class AssistantContextMixin(ScriptPart):
         return self.kept("usage_reports", lambda: deque(maxlen=KEPT_REPORTS))
 
     # Tokens of the last request outside the conversation: tools, persona, situation.
-    prompt_overhead = NAttributeProperty(GUESSED_OVERHEAD, autocreate=False)
+    prompt_overhead = Remembered(GUESSED_OVERHEAD)
     # The tools that the current talk has needed so far.
-    tool_offer = NAttributeProperty(ToolOffer(), autocreate=False)
+    tool_offer = Remembered(ToolOffer())
     # Compactions in a row that produced no summary, and those that removed little.
-    compaction_strikes = NAttributeProperty(0, autocreate=False)
-    small_compactions = NAttributeProperty(0, autocreate=False)
+    compaction_strikes = Remembered(0)
+    small_compactions = Remembered(0)
     # What the next compaction has cost so far (`policy.limits.budgets`).
-    compaction_cost = NAttributeProperty({}, autocreate=False)
+    compaction_cost = Remembered({})
 
 
 def unknown_families(tools_off: str | None, tools: Mapping[str, Any]) -> str:

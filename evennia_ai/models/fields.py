@@ -15,6 +15,8 @@ from django.db import models
 def storable(value: Any) -> Any:
     """Return text, or plain data with text, without NUL and lone surrogates."""
     if isinstance(value, str):
+        if value.isascii() and "\0" not in value:  # nearly all
+            return value
         return value.replace("\0", "").encode("utf-8", "replace").decode()
     if isinstance(value, dict):
         return {storable(key): storable(one) for key, one in value.items()}

@@ -161,6 +161,9 @@ class Toolbox(Protocol):
         Those that requests do not show come last.
         """
 
+    def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> Sequence[ToolSpec]:
+        """Return those of some offered tools that every author of a longer prompt may use."""
+
     def run(
         self, context: ToolContext, call: ToolCallRequest, dry: bool = False
     ) -> Deferred[ToolResult]:

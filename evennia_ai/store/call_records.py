@@ -22,6 +22,7 @@ from evennia_ai.policy.records.segments import people_field
 from evennia_ai.store.amendments import as_shown
 from evennia_ai.store.compactions import record_from_row
 from evennia_ai.store.rows import message_from_row
+from evennia_ai.store.statements import insert
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class StoredCall:
 def store_call(row: models.ModelCall, record: CallRecord) -> None:
     """Store the prompt and the reply of a call, inside the caller's transaction."""
     keep_texts(record.shared, row.at.date())
-    models.CallRecord.objects.create(
+    stored = models.CallRecord(
         id=row.id,
         assistant_id=row.assistant_id,
         at=row.at,
@@ -48,6 +49,7 @@ def store_call(row: models.ModelCall, record: CallRecord) -> None:
         people=people_field(record.people),
         packed=record.packed,
     )
+    insert(stored)
 
 
 def keep_texts(shared: Any, today: date) -> None:

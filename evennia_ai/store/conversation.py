@@ -18,6 +18,7 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.compactions import TableCompactions
 from evennia_ai.store.lines import TableLines
 from evennia_ai.store.rows import message_from_row, message_to_row
+from evennia_ai.store.statements import insert
 
 Watcher = Callable[[Sequence[Message]], None]  # must not raise
 
@@ -58,8 +59,8 @@ class TableConversation:
         """Store messages inside the caller's transaction; the caller extends the view."""
         at = self.now()
         rows = [message_to_row(self.assistant_id, message, at, self.count) for message in messages]
-        stored: list[models.Message] = models.Message.objects.bulk_create(rows)
-        return stored
+        insert(*rows)
+        return rows
 
     def extend_view(self, rows: Sequence[models.Message]) -> list[Message]:
         """Add stored rows to the view; returns them as messages."""

@@ -13,6 +13,7 @@ from evennia_ai.ports import OpenEvents
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.rows import COPIED, event_from_row
+from evennia_ai.store.statements import insert, select
 
 WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
 OWED = (WAITING, DOUBTFUL)
@@ -37,7 +38,7 @@ class TableInbox:
         """Store an event; returns its id."""
         row = event_row(self.assistant_id, heard, self.now(), self.process.epoch)
         with brief_transaction():
-            row.save(force_insert=True)
+            insert(row)
         return int(row.id)
 
     def open_events(self) -> OpenEvents:
@@ -46,13 +47,17 @@ class TableInbox:
         Those of other processes that live are left to them: their players hear the answer.
         """
         by_state: dict[str, list[InboxEvent]] = {WAITING: [], DOUBTFUL: []}
-        for row in oldest_first(not_of(self.process.others, self._in_states(*OWED))):
+        others = self.process.others
+        rows = select(models.Event, assistant_id=self.assistant_id, state=OWED)
+        for row in rows:
+            if row.epoch in others:
+                continue
             by_state[row.state].append(event_from_row(row))
         return OpenEvents(tuple(by_state[WAITING]), tuple(by_state[DOUBTFUL]))
 
     def overheard(self) -> Sequence[InboxEvent]:
         """Return the events that the next turn adds to the conversation, oldest first."""
-        return [event_from_row(row) for row in oldest_first(self._in_states(OVERHEARD))]
+        return overheard_by(self.assistant_id)
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         """Close events as answered, excused, noted or expired, with a reason."""
@@ -97,9 +102,10 @@ class TableInbox:
         return models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
 
 
-def oldest_first(rows: Iterable[models.Event]) -> list[models.Event]:
-    """Return rows by id; with ORDER BY, SQLite would read all events of the assistant by id."""
-    return sorted(rows, key=lambda row: row.id)
+def overheard_by(assistant_id: int) -> list[InboxEvent]:
+    """Return what an assistant overheard and no turn has taken yet, oldest first."""
+    rows = select(models.Event, assistant_id=assistant_id, state=OVERHEARD)
+    return [event_from_row(row) for row in rows]
 
 
 def not_of(others: Collection[int], rows: Any) -> Any:

@@ -10,6 +10,7 @@ from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.conversation.inbox import state_after_loss
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, OWED, not_of
+from evennia_ai.store.statements import update
 
 INTENDED = "intended"
 INTERRUPTED = "interrupted"
@@ -33,9 +34,8 @@ def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -
 
 def give_up_acts(turn_id: int, now: datetime) -> None:
     """Mark the running tool calls of a closed turn as unknown, until they end."""
-    models.ToolCall.objects.filter(turn_id=turn_id, state=INTENDED).update(
-        state="unknown", result=UNKNOWN_RESULT, ended_at=now
-    )
+    open_acts = {"turn_id": turn_id, "state": INTENDED}
+    update(models.ToolCall, open_acts, state="unknown", result=UNKNOWN_RESULT, ended_at=now)
 
 
 def lost_turns(epoch: int, others: Collection[int] = ()) -> list[int]:

@@ -21,10 +21,11 @@ from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import CLAIMED, OVERHEARD, WAITING, oldest_first
+from evennia_ai.store.inbox import CLAIMED, WAITING, overheard_by
 from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row
+from evennia_ai.store.statements import insert, select, update
 from evennia_ai.store.usage import add_use, use_of_call
 
 NOTED = "noted"
@@ -70,7 +71,7 @@ class TableTurns:
         at = self.now()
         with brief_transaction():
             self.process.fence()
-            turn = models.Turn.objects.create(
+            turn = models.Turn(
                 assistant_id=self.assistant_id,
                 at=at,
                 epoch=self.process.epoch,
@@ -78,6 +79,7 @@ class TableTurns:
                 audience=sorted(audience),
                 private=private,
             )
+            insert(turn)
             overheard = self._take_overheard(turn.id)
             again = [event for event in events if event.attempts]
             first_turns = self._first_turns(again)
@@ -102,8 +104,8 @@ class TableTurns:
         """Return what earlier attempts overheard; a retry answers it too."""
         if not turn_ids:
             return []
-        rows = models.Event.objects.filter(turn_id__in=turn_ids, state=NOTED)
-        return [event_from_row(row) for row in oldest_first(rows)]
+        rows = select(models.Event, turn_id=tuple(turn_ids), state=NOTED)
+        return [event_from_row(row) for row in rows]
 
     def _acts_since(self, turn_id: int) -> tuple[ToolCallRequest, ...]:
         """Return the world acts of unanswered turns that were done, or may have been.
@@ -120,8 +122,7 @@ class TableTurns:
         return tuple(ToolCallRequest(r.call_id, r.name, r.arguments) for r in rows.order_by("id"))
 
     def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
-        rows = models.Event.objects.filter(assistant_id=self.assistant_id, state=OVERHEARD)
-        events = [event_from_row(row) for row in oldest_first(rows)]
+        events = overheard_by(self.assistant_id)
         if events:  # not all rows: another process may store one meanwhile
             taken = models.Event.objects.filter(id__in=[event.id for event in events])
             taken.update(state=NOTED, turn_id=turn_id)
@@ -129,9 +130,8 @@ class TableTurns:
 
     def _claim(self, events: Sequence[InboxEvent], turn_id: int) -> None:
         for event in events:
-            models.Event.objects.filter(id=event.id).update(
-                state=CLAIMED, turn_id=turn_id, attempts=event.attempts + 1
-            )
+            claimed = {"state": CLAIMED, "turn_id": turn_id, "attempts": event.attempts + 1}
+            update(models.Event, {"id": event.id}, **claimed)
 
     def _log_heard(
         self, events: Sequence[InboxEvent], logged: Mapping[int, int], turn_id: int
@@ -168,13 +168,11 @@ class TableTurns:
         """Close a turn and its events in one transaction."""
         with brief_transaction():
             self.process.fence(turn_id)
-            models.Turn.objects.filter(id=turn_id).update(
-                ended_at=self.now(), outcome=outcome, detail=detail
-            )
+            ended = {"ended_at": self.now(), "outcome": outcome, "detail": detail}
+            update(models.Turn, {"id": turn_id}, **ended)
             reason = {"reason": detail} if detail else {}
-            models.Event.objects.filter(turn_id=turn_id, state=CLAIMED).update(
-                state=outcome, **reason
-            )
+            claimed = {"turn_id": turn_id, "state": CLAIMED}
+            update(models.Event, claimed, state=outcome, **reason)
             give_up_acts(turn_id, self.now())
         if self.current == turn_id:
             self.current = None
@@ -222,9 +220,10 @@ class TableTurns:
         fields["money"] = None if call.prices is None else use.money
         usage = asdict(call.usage) if call.usage else {}
         with brief_transaction():
-            row = models.ModelCall.objects.create(
+            row = models.ModelCall(
                 assistant_id=self.assistant_id, turn_id=turn_id, at=at, **fields, **usage
             )
+            insert(row)
             add_use(self.assistant_id, at.date(), call.profile, use, call.speakers)
             if call.kept is not None:
                 store_call(row, call.kept)
@@ -233,7 +232,7 @@ class TableTurns:
         """Store the intent of a tool call; returns its id."""
         with brief_transaction():
             self.process.fence(turn_id)
-            row = models.ToolCall.objects.create(
+            row = models.ToolCall(
                 assistant_id=self.assistant_id,
                 turn_id=turn_id,
                 at=self.now(),
@@ -243,6 +242,7 @@ class TableTurns:
                 world=world,
                 state=INTENDED,
             )
+            insert(row)
         return int(row.id)
 
     def record_outcome(
@@ -250,8 +250,7 @@ class TableTurns:
     ) -> None:
         """Store a tool call's outcome and messages; nothing if the assistant was deleted."""
         with brief_transaction():
-            kept = models.ToolCall.objects.filter(id=act).update(
-                state=state, result=result, locks=locks, ended_at=self.now()
-            )
+            ended = {"state": state, "result": result, "locks": locks, "ended_at": self.now()}
+            kept = update(models.ToolCall, {"id": act}, **ended)
             rows = self.conversation.insert(messages) if kept else []
         self.conversation.extend_view(rows)

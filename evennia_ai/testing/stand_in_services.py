@@ -60,6 +60,9 @@ class StandInToolbox:
             if context.allowed is None or name in context.allowed
         ]
 
+    def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> Sequence[ToolSpec]:
+        return list(specs)
+
     @inlineCallbacks
     def run(
         self, context: ToolContext, call: ToolCallRequest, dry: bool = False

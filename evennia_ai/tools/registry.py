@@ -54,10 +54,11 @@ class ToolRegistry:
 
         Without a list of allowed tools, those are shown that the talk needed so far.
         """
-        had = {item.name: item for item in self.tools.values() if not is_off(item, context)}
+        off = families_off(context)
+        had = {item.name: item for item in self.tools.values() if item.family not in off}
         if context.allowed is not None:
-            allowed = [item for item in had.values() if item.name in context.allowed]
-            return [item.spec for item in allowed if self.is_permitted(item, context)]
+            allowed = [item.spec for item in had.values() if item.name in context.allowed]
+            return self.permitted(context, allowed)
         script = context.script
         compaction = script.conversation.current.record  # with which the conversation begins
         before = script.tool_offer.after(compaction.id if compaction else None)
@@ -65,9 +66,14 @@ class ToolRegistry:
         script.tool_offer = before.grown(needed_now(left_out, context))
         shown = [had[name] for name in script.tool_offer.names if name in had]
         unneeded = [item for item in left_out if item.name not in script.tool_offer.names]
+        offered = [*(item.spec for item in shown), *(item.spec.left_out() for item in unneeded)]
+        return self.permitted(context, offered)
+
+    def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:
+        """Return those of some tools whose locks let every author of the prompt pass."""
+        turn = open_turn(context.script)
         return [
-            *(item.spec for item in shown if self.is_permitted(item, context)),
-            *(item.spec.left_out() for item in unneeded if self.is_permitted(item, context)),
+            spec for spec in specs if all(self._ask(self.tools[spec.name], context, turn).values())
         ]
 
     @inlineCallbacks
@@ -110,17 +116,18 @@ class ToolRegistry:
             context.character.ndb.ai_authors = None
         return returned if isinstance(returned, ToolResult) else ToolResult(DONE, str(returned))
 
-    def is_permitted(self, item: Tool, context: ToolContext) -> bool:
-        """Return True if the tool's lock lets every author of the prompt pass."""
-        return all(self.answers(item, context).values())
-
     def answers(self, item: Tool, context: ToolContext) -> Mapping[str, bool]:
         """Return whether the tool's lock lets each author of the prompt pass.
 
         Of a tool that only answers, those who speak now count, since one of them must confirm it.
         """
+        return self._ask(item, context, open_turn(context.script))
+
+    def _ask(
+        self, item: Tool, context: ToolContext, turn: tuple[int, int] | None
+    ) -> Mapping[str, bool]:
         authors = known(context.speakers) if item.answers_only else context.all_authors
-        return self.people.answers(authors, item.lock, open_turn(context.script))
+        return self.people.answers(authors, item.lock, turn)
 
     def _ensure_rights(self, item: Tool, context: ToolContext) -> None:
         """Raise ToolDenied if a lock or the character's rights forbid a tool; note the answers."""
@@ -135,15 +142,15 @@ class ToolRegistry:
     def _find(self, context: ToolContext, name: str) -> Tool:
         item = self.tools.get(name)
         foreign = context.allowed is not None and name not in context.allowed
-        if item is None or foreign or is_off(item, context):
+        if item is None or foreign or item.family in families_off(context):
             known = ", ".join(spec.name for spec in self.offered(context) if spec.shown)
             raise NothingDone(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
         return item
 
 
-def is_off(item: Tool, context: ToolContext) -> bool:
-    """Return True if the character does not have a tool; one tried without an assistant is had."""
-    return bool(context.script) and item.family in read_families(context.script.config.tools_off)
+def families_off(context: ToolContext) -> frozenset[str]:
+    """Return the families of tools that the character lacks; none without an assistant."""
+    return read_families(context.script.config.tools_off) if context.script else frozenset()
 
 
 def open_turn(script: Script | None) -> tuple[int, int] | None:

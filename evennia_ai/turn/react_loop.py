@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -246,7 +246,8 @@ def prepare(
     """Return the next request of a turn, for those who would hear the answer now."""
     step, audience = progress.loop.step + 1, audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
-    offered = offered_specs(script, tools)
+    toolbox = script.services.toolbox
+    offered = by_name(toolbox.offered(tools))
     asking = ask_with(script, turn, offered.values(), step > 1)
     asking = replace(asking, refused=progress.refused, words_only=progress.blocked)
     prompt = build_prompt(script, context, audience, asking)
@@ -256,7 +257,8 @@ def prepare(
         deadline_at=deadline_at,
         authors=progress.authors | prompt.authors,
     )
-    specs = offered_specs(script, tools)  # all authors must be allowed what the speakers are
+    # All authors must be allowed what the speakers are.
+    specs = by_name(toolbox.permitted(tools, offered.values()))
     withheld = tuple(sorted(offered.keys() - specs.keys()))
     asking = replace(asking, tools=shown_schemas(specs.values()), withheld=withheld)
     request = build_request(script, turn, prompt, asking, step)
@@ -285,9 +287,9 @@ def speech_check(
     return SpeechCheck(around, logged, script.config.max_speech_chars)
 
 
-def offered_specs(script: Script, tools: ToolContext) -> dict[str, ToolSpec]:
-    """Return the tools that the model may call, by name."""
-    return {spec.name: spec for spec in script.services.toolbox.offered(tools)}
+def by_name(specs: Iterable[ToolSpec]) -> dict[str, ToolSpec]:
+    """Return tools by their names."""
+    return {spec.name: spec for spec in specs}
 
 
 def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopState:

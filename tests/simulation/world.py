@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -117,6 +117,10 @@ class Hands:
             for name, kind in TOOLS.items()
             if context.allowed is None or name in context.allowed
         ]
+
+    def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> Sequence[ToolSpec]:
+        """Return all of them."""
+        return list(specs)
 
     @inlineCallbacks
     def run(

@@ -13,7 +13,7 @@ from evennia_ai.policy.conversation.react import TOO_MANY, LoopState, begin_step
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.ports import ToolResult
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.react_loop import offered_specs, tool_context
+from evennia_ai.turn.react_loop import by_name, tool_context
 from evennia_ai.turn.reply_calls import ReplyCalls
 from evennia_ai.turn.speech_check import SpeechCheck
 from evennia_ai.turn.tool_execution import call_messages
@@ -35,7 +35,7 @@ class Scene:
         turn = self.turn = script.turns.begin(events, ANN, False, "tick")
         context = tool_context(script, turn, ANN, False, None)
         context = replace(context, deadline_at=100.0)
-        specs = offered_specs(script, context)
+        specs = by_name(script.services.toolbox.offered(context))
         check = SpeechCheck(Surroundings("Mira"), earlier, 1_000)
         state = begin_step(LoopState(turn.id))
         self.calls = ReplyCalls(script, turn, context, specs, state, check)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME
 from evennia_ai.policy.word_patterns import one_of
@@ -68,6 +69,7 @@ WEIGHTS: Mapping[str, int] = {
     DEBT: 10, PROMISE: 10, SECRET: 9, RELATION: 9, IDENTITY: 8, PREFERENCE: 8, NUMBER: 7, NAME: 7,
     TIME: 7, ITEM: 7, TASK: 6, WISH: 6,
 }  # fmt: skip
+KEPT_SENTENCES = 1_000  # whose cues are known: a prompt asks about the same lines as the last
 ASKABLE = frozenset({DEBT, PROMISE, TASK})  # kinds that a question may state
 ASKING = re.compile(
     r"(?:who|whom|whose|what|which|when|where|why|how|do|does|did|is|are|was|were|can|could|will"
@@ -76,9 +78,10 @@ ASKING = re.compile(
 )
 
 
-def cues_of(sentence: str) -> set[str]:
+@lru_cache(KEPT_SENTENCES)
+def cues_of(sentence: str) -> frozenset[str]:
     """Return the kinds of fact that a sentence has cues for."""
-    return {kind for kind, pattern in CUES.items() if pattern.search(sentence)}
+    return frozenset(kind for kind, pattern in CUES.items() if pattern.search(sentence))
 
 
 def without_cues(sentence: str, kinds: Iterable[str]) -> str:

@@ -33,7 +33,7 @@ from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.scenes.checks import Spoken
 from evennia_ai.policy.scenes.format import Line, Scene
-from evennia_ai.ports import Gateway, ToolContext, ToolResult
+from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.tools.base import EVERYBODY, Tool
@@ -73,9 +73,9 @@ class SceneToolbox(ToolRegistry):
         allowed = (item for item in tools if item.lock == EVERYBODY or item.name in scene.tools)
         super().__init__(replace(item, needed=need_of(item, cast.situation)) for item in allowed)
 
-    def is_permitted(self, item: Tool, context: ToolContext) -> bool:
-        """Return True: nobody here is in the game, so no lock can be asked."""
-        return True
+    def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:
+        """Return all: nobody here is in the game, so no lock can be asked."""
+        return list(specs)
 
     def _ensure_rights(self, item: Tool, context: ToolContext) -> None:
         """Let every tool pass, since none is run that changes anything."""
