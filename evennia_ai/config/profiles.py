@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
@@ -29,6 +30,7 @@ MODEL_VARIABLE = "EVENNIA_AI_MODEL"
 MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
+KEPT_CONFIGS = 100
 LEAST_WINDOW = 1_000  # tokens, as for max_context_tokens
 # Tokens to use of a context window by request form: docs/models.md has the measured costs.
 WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 6_000}
@@ -238,15 +240,21 @@ def fit_settings(
     ``prompt_tokens`` estimates the next prompt.
     """
     if profile.client == OFFLINE["client"]:
-        return AssistantConfig(**values)
+        return made_config(**values)
     window = profile.working_window or WORKING_WINDOWS[request_form(profile).name]
-    config = AssistantConfig(**{"max_context_tokens": window, **values})
+    config = made_config(**{"max_context_tokens": window, **values})
     if "turn_deadline" in values or not is_local(profile.base_url):
         return config
     deadline_s = local_deadline(
         profile.told.speed, profile.told.answered, prompt_tokens(config), config.max_reply_tokens
     )
     return replace(config, turn_deadline=deadline_s)
+
+
+@lru_cache(KEPT_CONFIGS)
+def made_config(**values: Any) -> AssistantConfig:
+    """Return settings, the same object for the same values: most assistants share theirs."""
+    return AssistantConfig(**values)
 
 
 def request_form(profile: ModelProfile) -> RequestForm:

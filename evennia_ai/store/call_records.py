@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Any
+
+from django.db import transaction
 
 from evennia_ai import models
 from evennia_ai.messages import Message, WireMessage, make_message
@@ -23,6 +26,9 @@ from evennia_ai.store.amendments import as_shown
 from evennia_ai.store.compactions import record_from_row
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.statements import insert
+
+MOST_NOTED = 10_000
+noted_on: dict[str, date] = {}  # by the digest of a text in the table
 
 
 @dataclass(frozen=True)
@@ -54,11 +60,22 @@ def store_call(row: models.ModelCall, record: CallRecord) -> None:
 
 def keep_texts(shared: Any, today: date) -> None:
     """Store the shared texts that are new, and note that all are used today."""
+    new = {digest for digest in shared if noted_on.get(digest) != today}
+    if not new:
+        return
     texts = models.PromptText.objects
-    used = texts.filter(digest__in=list(shared), used_on=today)
-    for digest in shared.keys() - set(used.values_list("digest", flat=True)):
+    used = texts.filter(digest__in=new, used_on=today)
+    for digest in new - set(used.values_list("digest", flat=True)):
         kept = {"text": shared[digest], "used_on": today}
         texts.update_or_create(digest=digest, defaults=kept)
+    transaction.on_commit(partial(note_texts, new, today))
+
+
+def note_texts(digests: Iterable[str], today: date) -> None:
+    """Remember which texts are stored as used today: most calls have the same ones."""
+    if len(noted_on) > MOST_NOTED:
+        noted_on.clear()
+    noted_on.update(dict.fromkeys(digests, today))
 
 
 def load_call(call_id: int) -> StoredCall | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeGuard
 
 BY_PROFILE, BY_ENDPOINT = "as the profile says", "as its endpoint tells"
@@ -155,6 +156,7 @@ def model_window(
     return next(known, KnownWindow(None, BY_NOBODY))
 
 
+@cache
 def known_window(model: str) -> int | None:
     """Return a model's window in tokens by its name alone, None if unknown."""
     name = bare_name(model)
