@@ -1,0 +1,36 @@
+"""What an assistant has in memory only."""
+
+import gc
+
+import pytest
+
+pytestmark = [pytest.mark.game]
+
+
+def test_what_nobody_set_is_none_and_a_value_stays(mira):
+    memory = mira.assistant.ndb
+    assert memory.errand is None
+    memory.errand = "bread"
+    assert mira.assistant.ndb.errand == "bread"
+    memory.errand = None
+    assert mira.assistant.ndb.errand is None
+
+
+def test_memory_outlives_a_flush_of_evennias_cache(mira):
+    from evennia.utils.idmapper.models import conditional_flush, flush_cache
+
+    number, key = mira.assistant.pk, "errand"
+    setattr(mira.assistant.ndb, key, "bread")
+    flush_cache()
+    conditional_flush(0, force=True)
+    gc.collect()
+    found = type(mira.assistant).objects.get(pk=number)
+    assert found is mira.assistant and getattr(found.ndb, key) == "bread"
+
+
+def test_each_assistant_has_its_own_and_a_default_is_not_stored(game, tavern, mira):
+    other = game.assistant("Tom", tavern).assistant
+    assert mira.assistant.compaction_strikes == other.compaction_strikes == 0
+    mira.assistant.compaction_strikes += 1
+    assert (mira.assistant.compaction_strikes, other.compaction_strikes) == (1, 0)
+    assert "compaction_strikes" not in vars(other.ndb)
