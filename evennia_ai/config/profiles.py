@@ -7,7 +7,7 @@ A game's entries are merged into the built-in profile of the same name one by on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
@@ -74,13 +74,34 @@ class ModelProfile:
     stream: bool = True  # whether replies may be streamed
     form: str = AUTO  # the request form: one of `CHOICES`
     prices: Mapping[str, Prices] = field(default_factory=dict)  # by model, "" for any
+    # prompt caches of a llama.cpp server, to pin characters to; 0 for none, None to ask the server
+    slots: int | None = None
+    # several endpoints instead of one, as profiles of one endpoint each
+    endpoints: tuple[ModelProfile, ...] = field(default=(), repr=False)
     told: EndpointFacts = NOTHING_KNOWN  # what is known of the endpoint; no game sets it
 
     @property
+    def each(self) -> tuple[ModelProfile, ...]:
+        """A profile for each endpoint; itself if it has one only."""
+        return self.endpoints or (self,)
+
+    @property
+    def is_local(self) -> bool:
+        """True if an endpoint is on this machine or in a private network."""
+        return any(is_local(one.base_url) for one in self.each)
+
+    @property
     def price(self) -> Prices | None:
-        """The prices of its model, None if nobody set them; without them a local model is free."""
+        """The prices of its model, None if nobody set them; without them a local model is free.
+
+        Of several endpoints it has those of the dearest, and none if those of one are unknown.
+        """
+        if self.endpoints:
+            prices = [one.price for one in self.endpoints]
+            known = [price for price in prices if price is not None]
+            return max(known, key=astuple) if len(known) == len(prices) else None
         found = self.prices.get(self.model, self.prices.get(""))
-        is_free = self.client == OFFLINE["client"] or is_local(self.base_url)
+        is_free = self.client == OFFLINE["client"] or self.is_local
         return FREE if found is None and is_free else found
 
     @property
@@ -88,13 +109,25 @@ class ModelProfile:
         """True for a model that costs nothing."""
         return self.price == FREE
 
+    def with_model(self, model: str) -> ModelProfile:
+        """Return the profile with another model, at every endpoint."""
+        if model == self.model:
+            return self
+        endpoints = tuple(replace(one, model=model) for one in self.endpoints)
+        return replace(self, model=model, endpoints=endpoints)
+
 
 PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told"}
+ENDPOINT_FIELDS = {
+    "base_url", "api_key_env", "model", "extra", "max_in_flight", "prices", "slots",
+}  # fmt: skip
 CHOICES: Mapping[str, tuple[str, ...]] = {"client": ("openai", "offline"), "form": (AUTO, *FORMS)}
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
     "working_window": ((int, type(None)), "a whole number or None"),
     "max_in_flight": ((int, type(None)), "a whole number or None"),
+    "slots": ((int, type(None)), "a whole number or None"),
+    "endpoints": ((list, tuple), "a list"),
     "extra": ((Mapping,), "a dictionary"),
     "stream": ((bool,), "True or False"),
 }
@@ -184,6 +217,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
     for key, value in own.items():
         if problem := problem_with(key, value):
             raise ConfigError(f"The model profile '{name}' has {problem}.")
+    own["endpoints"] = tuple(read_endpoint(name, raw, one) for one in own.get("endpoints", ()))
     if raw.get("prices") is not None:
         try:
             own["prices"] = read_prices(raw["prices"], own.get("model", ""))
@@ -191,6 +225,24 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             raise ConfigError(f"The prices of the model profile '{name}': {error}") from error
     settings = {key: raw[key] for key in raw if key in FIELDS}
     return ModelProfile(name=name, settings=settings, **own)
+
+
+def read_endpoint(name: str, raw: Mapping[str, Any], endpoint: object) -> ModelProfile:
+    """Return the profile of one of several endpoints: an address, or what differs there."""
+    own = {"base_url": endpoint} if isinstance(endpoint, str) else endpoint
+    if not isinstance(own, Mapping) or not own.get("base_url"):
+        example = "{'base_url': 'http://10.0.0.2:8080/v1', 'slots': 4}"
+        raise ConfigError(
+            f"The model profile '{name}' has an endpoint without a base_url. Each endpoint must be "
+            f"an address or a dictionary such as {example}."
+        )
+    if strange := sorted(set(own) - ENDPOINT_FIELDS):
+        allowed = ", ".join(sorted(ENDPOINT_FIELDS))
+        raise ConfigError(
+            f"An endpoint of the model profile '{name}' has unknown entries: "
+            f"{', '.join(strange)}. Use {allowed}."
+        )
+    return resolve_profile(name, {name: {**raw, **own, "endpoints": ()}})
 
 
 @dataclass(frozen=True)
@@ -220,7 +272,7 @@ def choose_settings(
         complaints.append(str(error))
         profile = ModelProfile(**OFFLINE, name="offline")
     values, more = valid_values(game, profile.settings, own)
-    profile = replace(profile, model=values.get("llm_model") or profile.model)
+    profile = profile.with_model(values.get("llm_model") or profile.model)
     if profile.client == "openai" and not profile.model:
         more.append(missing_model(profile.name))
     return ChosenSettings(profile, values, list(dict.fromkeys([*complaints, *more])))
@@ -241,7 +293,7 @@ def fit_settings(
         return AssistantConfig(**values)
     window = profile.working_window or WORKING_WINDOWS[request_form(profile).name]
     config = AssistantConfig(**{"max_context_tokens": window, **values})
-    if "turn_deadline" in values or not is_local(profile.base_url):
+    if "turn_deadline" in values or not profile.is_local:
         return config
     deadline_s = local_deadline(
         profile.told.speed, profile.told.answered, prompt_tokens(config), config.max_reply_tokens

@@ -14,11 +14,10 @@ from evennia_ai.errors import Busy, ProviderMisconfigured
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.openai_wire import build_body, response_format
+from evennia_ai.llm.openai_wire import as_dict, build_body, response_format, token_count
 from evennia_ai.llm.probe_requests import ProbeRequests
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
-from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.limits.endpoint_facts import Speed
 from evennia_ai.policy.probe import cases, forms, grading
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Answer, Finding, Target
@@ -26,14 +25,13 @@ from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS, Asked
 from evennia_ai.policy.request_forms.schema_form import SchemaForm
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.policy.secrecy import UNREADABLE, shown_address
-from evennia_ai.ports import LLMRequest, Scene
+from evennia_ai.ports import NO_SCENE, LLMRequest
 from evennia_ai.scheduling import Clock, Steps
 
 REPLY_TOKENS = 300
 TOOLS_SHARE = 0.5  # of the time that is left, so that a slow model gets to the last step
 UNNAMED = "-"
 NOTHING: Mapping[str, object] = {}
-NOBODY = Scene("", Persona(), ())
 STEPS = (
     "Is the server there?",
     "Does it answer?",
@@ -78,17 +76,18 @@ class Prober:
             self._busy = False
 
     @inlineCallbacks
-    def window(self, profile: ModelProfile) -> Steps[int | None]:
-        """Ask an endpoint for its model's context window.
+    def limits(self, profile: ModelProfile) -> Steps[tuple[int | None, int | None]]:
+        """Ask an endpoint for its model's context window, and a llama.cpp server for its slots.
 
-        Fires with it in tokens, None if the endpoint does not tell it. Fails with
+        Fires with the tokens and the number, each None if the endpoint does not tell it. Fails with
         ProviderMisconfigured, and with CancelledError if the server stops.
         """
         run = Run(self._clock, self._client, profile, lambda _line: None)
         answer: Answer = yield run.requests.ask("GET", "models")
         run.models = cases.list_models(answer.data) or () if answer.is_good else ()
         window: int | None = yield run.window_given()
-        return window
+        slots: int | None = yield run.slots_given()
+        return window, slots
 
 
 class Run:
@@ -222,6 +221,14 @@ class Run:
         return listed or (yield self.window_on_pages(quirks.GIVEN_WINDOW_PAGES, GIVEN))
 
     @inlineCallbacks
+    def slots_given(self) -> Steps[int | None]:
+        """Fire with the number of slots that a llama.cpp server tells, or None."""
+        if not self.serves(quirks.SLOTS_PAGE):
+            return None
+        answer: Answer = yield self.requests.ask_page(quirks.SLOTS_PAGE)
+        return token_count(as_dict(answer.data).get(quirks.SLOTS_FIELD), least=1)
+
+    @inlineCallbacks
     def window_on_pages(
         self, pages: Sequence[quirks.WindowPage], fields: Sequence[str]
     ) -> Steps[int | None]:
@@ -260,7 +267,7 @@ class Run:
     ) -> Deferred[Answer]:
         """Ask the model, with native ``tools`` if wanted; ``body`` are further entries."""
         schemas = [grading.TOOL_SCHEMA] if tools else []
-        request = LLMRequest(messages, NOBODY, schemas, max_tokens=REPLY_TOKENS)
+        request = LLMRequest(messages, NO_SCENE, schemas, max_tokens=REPLY_TOKENS)
         style = WireStyle() if tools else None
         whole = {"model": self.profile.model, **build_body(request, self.profile, style), **body}
         return self.requests.ask("POST", "chat/completions", whole, share)

@@ -47,7 +47,7 @@ def store():
 def registry(asked, store):
     def ask(profile):
         asked.append(profile.model)
-        return succeed(16_000)
+        return succeed((16_000, None))
 
     return EndpointRegistry(ask, store)
 

@@ -6,7 +6,7 @@ it began (2,048 tokens) and keeps it for the next call (measured).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from evennia_ai.messages import LLMReply
@@ -99,9 +99,27 @@ class EndpointFacts:
     system: bool | None = None  # True if a system message is accepted, None if unknown
     speed: Speed = UNKNOWN
     answered: bool = False  # True if it has answered since the server start; never stored
+    slots: int | None = None  # of a llama.cpp server, None if unknown; never stored
 
 
 NOTHING_KNOWN = EndpointFacts()
+NEVER_STORED = ("answered", "slots")
+
+
+def common_facts(each: Sequence[EndpointFacts]) -> EndpointFacts:
+    """Return what holds at every one of several endpoints, the most careful figures."""
+    read, written = (
+        min(filter(None, rates), default=None)
+        for rates in zip(*((one.speed.read, one.speed.written) for one in each), strict=True)
+    )
+    systems = [one.system for one in each if one.system is not None]
+    return EndpointFacts(
+        window=min((one.window for one in each if one.window), default=None),
+        form=next((one.form for one in each if one.form), ""),
+        system=all(systems) if systems else None,
+        speed=Speed(read, written),
+        answered=all(one.answered for one in each),
+    )
 
 
 def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
@@ -112,7 +130,7 @@ def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
 
 def stored_facts(facts: EndpointFacts) -> dict[str, object]:
     """Return facts as plain data."""
-    return {name: value for name, value in asdict(facts).items() if name != "answered"}
+    return {name: value for name, value in asdict(facts).items() if name not in NEVER_STORED}
 
 
 def read_facts(stored: object) -> EndpointFacts:
