@@ -1,4 +1,4 @@
-"""Several endpoints behind one profile: who is asked, who takes over, and where a prompt is kept."""
+"""Several endpoints behind one profile: who is asked, who takes over, who has a slot."""
 
 from dataclasses import replace
 
