@@ -11,16 +11,16 @@ from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
+from evennia_ai.config.profile_entries import problem_with
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
 from evennia_ai.policy.limits.endpoint_facts import NOTHING_KNOWN, EndpointFacts, local_deadline
 from evennia_ai.policy.limits.prices import FREE, Prices, read_prices
 from evennia_ai.policy.overflow import is_local
-from evennia_ai.policy.request_forms.form import AUTO, FORMS, RequestForm
+from evennia_ai.policy.request_forms.form import AUTO, RequestForm
 from evennia_ai.policy.request_forms.known_models import choose_form
 from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
-from evennia_ai.policy.secrecy import hide_secrets
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -29,7 +29,6 @@ MODEL_VARIABLE = "EVENNIA_AI_MODEL"
 MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
-LEAST_WINDOW = 1_000  # tokens, as for max_context_tokens
 # Tokens to use of a context window by request form: docs/models.md has the measured costs.
 WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 6_000}
 
@@ -121,16 +120,6 @@ PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settin
 ENDPOINT_FIELDS = {
     "base_url", "api_key_env", "model", "extra", "max_in_flight", "prices", "slots",
 }  # fmt: skip
-CHOICES: Mapping[str, tuple[str, ...]] = {"client": ("openai", "offline"), "form": (AUTO, *FORMS)}
-PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
-    "context_window": ((int, type(None)), "a whole number or None"),
-    "working_window": ((int, type(None)), "a whole number or None"),
-    "max_in_flight": ((int, type(None)), "a whole number or None"),
-    "slots": ((int, type(None)), "a whole number or None"),
-    "endpoints": ((list, tuple), "a list"),
-    "extra": ((Mapping,), "a dictionary"),
-    "stream": ((bool,), "True or False"),
-}
 
 
 def default_profiles(environ: Mapping[str, str]) -> Profiles:
@@ -184,20 +173,6 @@ def missing_model(profile_name: str) -> str:
         f"The profile '{profile_name}' names no model. Set 'model' in the profile, the "
         f"setting llm_model, or {MODEL_VARIABLE} in the environment."
     )
-
-
-def problem_with(entry: str, value: object) -> str:
-    """Return what is wrong with one entry of a profile, and what is allowed; "" if nothing is."""
-    if entry in CHOICES:
-        allowed = ", ".join(CHOICES[entry])
-        wrong = value not in CHOICES[entry]
-        return f"the {entry} {value!r}; it must be one of {allowed}" if wrong else ""
-    kinds, in_words = PROFILE_KINDS.get(entry, ((str,), "text"))
-    if not isinstance(value, kinds):
-        return f"{entry} = {hide_secrets(repr(value))}; it must be {in_words}"
-    if entry == "working_window" and isinstance(value, int) and value < LEAST_WINDOW:
-        return f"{entry} = {value}; it must be at least {LEAST_WINDOW:,} tokens"
-    return ""
 
 
 def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> ModelProfile:

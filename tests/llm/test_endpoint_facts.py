@@ -97,6 +97,34 @@ def test_where_the_profile_says_the_window_nobody_is_asked(registry, asked):
     assert asked == []
 
 
+def test_a_local_server_is_asked_for_its_slots_unless_the_profile_says_them(store):
+    asked = []
+
+    def ask(profile):
+        asked.append(profile.base_url)
+        return succeed((None, 4))
+
+    registry = EndpointRegistry(ask, store)
+    near = replace(HOME, base_url="http://10.0.0.1/v1", context_window=8_000)
+    far = replace(near, base_url="https://api.example.com/v1")
+    pinned = replace(near, base_url="http://10.0.0.2/v1", slots=2)
+    for profile in (near, far, pinned):
+        registry.note_reply(profile, LLMReply("hi"), 1.0)
+    assert asked == [near.base_url]
+    assert registry.told(near).told.slots == 4
+    assert EndpointRegistry(ask, store).told(near).told.slots is None  # it may have been restarted
+
+
+def test_each_endpoint_of_a_profile_has_facts_of_its_own(registry):
+    both = ["http://10.0.0.1/v1", "http://10.0.0.2/v1"]
+    each = tuple(replace(HOME, base_url=base_url) for base_url in both)
+    shared = replace(HOME, endpoints=each)
+    registry.note_reply(each[1], timed(), 10.0)
+    told = registry.told(shared)
+    assert [one.told.answered for one in told.each] == [False, True]
+    assert (told.told.answered, told.told.speed) == (False, Speed(140.0, 35.0))
+
+
 @pytest.mark.parametrize("error", [ProviderUnavailable("no list"), CancelledError(), ValueError()])
 def test_a_failure_is_nothing_told(error, store):
     registry = EndpointRegistry(lambda _profile: fail(error), store)
