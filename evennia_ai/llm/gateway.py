@@ -221,12 +221,9 @@ class ModelGateway:
         if self._starting:
             return
         self._starting = True
-        while self._shut is None and (call := self._next()) is not None:
+        while self._shut is None and (call := self._lanes.take(self._clock.seconds())):
             self._start(call)
         self._starting = False
-
-    def _next(self) -> Call | None:
-        return self._lanes.take(self._clock.seconds())
 
     def _start(self, call: Call) -> None:
         now = self._clock.seconds()

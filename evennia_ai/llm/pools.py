@@ -5,7 +5,7 @@ A pool keeps no place for a waiting call: where a call goes is decided when it s
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -87,6 +87,7 @@ class Lane:
     number: int = 0  # of several endpoints of its profile, from 1; 0 for the only one
     answered: bool = False
     warned_of: str = ""  # the error of the last warning in the log, until a call succeeds
+    calls: int = 0  # since the server start
     call_s: float = 0.0  # how long a call takes, a running figure
     breaker: Breaker = field(default_factory=Breaker)
     in_flight: set[Call] = field(default_factory=set)
@@ -119,10 +120,6 @@ class Lane:
         which = f" (endpoint {self.number})" if self.number else ""
         return f"{self.profile.name}:{self.profile.model}{which}"
 
-    def admits(self, now: float) -> bool:
-        """Return True if its circuit breaker lets a call pass."""
-        return admits(self.breaker, now)
-
     def paused_s(self, now: float) -> float:
         """Return for how many seconds its circuit breaker stays open, 0 if it is closed."""
         return max(0.0, (self.breaker.open_until or now) - now)
@@ -143,6 +140,7 @@ class Lane:
     def enter(self, call: Call) -> ModelProfile:
         """Note a call as in flight; return the profile to ask with, which names its slot."""
         self.in_flight.add(call)
+        self.calls += 1
         if len(self.slots) != self.slot_count:
             self.slots = [Slot() for _ in range(self.slot_count)]
         call.slot = choose_slot(self.slots, call.owner)
@@ -172,7 +170,6 @@ class Pool:
         self.lanes = tuple(lanes)
         self.waiting: FairQueue[Call] = FairQueue()
         self._last: OrderedDict[str, int] = OrderedDict()  # the endpoint that has a prefix
-        self._residents: Counter[int] = Counter()
 
     def open_places(self, now: float) -> list[int]:
         """Return the indexes of the endpoints that take calls.
@@ -180,12 +177,15 @@ class Pool:
         One that failed takes a call again only if there is no other one, since that is a trial.
         """
         closed = [n for n, lane in enumerate(self.lanes) if lane.breaker.closed]
-        return closed or [n for n, lane in enumerate(self.lanes) if lane.admits(now)]
+        return closed or self.admitting(now)
 
     def on_trial(self, now: float) -> list[int]:
         """Return the indexes of the endpoints whose pause is over while others take the calls."""
-        chosen = self.open_places(now)
-        return [n for n, lane in enumerate(self.lanes) if n not in chosen and lane.admits(now)]
+        return [n for n in self.admitting(now) if n not in self.open_places(now)]
+
+    def admitting(self, now: float) -> list[int]:
+        """Return the indexes of the endpoints whose circuit breakers let a call pass."""
+        return [n for n, lane in enumerate(self.lanes) if admits(lane.breaker, now)]
 
     def circuit_open(self, now: float) -> CircuitOpen:
         """Return the error of a call that no endpoint takes."""
@@ -226,7 +226,7 @@ class Pool:
                     warm=n == last,
                     free_in_s=lane.free_in_s(now) if n == last else 0.0,
                     cost=cost,
-                    residents=self._residents[n],
+                    calls=lane.calls,
                 )
             )
         return choose_place(places, call.waits_until - now)
@@ -235,13 +235,10 @@ class Pool:
         """Remember which endpoint reads a call's prefix."""
         if not call.owner or len(self.lanes) == 1:
             return
-        before = self._last.pop(call.owner, None)
-        if before is None and len(self._last) >= MOST_REMEMBERED:
-            _, before = self._last.popitem(last=False)
-        if before is not None:
-            self._residents[before] -= 1
         self._last[call.owner] = call.place
-        self._residents[call.place] += 1
+        self._last.move_to_end(call.owner)
+        if len(self._last) > MOST_REMEMBERED:
+            self._last.popitem(last=False)
 
     def next_call(self, now: float, with_background: bool) -> Call | None:
         """Return the next call in turn that may start, with its place; None if all wait.

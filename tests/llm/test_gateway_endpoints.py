@@ -139,6 +139,20 @@ def test_the_endpoint_with_the_prefix_is_waited_for_while_that_is_faster():
     assert hall.gateway.queue() == []
 
 
+def test_a_call_that_waits_for_its_prefix_can_be_cancelled():
+    told = EndpointFacts(speed=Speed(300.0, 30.0))
+    hall = Hall(shared(ONE, TWO, max_in_flight=1, told=told))
+    hall.serve("1")
+    others = [hall.ask("2"), hall.ask("3")]
+    hall.answer(1 + hall.where[1:].index(TWO))
+    waiting = hall.ask("1", tokens=3_000)
+    assert [one.why for one in hall.gateway.queue()] == [PREFIX]
+    for outcome in (waiting, *others):
+        outcome.deferred.cancel()
+    assert hall.clock.getDelayedCalls() == []
+    assert (hall.gateway.in_flight, hall.gateway.queued) == (0, 0)
+
+
 def test_a_call_that_waits_for_its_prefix_holds_up_nobody_else():
     told = EndpointFacts(speed=Speed(300.0, 30.0))
     hall = Hall(shared(ONE, TWO, max_in_flight=1, told=told))

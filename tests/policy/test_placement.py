@@ -32,7 +32,7 @@ FULL = {"in_flight": 2, "most": 2}
         ([Place(cost=5.0), Place(cost=2.0)], 1),
         ([Place(in_flight=3, most=4, cost=2.0), Place(in_flight=1, most=4, cost=5.0)], 1),
         ([Place(in_flight=3, most=8, cost=2.0), Place(most=8, cost=5.0)], 0),
-        ([Place(residents=4, most=2), Place(residents=4, most=4)], 1),
+        ([Place(calls=4, most=2), Place(calls=4, most=4)], 1),
         ([Place(cost=float("inf")), Place(cost=9.0)], 1),
         ([Place(admits=False), Place(in_flight=7)], 1),
         ([Place(tried=True), Place(in_flight=7)], 1),

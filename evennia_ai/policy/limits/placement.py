@@ -42,7 +42,7 @@ class Place:
     warm: bool = False  # the character's last call went there
     free_in_s: float = 0.0  # the expected time until a place is free
     cost: float = 0.0  # of the call; infinity if unknown
-    residents: int = 0  # characters whose last call went there
+    calls: int = 0  # that it got so far
 
     @property
     def has_room(self) -> bool:
@@ -54,7 +54,7 @@ class Place:
         """Return what decides among free endpoints, the least first."""
         places = self.most or ASSUMED_PLACES
         load = self.in_flight / places
-        return load >= BUSY_SHARE, self.cost, load, self.residents / places
+        return load >= BUSY_SHARE, self.cost, load, self.calls / places
 
 
 def choose_place(places: Sequence[Place], patience_s: float) -> int | None:
