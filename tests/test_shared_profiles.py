@@ -77,7 +77,7 @@ def test_no_address_of_an_endpoint_is_in_what_a_profile_shows_of_itself():
 
 
 def test_what_holds_at_all_endpoints_is_the_most_careful_of_each_figure():
-    one = EndpointFacts(8_192, "tools", True, Speed(300.0, 20.0), answered=True, slots=4)
+    one = EndpointFacts(8_192, "tools", True, Speed(300.0, 20.0), answered=True)
     two = EndpointFacts(None, "", None, Speed(100.0, None), answered=True)
     three = EndpointFacts(4_096, "schema", False, Speed(200.0, 30.0))
     assert common_facts([one, two]) == EndpointFacts(

@@ -14,7 +14,7 @@ from evennia_ai.game.budget_alerts import budget_name
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.sleep_state import is_asleep, mode_of
-from evennia_ai.game.wording import ERROR_KINDS, wait_words
+from evennia_ai.game.wording import ERROR_KINDS
 from evennia_ai.llm.lanes import WaitingCall
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES, Reader
 from evennia_ai.policy.limits.budgets import TIGHT
@@ -110,7 +110,7 @@ def waiting_lines(
     for call in queue[:SHOWN_CALLS]:
         error = f" ({reader.show(ERRORS, call.error, 'error')})" if call.error else ""
         name = clean_output(known.get(call.assistant, "The game"), 60)
-        yield f"|xCall of {name}:|n {clean_output(wait_words(call) + error, 300)}"
+        yield f"|xCall of {name}:|n {clean_output(f'{call}{error}', 300)}"
     if len(queue) > SHOWN_CALLS:
         yield f"|xFurther calls that wait:|n {len(queue) - SHOWN_CALLS}"
 

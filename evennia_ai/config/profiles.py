@@ -73,8 +73,7 @@ class ModelProfile:
     stream: bool = True  # whether replies may be streamed
     form: str = AUTO  # the request form: one of `CHOICES`
     prices: Mapping[str, Prices] = field(default_factory=dict)  # by model, "" for any
-    # prompt caches of a llama.cpp server, to pin characters to; 0 for none, None to ask the server
-    slots: int | None = None
+    slots: int | None = None  # prompt caches of a llama.cpp server, to pin characters to
     # several endpoints instead of one, as profiles of one endpoint each
     endpoints: tuple[ModelProfile, ...] = field(default=(), repr=False)
     told: EndpointFacts = NOTHING_KNOWN  # what is known of the endpoint; no game sets it

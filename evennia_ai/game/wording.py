@@ -5,15 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from evennia_ai.llm.lanes import WaitingCall
-from evennia_ai.policy.limits.placement import (
-    ENDPOINTS_FULL,
-    GAME_FULL,
-    PLAYERS_FIRST,
-    PREFIX,
-    RETRY,
-)
-
 ERROR_KINDS: Mapping[str, str] = {
     "unavailable": "the model is unavailable",
     "deadline": "the model did not reply in time",
@@ -42,26 +33,12 @@ SUMMARISED: Mapping[str, str] = {
     "digest": "condensed without a model",
     "last turn": "only the last turn is left",
 }
-WAITS: Mapping[str, str] = {
-    GAME_FULL: "all places of the game are taken (MAX_CALLS_IN_FLIGHT)",
-    ENDPOINTS_FULL: "all places of the endpoint are taken",
-    PREFIX: "the endpoint that has its prompt is busy",
-    PLAYERS_FIRST: "background work leaves the last places to players",
-    RETRY: "the last attempt failed",
-}
 ACT_STATES: Mapping[str, str] = {"intended": "begun", "unknown": "outcome unknown"}
 
 
 def worded(words: Mapping[str, str], stored: str) -> str:
     """Return what a stored word means; an unknown one is shown as it is stored."""
     return words.get(stored, stored)
-
-
-def wait_words(call: WaitingCall) -> str:
-    """Return for how long a model call waits, for which model, and why."""
-    place = f", number {call.turn} in its queue" if call.turn else ""
-    least = f", for {call.left_s:.0f} s more" if call.left_s else ""
-    return f"waits {call.waited_s:.0f} s for {call.model}{place}: {WAITS[call.why]}{least}"
 
 
 def call_words(arguments: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """What is known of endpoints: window, request form, speed; kept across restarts.
 
-Each endpoint is asked for its limits once a process, after its first good reply. By then it is
-known to work, and a local server has loaded the model; before that it reports no window. The
+Each endpoint is asked for its context window once a process, after its first good reply. By then it
+is known to work, and a local server has loaded the model; before that it reports no window. The
 endpoint of an idle assistant is never asked. Speed is measured with every reply. `llm.probe` finds
 the request form.
 """
@@ -37,16 +37,15 @@ from evennia_ai.scheduling import Clock
 
 log = Logger()
 
-Limits = tuple[int | None, int | None]  # the context window in tokens, and the slots
-Ask = Callable[[ModelProfile], Deferred[Limits]]
+Ask = Callable[[ModelProfile], Deferred[int | None]]
 
 
 class EndpointRegistry:
     """What is known of each endpoint and model.
 
     Args:
-        ask: asks a profile's endpoint for its `Limits`, off the reactor; each is None if the
-            endpoint does not report it. A failure counts as None.
+        ask: asks a profile's endpoint for its window, off the reactor; it fires with the window in
+            tokens, or None if the endpoint does not report it. A failure counts as None.
         store: keeps the facts across restarts; it is read at the first use.
     """
 
@@ -64,15 +63,14 @@ class EndpointRegistry:
         return replace(profile, told=facts, endpoints=each)
 
     def note_reply(self, profile: ModelProfile, reply: LLMReply, took_s: float) -> None:
-        """Learn from a good reply; after the first one ask for the limits."""
+        """Learn from a good reply; after the first one ask for the window."""
         key = key_of(profile)
         facts = self._known(key)
         speed = smooth_speed(facts.speed, measure_speed(reply, took_s))
         self._keep(key, replace(facts, speed=speed, answered=True))
-        wants_slots = profile.slots is None and profile.is_local
-        if not facts.answered and (wants_slots or not profile.context_window):
+        if not (facts.answered or profile.context_window):
             asked = self._ask(profile)
-            asked.addCallbacks(partial(self._keep_limits, key), partial(self._note, profile))
+            asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
 
     def note_probe(self, profile: ModelProfile, form: str, system: bool, speed: Speed) -> None:
         """Keep what a probe found."""
@@ -105,10 +103,9 @@ class EndpointRegistry:
         else:
             self._stored = dict(self._facts)
 
-    def _keep_limits(self, key: str, limits: Limits) -> None:
-        window, slots = limits
-        facts = self._known(key)
-        self._keep(key, replace(facts, window=window or facts.window, slots=slots))
+    def _keep_window(self, key: str, window: int | None) -> None:
+        if window is not None:
+            self._keep(key, replace(self._known(key), window=window))
 
     def _note(self, profile: ModelProfile, failure: Failure) -> None:
         if not failure.check(CancelledError):

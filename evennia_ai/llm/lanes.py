@@ -46,6 +46,12 @@ class WaitingCall:
     left_s: float  # how long this reason holds at most, 0 if that is not known
     error: str  # of its last attempt, "" before the first
 
+    def __str__(self) -> str:
+        """Return for how long it waits, for which model, and why, without the error."""
+        turn = f", number {self.turn} in its queue" if self.turn else ""
+        left = f", for {self.left_s:.0f} s more" if self.left_s else ""
+        return f"waits {self.waited_s:.0f} s for {self.model}{turn}: {self.why}{left}"
+
 
 class Lanes:
     """All lanes and pools, with their shared cap on calls in flight; pools start calls in turn."""

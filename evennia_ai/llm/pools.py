@@ -94,15 +94,9 @@ class Lane:
     slots: list[Slot] = field(default_factory=list)
 
     @property
-    def slot_count(self) -> int:
-        """Return how many slots the server has, by the profile or its own word; 0 for none."""
-        told = self.profile.told.slots if self.profile.slots is None else self.profile.slots
-        return told or 0
-
-    @property
     def most(self) -> int | None:
         """Return the limit of calls in flight, None for none; a slot takes one call at a time."""
-        return self.profile.max_in_flight or self.slot_count or None
+        return self.profile.max_in_flight or self.profile.slots or None
 
     @property
     def has_place(self) -> bool:
@@ -141,8 +135,8 @@ class Lane:
         """Note a call as in flight; return the profile to ask with, which names its slot."""
         self.in_flight.add(call)
         self.calls += 1
-        if len(self.slots) != self.slot_count:
-            self.slots = [Slot() for _ in range(self.slot_count)]
+        if not self.slots:
+            self.slots = [Slot() for _ in range(self.profile.slots or 0)]
         call.slot = choose_slot(self.slots, call.owner)
         if call.slot is None:
             return call.endpoint
@@ -154,7 +148,7 @@ class Lane:
     def leave(self, call: Call) -> None:
         """Note that a call is no longer in flight."""
         self.in_flight.remove(call)
-        if call.slot is not None and call.slot < len(self.slots):
+        if call.slot is not None:
             self.slots[call.slot].busy = False
 
     def note_reply(self, took_s: float) -> None:

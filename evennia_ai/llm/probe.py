@@ -14,7 +14,7 @@ from evennia_ai.errors import Busy, ProviderMisconfigured
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.openai_wire import as_dict, build_body, response_format, token_count
+from evennia_ai.llm.openai_wire import build_body, response_format
 from evennia_ai.llm.probe_requests import ProbeRequests
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
@@ -76,18 +76,17 @@ class Prober:
             self._busy = False
 
     @inlineCallbacks
-    def limits(self, profile: ModelProfile) -> Steps[tuple[int | None, int | None]]:
-        """Ask an endpoint for its model's context window, and a llama.cpp server for its slots.
+    def window(self, profile: ModelProfile) -> Steps[int | None]:
+        """Ask an endpoint for its model's context window.
 
-        Fires with the tokens and the number, each None if the endpoint does not tell it. Fails with
+        Fires with it in tokens, None if the endpoint does not tell it. Fails with
         ProviderMisconfigured, and with CancelledError if the server stops.
         """
         run = Run(self._clock, self._client, profile, lambda _line: None)
         answer: Answer = yield run.requests.ask("GET", "models")
         run.models = cases.list_models(answer.data) or () if answer.is_good else ()
         window: int | None = yield run.window_given()
-        slots: int | None = yield run.slots_given()
-        return window, slots
+        return window
 
 
 class Run:
@@ -219,14 +218,6 @@ class Run:
         """Fire with the window that the list of models or a page tells, in tokens, or None."""
         listed = window_from_models(self.models, self.profile.model, GIVEN)
         return listed or (yield self.window_on_pages(quirks.GIVEN_WINDOW_PAGES, GIVEN))
-
-    @inlineCallbacks
-    def slots_given(self) -> Steps[int | None]:
-        """Fire with the number of slots that a llama.cpp server tells, or None."""
-        if not self.serves(quirks.SLOTS_PAGE):
-            return None
-        answer: Answer = yield self.requests.ask_page(quirks.SLOTS_PAGE)
-        return token_count(as_dict(answer.data).get(quirks.SLOTS_FIELD), least=1)
 
     @inlineCallbacks
     def window_on_pages(

@@ -30,7 +30,7 @@ writes its keys otherwise               `policy.secrecy.KEY_LIKE`
 tells the window in another field       `policy.context.windows.GIVEN`, `TRAINED`, `NESTED` there
 tells the window on a page of its own   `GIVEN_WINDOW_PAGES`, `TRAINED_WINDOW_PAGES`
 tells no window, but its name does      `policy.context.windows.MODELS`
-keeps prompts in slots                  `SLOTS_PAGE`, `SLOTS_FIELD`, `slot_fields`
+keeps prompts in slots                  `slot_fields`
 listens at a port of its own            `policy.probe.cases.LOCAL_SERVERS`
 offers no list of models                `NO_MODEL_LIST`
 ======================================  ======================================================
@@ -125,9 +125,6 @@ GIVEN_WINDOW_PAGES = (
     WindowPage(OLLAMA, OLLAMA_PORT, "/api/ps"),
 )
 TRAINED_WINDOW_PAGES = (WindowPage(OLLAMA, OLLAMA_PORT, "/api/show", "POST"),)
-
-# The number of llama.cpp's slots, each of which keeps the prompt that it read last.
-SLOTS_PAGE, SLOTS_FIELD = GIVEN_WINDOW_PAGES[0], "total_slots"
 
 
 def slot_fields(slot: int) -> dict[str, object]:

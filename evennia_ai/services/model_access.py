@@ -59,7 +59,7 @@ class ModelAccess:
         self.loop_thread = LoopThread(call_from_thread)
         self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.client)
-        self.endpoints = EndpointRegistry(self.prober.limits, StoredFacts())
+        self.endpoints = EndpointRegistry(self.prober.window, StoredFacts())
         self.prober.keep = self.endpoints.note_probe
         reading = ReplyClient(self.client, call_from_thread)
         learning = LearningClient(reading, self.endpoints, clock)

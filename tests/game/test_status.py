@@ -92,7 +92,7 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     mira.assistant.db.profile = "home"
     line = "Context window of home:ours: not known, so max_context_tokens counts."
     assert line in status(admin)
-    service.endpoints = EndpointRegistry(lambda _profile: succeed((6_000, None)), StoredFacts())
+    service.endpoints = EndpointRegistry(lambda _profile: succeed(6_000), StoredFacts())
     home = ModelProfile("home", model="ours", base_url="http://localhost/v1")
     service.endpoints.note_reply(home, LLMReply("hi"), 1.0)
     mira.assistant.resolve_settings()

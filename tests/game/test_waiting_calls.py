@@ -35,8 +35,7 @@ def test_a_call_that_waits_for_a_place_is_told_without_a_word_of_the_talk(game, 
     text = status(admin)
     assert "Call of Ben: waits" in text
     assert (
-        "s for default:offline, number 1 in its queue: all places of the game are taken "
-        "(MAX_CALLS_IN_FLIGHT)"
+        "s for default:offline, number 1 in its queue: all places of the game are taken"
     ) in text
     assert "swordfish" not in text
 
@@ -68,6 +67,6 @@ def test_the_metrics_count_the_waiting_calls_by_reason(watched, narrow, game, an
     ann.do("say Ben, hello")
     game.run(2)
     found = samples(scrape())
-    labels = {"model": "default:offline", "reason": "game full"}
+    labels = {"model": "default:offline", "reason": "all places of the game are taken"}
     assert found[named("evennia_ai_calls_delayed", **labels)] == 1
     assert found[named("evennia_ai_calls_waiting")] == 1

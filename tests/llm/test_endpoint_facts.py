@@ -47,7 +47,7 @@ def store():
 def registry(asked, store):
     def ask(profile):
         asked.append(profile.model)
-        return succeed((16_000, None))
+        return succeed(16_000)
 
     return EndpointRegistry(ask, store)
 
@@ -95,24 +95,6 @@ def test_where_the_profile_says_the_window_nobody_is_asked(registry, asked):
     told = ModelProfile("told", client="openai", model="ours", context_window=8_000)
     complete(learning(ScriptedLLM(["one"]), registry), told)
     assert asked == []
-
-
-def test_a_local_server_is_asked_for_its_slots_unless_the_profile_says_them(store):
-    asked = []
-
-    def ask(profile):
-        asked.append(profile.base_url)
-        return succeed((None, 4))
-
-    registry = EndpointRegistry(ask, store)
-    near = replace(HOME, base_url="http://10.0.0.1/v1", context_window=8_000)
-    far = replace(near, base_url="https://api.example.com/v1")
-    pinned = replace(near, base_url="http://10.0.0.2/v1", slots=2)
-    for profile in (near, far, pinned):
-        registry.note_reply(profile, LLMReply("hi"), 1.0)
-    assert asked == [near.base_url]
-    assert registry.told(near).told.slots == 4
-    assert EndpointRegistry(ask, store).told(near).told.slots is None  # it may have been restarted
 
 
 def test_each_endpoint_of_a_profile_has_facts_of_its_own(registry):

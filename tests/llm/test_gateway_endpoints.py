@@ -289,7 +289,7 @@ def test_a_character_keeps_its_slot_and_calls_apart_share_one():
 
 
 def test_each_slot_takes_one_call_at_a_time():
-    hall = Hall(ModelProfile("hall", "scripted", "m", ONE, told=EndpointFacts(slots=2)))
+    hall = Hall(ModelProfile("hall", "scripted", "m", ONE, slots=2))
     for who in "123":
         hall.ask(who)
     assert slots_of(hall) == [0, 1]
@@ -299,12 +299,7 @@ def test_each_slot_takes_one_call_at_a_time():
     assert slots_of(hall) == [0, 1, 1]
 
 
-def test_what_the_profile_says_of_slots_comes_first():
-    told = EndpointFacts(slots=2)
-    hall = Hall(ModelProfile("hall", "scripted", "m", ONE, slots=0, told=told))
-    for who in "123":
-        hall.ask(who)
-    assert slots_of(hall) == [None, None, None]
+def test_a_slot_that_the_profile_names_itself_is_kept():
     hall = Hall(ModelProfile("hall", "scripted", "m", ONE, slots=2, extra={"id_slot": -1}))
     assert hall.serve("1")
     assert slots_of(hall) == [-1]

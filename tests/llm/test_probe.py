@@ -475,7 +475,7 @@ def test_tool_results_refused(probe, provider, profile):
 
 # --- the window ---
 
-PROPS = {"raw": json.dumps({"default_generation_settings": {"n_ctx": 4096}, "total_slots": 4})}
+PROPS = {"raw": json.dumps({"default_generation_settings": {"n_ctx": 4096}})}
 LOADED = {"raw": json.dumps({"models": [{"name": "stub:latest", "context_length": 8192}]})}
 SHOWN = {"raw": json.dumps({"model_info": {"qwen3.context_length": 40960}})}
 
@@ -531,25 +531,25 @@ def test_a_profile_that_claims_too_much_is_told(probe, provider, profile):
 
 
 @pytest.mark.parametrize(
-    ("pages", "window", "slots"),
+    ("pages", "window"),
     [
-        ({"GET /v1/models": listing({"id": "stub", "max_model_len": 32768})}, 32_768, None),
+        ({"GET /v1/models": listing({"id": "stub", "max_model_len": 32768})}, 32_768),
         ({"GET /v1/models": listing({"id": "stub", "owned_by": "llamacpp"}), "GET /props": PROPS},
-         4_096, 4),
+         4_096),
         ({"GET /v1/models": listing({"id": "stub", "owned_by": "library"}), "GET /api/ps": LOADED},
-         8_192, None),
+         8_192),
         ({"GET /v1/models": listing({"id": "stub", "owned_by": "library"}),
-          "POST /api/show": SHOWN}, None, None),
-        ({"GET /v1/models": {"raw": "<html>", "status": 200}}, None, None),
-        ({"GET /v1/models": error(500, "no")}, None, None),
-        ({}, None, None),
+          "POST /api/show": SHOWN}, None),
+        ({"GET /v1/models": {"raw": "<html>", "status": 200}}, None),
+        ({"GET /v1/models": error(500, "no")}, None),
+        ({}, None),
     ],
 )  # fmt: skip
-def test_an_endpoint_is_asked_for_its_limits_and_nothing_else(
-    pages, window, slots, probe, pump, provider, profile
+def test_an_endpoint_is_asked_for_its_window_and_nothing_else(
+    pages, window, probe, pump, provider, profile
 ):
     provider.control(pages=pages)
-    assert pump.wait(probe.prober.limits(profile)) == (window, slots)
+    assert pump.wait(probe.prober.window(profile)) == window
     assert not [ask for ask in provider.requests() if "completions" in ask["path"]]
 
 

@@ -35,7 +35,7 @@ def hall(pump, loop_thread, providers):
     """A gateway with a real client, and a profile of both providers."""
     clock = Clock()
     client = OpenAIClient(loop_thread, {})
-    registry = EndpointRegistry(Prober(clock, client).limits, MemoryFacts())
+    registry = EndpointRegistry(Prober(clock, client).window, MemoryFacts())
     limits = GatewayLimits(breaker=BreakerLimits(failures=1, pause_s=PAUSE_S))
     clients = {"openai": LearningClient(client, registry, clock)}
     gateway = ModelGateway(clock, clients, limits, jitter=lambda: 0.0)

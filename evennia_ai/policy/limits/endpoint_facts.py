@@ -99,11 +99,9 @@ class EndpointFacts:
     system: bool | None = None  # True if a system message is accepted, None if unknown
     speed: Speed = UNKNOWN
     answered: bool = False  # True if it has answered since the server start; never stored
-    slots: int | None = None  # of a llama.cpp server, None if unknown; never stored
 
 
 NOTHING_KNOWN = EndpointFacts()
-NEVER_STORED = ("answered", "slots")
 
 
 def common_facts(each: Sequence[EndpointFacts]) -> EndpointFacts:
@@ -130,7 +128,7 @@ def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
 
 def stored_facts(facts: EndpointFacts) -> dict[str, object]:
     """Return facts as plain data."""
-    return {name: value for name, value in asdict(facts).items() if name not in NEVER_STORED}
+    return {name: value for name, value in asdict(facts).items() if name != "answered"}
 
 
 def read_facts(stored: object) -> EndpointFacts:

@@ -26,9 +26,12 @@ BUSY_SHARE = 0.5  # of its places
 PATIENCE_SHARE = 0.5  # of the time that reading the prompt anew would take
 DEADLINE_SHARE = 0.25  # of the time that a call has left
 
-# Why a call waits.
-GAME_FULL, ENDPOINTS_FULL, PREFIX = "game full", "endpoints full", "prefix"
-PLAYERS_FIRST, RETRY = "players first", "retry"
+# Why a call waits, as staff read it.
+GAME_FULL = "all places of the game are taken"
+ENDPOINTS_FULL = "all places of the endpoint are taken"
+PREFIX = "the endpoint that has its prompt is busy"
+PLAYERS_FIRST = "background work leaves the last places to players"
+RETRY = "the last attempt failed"
 
 
 @dataclass(frozen=True)

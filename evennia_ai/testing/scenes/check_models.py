@@ -98,7 +98,7 @@ def open_models(
     profiles = merge_profiles(default_profiles(environ), game_setting("PROFILES", {}))
     thread = LoopThread(call_from_thread)
     client = OpenAIClient(thread, environ)
-    endpoints = EndpointRegistry(Prober(clock, client).limits, KnownFacts())
+    endpoints = EndpointRegistry(Prober(clock, client).window, KnownFacts())
     learning = LearningClient(ReplyClient(client, call_from_thread), endpoints, clock)
     gateway = ModelGateway(clock, {"openai": learning, "offline": OfflineBrain()})
     thread.start()

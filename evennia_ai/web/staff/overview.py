@@ -12,7 +12,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import usable_window
 from evennia_ai.game.sleep_state import mode_of
-from evennia_ai.game.wording import ERROR_KINDS, wait_words, worded
+from evennia_ai.game.wording import ERROR_KINDS, worded
 from evennia_ai.llm.lanes import WaitingCall
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.limits.prices import money_words
@@ -44,7 +44,7 @@ def overview(request: Any, reader: Reader) -> Row:
         "page": page,
         "assistants": with_figures(assistants, waiting, today, reader),
         "lanes": [{**lane, "error": error_text(lane["error"], reader)} for lane in lanes],
-        "queue": [f"{names.get(one.assistant, 'The game')} {wait_words(one)}" for one in queue],
+        "queue": [f"{names.get(one.assistant, 'The game')} {one}" for one in queue],
         "stopped": page_text(stopped),
         "chart": use_by_day(today),
         "waiting": sum(waiting.values()),
