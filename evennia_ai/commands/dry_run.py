@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.commands.history_rendering import call_text
@@ -23,6 +22,7 @@ from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import list_names
 from evennia_ai.turn.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 
@@ -85,13 +85,17 @@ class CmdAITest(AICommand):
                 "endpoint. There is nothing to test."
             )
             return None
-        target = target_of(profile)
-        model = clean_output(profile.model, 80) or "no model"
-        self.msg(f"Testing '{name}': {clean_address(target.address)}, {model}")
-        probing: Deferred[Any] = self.services.prober.probe(profile, self.tell)
-        return probing.addCallback(
-            lambda found: self.tell([*map(finding_line, found), sum_up(found, target)])
-        )
+        return self.probe_each(name, profile)
+
+    @inlineCallbacks
+    def probe_each(self, name: str, profile: ModelProfile) -> Steps[None]:
+        """Test the endpoints of a profile, one after the other."""
+        for endpoint in profile.each:
+            target = target_of(endpoint)
+            model = clean_output(endpoint.model, 80) or "no model"
+            self.tell(f"Testing '{name}': {clean_address(target.address)}, {model}")
+            found = yield self.services.prober.probe(endpoint, self.tell)
+            self.tell([*map(finding_line, found), sum_up(found, target)])
 
 
 def addressed_line(script: GameScript, speaker: Any, kind: str, typed: str) -> Heard:
@@ -149,7 +153,7 @@ def allow_next(script: GameScript, outcome: Any) -> Any:
 def probed_profile(profile: ModelProfile, model: str) -> ModelProfile:
     """Return the profile with the named model, or with the one that an assistant would get."""
     values, _ = valid_values(game_settings(), profile.settings)
-    return replace(profile, model=model or values.get("llm_model") or profile.model)
+    return profile.with_model(model or values.get("llm_model") or profile.model)
 
 
 def finding_line(finding: Finding) -> str:

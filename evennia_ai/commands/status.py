@@ -15,6 +15,7 @@ from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.sleep_state import is_asleep, mode_of
 from evennia_ai.game.wording import ERROR_KINDS
+from evennia_ai.llm.lanes import WaitingCall
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES, Reader
 from evennia_ai.policy.limits.budgets import TIGHT
 from evennia_ai.store.attributes import script_of
@@ -30,6 +31,7 @@ from evennia_ai.store.usage import cached_on, use_on
 AWAKE = frozenset({"awake", "thinking"})
 TITLES = ("Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens")
 SHOWN_NAMES = 5
+SHOWN_CALLS = 8
 
 
 class CmdAIStatus(AICommand):
@@ -50,6 +52,7 @@ class CmdAIStatus(AICommand):
       - the models: the size of each context window, and where that number comes
         from (the profile, the endpoint, or a table by the model's name)
       - today's prompt tokens that endpoints took from their caches
+      - the model calls that wait: whose, since when, and for what
       - what is wrong: a model that is paused after failures, a budget that is
         nearly used up, an invalid setting, the last error of a model, how many
         lines nobody answered today, and why
@@ -79,6 +82,8 @@ class CmdAIStatus(AICommand):
             self.msg(f"|xTimes in {self.reader.zone}.|n")
         for line in [*window_lines(scripts), *cache_lines(*cached_on(self.today()))]:
             self.msg(line)
+        for line in waiting_lines(self.services.gateway.queue(), names, self.reader):
+            self.msg(line)
         for subject, problem in problems(self.services, names, errors, self.reader):
             self.msg(f"|y{clean_output(subject, 120)}:|n {clean_output(problem, 300)}")
 
@@ -95,6 +100,19 @@ def cache_lines(prompt_tokens: int, cached_tokens: int) -> Iterator[str]:
             f"Prompt tokens today: {prompt_tokens:,}, of these {cached_tokens:,} cached "
             f"({share:.0%})."
         )
+
+
+def waiting_lines(
+    queue: Sequence[WaitingCall], names: Mapping[GameScript, str], reader: Reader
+) -> Iterator[str]:
+    """Yield a line for each of the first calls that wait, and how many more do."""
+    known = {str(script.id): name for script, name in names.items()}
+    for call in queue[:SHOWN_CALLS]:
+        error = f" ({reader.show(ERRORS, call.error, 'error')})" if call.error else ""
+        name = clean_output(known.get(call.assistant, "The game"), 60)
+        yield f"|xCall of {name}:|n {clean_output(f'{call}{error}', 300)}"
+    if len(queue) > SHOWN_CALLS:
+        yield f"|xFurther calls that wait:|n {len(queue) - SHOWN_CALLS}"
 
 
 def sleep_lines(scripts: Sequence[GameScript], reader: Reader) -> Iterator[tuple[GameScript, str]]:
@@ -186,7 +204,7 @@ def shared_problems(services: GameServices, reader: Reader) -> Iterator[tuple[st
         if lane.paused_s > 0:
             error = reader.show(ERRORS, lane.error, "error")
             problem = f"paused for {lane.paused_s:.0f} s more: {error}"
-            yield f"Model {lane.profile}:{lane.model}", problem
+            yield f"Model {lane.name}", problem
     for use in services.gateway.budgets.used():
         if use.level >= TIGHT:
             yield budget_name(use, reader), str(use)

@@ -7,21 +7,21 @@ A game's entries are merged into the built-in profile of the same name one by on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
+from evennia_ai.config.profile_entries import problem_with
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
 from evennia_ai.policy.limits.endpoint_facts import NOTHING_KNOWN, EndpointFacts, local_deadline
 from evennia_ai.policy.limits.prices import FREE, Prices, read_prices
 from evennia_ai.policy.overflow import is_local
-from evennia_ai.policy.request_forms.form import AUTO, FORMS, RequestForm
+from evennia_ai.policy.request_forms.form import AUTO, RequestForm
 from evennia_ai.policy.request_forms.known_models import choose_form
 from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
-from evennia_ai.policy.secrecy import hide_secrets
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -31,7 +31,6 @@ MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
 KEPT_CONFIGS = 100
-LEAST_WINDOW = 1_000  # tokens, as for max_context_tokens
 # Tokens to use of a context window by request form: docs/models.md has the measured costs.
 WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 6_000}
 
@@ -76,13 +75,33 @@ class ModelProfile:
     stream: bool = True  # whether replies may be streamed
     form: str = AUTO  # the request form: one of `CHOICES`
     prices: Mapping[str, Prices] = field(default_factory=dict)  # by model, "" for any
+    slots: int | None = None  # prompt caches of a llama.cpp server, to pin characters to
+    # several endpoints instead of one, as profiles of one endpoint each
+    endpoints: tuple[ModelProfile, ...] = field(default=(), repr=False)
     told: EndpointFacts = NOTHING_KNOWN  # what is known of the endpoint; no game sets it
 
     @property
+    def each(self) -> tuple[ModelProfile, ...]:
+        """A profile for each endpoint; itself if it has one only."""
+        return self.endpoints or (self,)
+
+    @property
+    def is_local(self) -> bool:
+        """True if an endpoint is on this machine or in a private network."""
+        return any(is_local(one.base_url) for one in self.each)
+
+    @property
     def price(self) -> Prices | None:
-        """The prices of its model, None if nobody set them; without them a local model is free."""
+        """The prices of its model, None if nobody set them; without them a local model is free.
+
+        Of several endpoints it has those of the dearest, and none if those of one are unknown.
+        """
+        if self.endpoints:
+            prices = [one.price for one in self.endpoints]
+            known = [price for price in prices if price is not None]
+            return max(known, key=astuple) if len(known) == len(prices) else None
         found = self.prices.get(self.model, self.prices.get(""))
-        is_free = self.client == OFFLINE["client"] or is_local(self.base_url)
+        is_free = self.client == OFFLINE["client"] or self.is_local
         return FREE if found is None and is_free else found
 
     @property
@@ -90,16 +109,18 @@ class ModelProfile:
         """True for a model that costs nothing."""
         return self.price == FREE
 
+    def with_model(self, model: str) -> ModelProfile:
+        """Return the profile with another model, at every endpoint."""
+        if model == self.model:
+            return self
+        endpoints = tuple(replace(one, model=model) for one in self.endpoints)
+        return replace(self, model=model, endpoints=endpoints)
+
 
 PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told"}
-CHOICES: Mapping[str, tuple[str, ...]] = {"client": ("openai", "offline"), "form": (AUTO, *FORMS)}
-PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
-    "context_window": ((int, type(None)), "a whole number or None"),
-    "working_window": ((int, type(None)), "a whole number or None"),
-    "max_in_flight": ((int, type(None)), "a whole number or None"),
-    "extra": ((Mapping,), "a dictionary"),
-    "stream": ((bool,), "True or False"),
-}
+ENDPOINT_FIELDS = {
+    "base_url", "api_key_env", "model", "extra", "max_in_flight", "prices", "slots",
+}  # fmt: skip
 
 
 def default_profiles(environ: Mapping[str, str]) -> Profiles:
@@ -155,20 +176,6 @@ def missing_model(profile_name: str) -> str:
     )
 
 
-def problem_with(entry: str, value: object) -> str:
-    """Return what is wrong with one entry of a profile, and what is allowed; "" if nothing is."""
-    if entry in CHOICES:
-        allowed = ", ".join(CHOICES[entry])
-        wrong = value not in CHOICES[entry]
-        return f"the {entry} {value!r}; it must be one of {allowed}" if wrong else ""
-    kinds, in_words = PROFILE_KINDS.get(entry, ((str,), "text"))
-    if not isinstance(value, kinds):
-        return f"{entry} = {hide_secrets(repr(value))}; it must be {in_words}"
-    if entry == "working_window" and isinstance(value, int) and value < LEAST_WINDOW:
-        return f"{entry} = {value}; it must be at least {LEAST_WINDOW:,} tokens"
-    return ""
-
-
 def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> ModelProfile:
     """Return the profile ``name`` from the game's ``PROFILES``; raises ConfigError."""
     if name not in profiles:
@@ -186,6 +193,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
     for key, value in own.items():
         if problem := problem_with(key, value):
             raise ConfigError(f"The model profile '{name}' has {problem}.")
+    own["endpoints"] = tuple(read_endpoint(name, raw, one) for one in own.get("endpoints", ()))
     if raw.get("prices") is not None:
         try:
             own["prices"] = read_prices(raw["prices"], own.get("model", ""))
@@ -193,6 +201,24 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             raise ConfigError(f"The prices of the model profile '{name}': {error}") from error
     settings = {key: raw[key] for key in raw if key in FIELDS}
     return ModelProfile(name=name, settings=settings, **own)
+
+
+def read_endpoint(name: str, raw: Mapping[str, Any], endpoint: object) -> ModelProfile:
+    """Return the profile of one of several endpoints: an address, or what differs there."""
+    own = {"base_url": endpoint} if isinstance(endpoint, str) else endpoint
+    if not isinstance(own, Mapping) or not own.get("base_url"):
+        example = "{'base_url': 'http://10.0.0.2:8080/v1', 'slots': 4}"
+        raise ConfigError(
+            f"The model profile '{name}' has an endpoint without a base_url. Each endpoint must be "
+            f"an address or a dictionary such as {example}."
+        )
+    if strange := sorted(set(own) - ENDPOINT_FIELDS):
+        allowed = ", ".join(sorted(ENDPOINT_FIELDS))
+        raise ConfigError(
+            f"An endpoint of the model profile '{name}' has unknown entries: "
+            f"{', '.join(strange)}. Use {allowed}."
+        )
+    return resolve_profile(name, {name: {**raw, **own, "endpoints": ()}})
 
 
 @dataclass(frozen=True)
@@ -222,7 +248,7 @@ def choose_settings(
         complaints.append(str(error))
         profile = ModelProfile(**OFFLINE, name="offline")
     values, more = valid_values(game, profile.settings, own)
-    profile = replace(profile, model=values.get("llm_model") or profile.model)
+    profile = profile.with_model(values.get("llm_model") or profile.model)
     if profile.client == "openai" and not profile.model:
         more.append(missing_model(profile.name))
     return ChosenSettings(profile, values, list(dict.fromkeys([*complaints, *more])))
@@ -243,7 +269,7 @@ def fit_settings(
         return made_config(**values)
     window = profile.working_window or WORKING_WINDOWS[request_form(profile).name]
     config = made_config(**{"max_context_tokens": window, **values})
-    if "turn_deadline" in values or not is_local(profile.base_url):
+    if "turn_deadline" in values or not profile.is_local:
         return config
     deadline_s = local_deadline(
         profile.told.speed, profile.told.answered, prompt_tokens(config), config.max_reply_tokens

@@ -24,6 +24,7 @@ from evennia_ai.policy.limits.endpoint_facts import (
     NOTHING_KNOWN,
     EndpointFacts,
     Speed,
+    common_facts,
     measure_speed,
     read_facts,
     should_store,
@@ -56,8 +57,10 @@ class EndpointRegistry:
         self._stored: dict[str, EndpointFacts] = {}
 
     def told(self, profile: ModelProfile) -> ModelProfile:
-        """Return the profile with what is known of its endpoint and model."""
-        return replace(profile, told=self._known(key_of(profile)))
+        """Return the profile with what is known of its endpoints and model."""
+        each = tuple(map(self.told, profile.endpoints))
+        facts = common_facts([one.told for one in each]) if each else self._known(key_of(profile))
+        return replace(profile, told=facts, endpoints=each)
 
     def note_reply(self, profile: ModelProfile, reply: LLMReply, took_s: float) -> None:
         """Learn from a good reply; after the first one ask for the window."""

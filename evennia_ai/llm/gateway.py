@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, fail, maybeDeferred
@@ -23,18 +23,21 @@ from evennia_ai.errors import (
     TurnAborted,
 )
 from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets, Ledger, Spent
-from evennia_ai.llm.lanes import Call, Lane, LaneHealth, Lanes
+from evennia_ai.llm.lanes import LaneHealth, Lanes, WaitingCall, waiting_call
+from evennia_ai.llm.pools import Call, Lane, Pool
 from evennia_ai.policy.limits import breaker as breakers
 from evennia_ai.policy.limits.budgets import TOKENS
+from evennia_ai.policy.limits.endpoint_facts import FIRST_DEADLINE_S
+from evennia_ai.policy.limits.placement import RETRY, may_go_elsewhere
 from evennia_ai.policy.limits.retry import RetryLimits, retry_delay
-from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
+from evennia_ai.ports import NO_SCENE, Caller, LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock
 
 log = Logger()
 
-PAUSED = (
-    "evennia_ai: no calls to the model '{profile.model}' of the profile '{profile.name}' for "
-    "{pause:.0f} s, after: {error}"
+PAUSED = "evennia_ai: no calls to the model {name} for {pause:.0f} s, after: {error}"
+TRIAL = LLMRequest(
+    [{"role": "user", "content": "Ready?"}], NO_SCENE, max_tokens=1, caller=Caller(background=True)
 )
 FREE_CLIENT = "offline"
 FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint
@@ -63,8 +66,9 @@ class GatewayLimits:
 class ModelGateway:
     """`ports.Gateway` over named clients.
 
-    A call waits in its endpoint's lane. Assistants take turns there, and players come before
-    background work. A call counts as in flight only while its client has it, not during the pause
+    A call waits in the pool of its profile's endpoints until one has a place. Assistants take turns
+    there, and players come before background work. What one endpoint does not answer goes to
+    another. A call counts as in flight only while its client has it, not during the pause
     before a retry. It frees its place as soon as it ends for its caller, even if the client is
     still busy with it.
 
@@ -118,8 +122,8 @@ class ModelGateway:
         (the queue is full), BudgetExhausted, ProviderMisconfigured (no such client), SwitchedOff,
         or TurnAborted once the gateway is closed. Cancelling frees the place.
         """
-        lane = self._lanes.lane_for(profile)
-        problem = self._refusal(lane, profile, deadline_at)
+        pool, now = self._lanes.pool_for(profile), self._clock.seconds()
+        problem = self._refusal(pool, profile, deadline_at)
         if problem is not None:
             return fail(problem)
         try:
@@ -129,16 +133,23 @@ class ModelGateway:
             return fail(error)
         client = self._clients[profile.client]
         result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
-        call = Call(client, request, profile, lane, deadline_at, result, reserved)
-        left_s = deadline_at - self._clock.seconds()
-        call.timer = self._clock.callLater(left_s, self._expire, call)
+        call = Call(client, request, profile, pool, deadline_at, result, now, reserved)
+        call.timer = self._clock.callLater(deadline_at - now, self._expire, call)
         self._calls[call] = None
         self._wait(call)
+        for place in pool.on_trial(now):
+            self._try_again(profile.each[place])
         return result
 
     def health(self) -> list[LaneHealth]:
         """Return the state of every endpoint called since the start."""
         return self._lanes.health(self._clock.seconds())
+
+    def queue(self) -> list[WaitingCall]:
+        """Return every call that no endpoint has now, and why; those that pause come last."""
+        now = self._clock.seconds()
+        pausing = [waiting_call(call, now, 0, RETRY) for call in self._calls if call.pause]
+        return [*self._lanes.queue(now), *pausing]
 
     def pauses(self) -> dict[str, tuple[float, str]]:
         """Return the endpoints that this process paused, for other server processes."""
@@ -166,7 +177,7 @@ class ModelGateway:
             self._end(call, Failure(error))
 
     def _refusal(
-        self, lane: Lane, profile: ModelProfile, deadline_at: float
+        self, pool: Pool, profile: ModelProfile, deadline_at: float
     ) -> AssistantError | None:
         """Return why a call cannot be accepted, or None."""
         if self._shut is not None:
@@ -180,9 +191,9 @@ class ModelGateway:
         now = self._clock.seconds()
         if deadline_at <= now:
             return deadline_error(profile)
-        if not breakers.admits(lane.breaker, now):
-            return lane.circuit_open(now)
-        has_place = self.in_flight < self.limits.max_in_flight and lane.has_place
+        if not pool.open_places(now):
+            return pool.circuit_open(now)
+        has_place = self.in_flight < self.limits.max_in_flight and pool.has_place(now)
         if not has_place and self.queued >= self.limits.max_queued:
             return Busy(
                 f"{self.in_flight} model calls are in flight and {self.queued} are waiting; "
@@ -190,29 +201,40 @@ class ModelGateway:
             )
         return None
 
+    def _try_again(self, endpoint: ModelProfile) -> None:
+        """Ask an endpoint that failed for one token, so that no player waits for the trial."""
+        if not self._lanes.pool_for(endpoint).waiting:
+            trial = self.complete(TRIAL, endpoint, self._clock.seconds() + FIRST_DEADLINE_S)
+            trial.addErrback(lambda failed: failed.trap(AssistantError, CancelledError))
+
     def _wait(self, call: Call) -> None:
-        call.pause = None
+        now = self._clock.seconds()
+        patience_s = call.pool.patience_s(call, now)
+        call.pause, call.waits_until = None, now + patience_s
         self._lanes.wait(call)
         self._start_waiting()
+        if patience_s > 0 and call in call.pool.waiting:
+            call.patience = self._clock.callLater(patience_s, self._start_waiting)
 
     def _start_waiting(self) -> None:
         """Start waiting calls while there are places; never recursively."""
         if self._starting:
             return
         self._starting = True
-        while self._shut is None and (call := self._lanes.take()) is not None:
+        while self._shut is None and (call := self._lanes.take(self._clock.seconds())):
             self._start(call)
         self._starting = False
 
     def _start(self, call: Call) -> None:
-        now, lane = self._clock.seconds(), call.lane
-        if not breakers.admits(lane.breaker, now):
-            self._end(call, Failure(lane.circuit_open(now)))
+        now = self._clock.seconds()
+        if not call.pool.open_places(now):
+            self._end(call, Failure(call.pool.circuit_open(now)))
             return
-        lane.breaker = breakers.after_start(lane.breaker)
+        call.lane.breaker = breakers.after_start(call.lane.breaker)
         call.attempts += 1
         call.started_at = now
-        call.work = maybeDeferred(call.client.complete, call.request, call.profile)
+        profile = self._lanes.enter(call)
+        call.work = maybeDeferred(call.client.complete, call.request, profile)
         call.work.addBoth(lambda outcome: self._judge(call, outcome))
 
     def _judge(self, call: Call, outcome: LLMReply | Failure) -> None:
@@ -225,11 +247,13 @@ class ModelGateway:
             delay = self._retry_after(call, outcome)
             if delay is not None:
                 call.pause = self._clock.callLater(delay, self._wait, call)
+                call.waits_until = self._clock.seconds() + delay
                 self._start_waiting()
                 return
         else:
-            call.lane.answered, call.lane.warned_of = True, ""
+            call.lane.note_reply(self._clock.seconds() - call.started_at)
             call.lane.breaker = breakers.after_success(call.lane.breaker)
+            outcome = replace(outcome, endpoint=call.place) if call.place else outcome
         self._end(call, outcome)
 
     def _retry_after(self, call: Call, failure: Failure) -> float | None:
@@ -239,14 +263,19 @@ class ModelGateway:
             call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
             return None
         self._note_failure(call.lane, error)
-        left_s = call.deadline_at - self._clock.seconds()
+        now = self._clock.seconds()
+        call.error = str(error)
+        left_s = call.deadline_at - now
+        call.tried.add(call.place)
+        others = set(call.pool.open_places(now)) - call.tried
+        if others and may_go_elsewhere(error) and left_s >= self.limits.retry.least_time_s:
+            return 0.0
+        call.tried = {call.place}
         delay = retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
-        if delay is None or not breakers.admits(call.lane.breaker, self._clock.seconds() + delay):
-            return None
-        return delay
+        return delay if delay is not None and call.pool.open_places(now + delay) else None
 
     def _note_failure(self, lane: Lane, error: ProviderError) -> None:
-        """Update the circuit breaker; if it opened, fail the calls that wait for it."""
+        """Update the circuit breaker; if it opened, fail the calls that no endpoint takes now."""
         if not breakers.judges_endpoint(error):
             lane.breaker = breakers.after_success(lane.breaker)
             return
@@ -257,9 +286,10 @@ class ModelGateway:
             return
         if lane.warned_of != str(error):
             lane.warned_of = str(error)
-            log.warn(PAUSED, profile=lane.profile, pause=lane.paused_s(now), error=error)
-        for waiting in lane.waiting:
-            self._end(waiting, Failure(lane.circuit_open(now)))
+            log.warn(PAUSED, name=lane.name, pause=lane.paused_s(now), error=error)
+        for pool in self._lanes.pools_of(lane):
+            for waiting in () if pool.open_places(now) else pool.waiting:
+                self._end(waiting, Failure(pool.circuit_open(now)))
 
     def _expire(self, call: Call) -> None:
         """End a call at its deadline; after a fair wait, the endpoint has failed."""
@@ -280,11 +310,11 @@ class ModelGateway:
         call.ended = True
         self._calls.pop(call, None)
         self._lanes.leave(call)
-        for timer in (call.timer, call.pause):
+        for timer in (call.timer, call.pause, call.patience):
             if timer is not None and timer.active():
                 timer.cancel()
         if call.reserved:
-            self.budgets.settle(call.reserved, call.usage(outcome), call.profile)
+            self.budgets.settle(call.reserved, call.usage(outcome), call.endpoint)
         if call.work is not None:
             call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
             call.work.cancel()

@@ -1,88 +1,24 @@
-"""Lanes, one for each endpoint and model: its calls and circuit breaker."""
+"""All lanes and pools of the game, with their shared limit; what each does, and who waits."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
-
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import CircuitOpen
-from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.breaker import Breaker, after_report
-from evennia_ai.policy.limits.budgets import Reservation
-from evennia_ai.policy.limits.fair_queue import FairQueue
-from evennia_ai.policy.overflow import is_local
-from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
-from evennia_ai.scheduling import DelayedCall
+from evennia_ai.llm.pools import Call, Lane, Pool
+from evennia_ai.policy.limits.breaker import after_report
+from evennia_ai.policy.limits.placement import (
+    ENDPOINTS_FULL,
+    GAME_FULL,
+    PLAYERS_FIRST,
+    PREFIX,
+    RETRY,
+)
 
 BACKGROUND_SHARE = 0.75
-
-
-@dataclass(eq=False)
-class Call:
-    """One request, over all its attempts: it waits in its lane, is in flight, or pauses."""
-
-    client: LLMClient
-    request: LLMRequest
-    profile: ModelProfile
-    lane: Lane
-    deadline_at: float  # in the clock's seconds
-    result: Deferred[LLMReply]  # the caller's
-    reserved: Collection[Reservation] = ()
-    attempts: int = 0
-    started_at: float = 0.0
-    timer: DelayedCall | None = None
-    pause: DelayedCall | None = None  # before a retry
-    work: Deferred[LLMReply] | None = None  # the client's, while it is in flight
-    ended: bool = False
-
-    def usage(self, outcome: LLMReply | Failure) -> Usage:
-        """Return the tokens to charge: the reported usage, else the estimate."""
-        # A failed call costs nothing, unless its client still has it or its streamed reply had
-        # begun: then it may be billed.
-        if isinstance(outcome, Failure):
-            billed = self.work is not None or getattr(outcome.value, "begun", False)
-            return Usage(self.request.tokens if billed else 0, 0)
-        return outcome.usage or Usage(self.request.tokens, 0)
-
-
-@dataclass(eq=False)
-class Lane:
-    """One model of one endpoint; ``most`` caps its calls in flight, None sets no cap."""
-
-    profile: ModelProfile
-    most: int | None = None
-    answered: bool = False
-    warned_of: str = ""  # the error of the last warning in the log, until a call succeeds
-    breaker: Breaker = field(default_factory=Breaker)
-    waiting: FairQueue[Call] = field(default_factory=FairQueue)
-    in_flight: set[Call] = field(default_factory=set)
-
-    @property
-    def has_place(self) -> bool:
-        """Return True if its own cap lets another call start."""
-        return self.most is None or len(self.in_flight) < self.most
-
-    @property
-    def starting(self) -> bool:
-        """Return True while a local endpoint has not answered yet."""
-        return not self.answered and is_local(self.profile.base_url)
-
-    def paused_s(self, now: float) -> float:
-        """Return for how many seconds its circuit breaker stays open, 0 if it is closed."""
-        return max(0.0, (self.breaker.open_until or now) - now)
-
-    def circuit_open(self, now: float) -> CircuitOpen:
-        """Return the error of a call that the open circuit breaker refuses."""
-        return CircuitOpen(
-            f"The model '{self.profile.model}' of the profile '{self.profile.name}' gets no calls "
-            f"for {self.paused_s(now):.0f} s more, after: {self.breaker.error}"
-        )
 
 
 @dataclass(frozen=True)
@@ -91,32 +27,96 @@ class LaneHealth:
 
     profile: str
     model: str
+    name: str  # of profile and model, with its number if the profile has several endpoints
     in_flight: int
-    waiting: int
+    waiting: int  # calls that may go to this endpoint
     paused_s: float
     error: str
 
 
+@dataclass(frozen=True)
+class WaitingCall:
+    """A call that no endpoint has yet, for admins."""
+
+    assistant: str  # its id, "" for none
+    model: str  # of profile and model
+    waited_s: float  # since it was asked for
+    turn: int  # its position in the queue, from 1; 0 if it is not in the queue
+    why: str  # a reason of `policy.limits.placement`placement`
+    left_s: float  # how long this reason holds at most, 0 if that is not known
+    error: str  # of its last attempt, "" before the first
+
+    def __str__(self) -> str:
+        """Return for how long it waits, for which model, and why, without the error."""
+        turn = f", number {self.turn} in its queue" if self.turn else ""
+        left = f", for {self.left_s:.0f} s more" if self.left_s else ""
+        return f"waits {self.waited_s:.0f} s for {self.model}{turn}: {self.why}{left}"
+
+
 class Lanes:
-    """All lanes, with their shared cap on calls in flight; they start calls in turn."""
+    """All lanes and pools, with their shared cap on calls in flight; pools start calls in turn."""
 
     def __init__(self, max_in_flight: int) -> None:
         self._max_in_flight = max_in_flight
-        self._lanes: OrderedDict[tuple[str, ...], Lane] = OrderedDict()
+        self._lanes: dict[tuple[str, ...], Lane] = {}
+        self._pools: OrderedDict[tuple[tuple[str, ...], ...], Pool] = OrderedDict()
         self.in_flight = self.waiting = 0
 
-    def lane_for(self, profile: ModelProfile) -> Lane:
-        """Return the lane of a profile's endpoint, key and model, made at first use."""
-        key = (profile.client, profile.base_url, profile.api_key_env, profile.model)
-        if key not in self._lanes:
-            self._lanes[key] = Lane(profile, profile.max_in_flight)
-        return self._lanes[key]
+    def pool_for(self, profile: ModelProfile) -> Pool:
+        """Return the pool of a profile's endpoints, made at first use."""
+        keys = tuple(map(lane_key, profile.each))
+        if keys not in self._pools:
+            lanes = [self._lanes.setdefault(key, Lane(profile)) for key in keys]
+            for number, lane in enumerate(lanes, 1):
+                lane.number = number if profile.endpoints else lane.number
+            self._pools[keys] = Pool(lanes)
+        pool = self._pools[keys]
+        for lane, endpoint in zip(pool.lanes, profile.each, strict=True):
+            if lane.profile.name == endpoint.name:
+                lane.profile = endpoint  # what is told of it changes
+        return pool
+
+    def pools_of(self, lane: Lane) -> list[Pool]:
+        """Return the pools that a lane is part of."""
+        return [pool for pool in self._pools.values() if lane in pool.lanes]
 
     def wait(self, call: Call) -> None:
-        """Add a call to the queue of its lane."""
+        """Add a call to the queue of its pool."""
         caller = call.request.caller
-        call.lane.waiting.put(call, caller.assistant, caller.background)
+        call.pool.waiting.put(call, caller.assistant, caller.background)
         self.waiting += 1
+
+    def take(self, now: float) -> Call | None:
+        """Take the next call out of its queue; None if no call waits or may start."""
+        if self.in_flight >= self._max_in_flight:
+            return None
+        for key, pool in self._pools.items():
+            call = pool.next_call(now, self._with_background)
+            if call is not None:
+                self._pools.move_to_end(key)
+                self.leave(call)
+                return call
+        return None
+
+    @property
+    def _with_background(self) -> bool:
+        """Return True if background work may start: it leaves a quarter of places to players."""
+        return self.in_flight < BACKGROUND_SHARE * self._max_in_flight
+
+    def enter(self, call: Call) -> ModelProfile:
+        """Note a call as in flight; return the profile to ask with."""
+        self.in_flight += 1
+        call.pool.remember(call)
+        return call.lane.enter(call)
+
+    def leave(self, call: Call) -> None:
+        """Remove a call from its lane or its queue."""
+        if call in call.lane.in_flight:
+            call.lane.leave(call)
+            self.in_flight -= 1
+        elif call in call.pool.waiting:
+            call.pool.waiting.remove(call)
+            self.waiting -= 1
 
     def pauses(self, now: float) -> dict[str, tuple[float, str]]:
         """Return what this process paused: seconds left and error, by the lane's name."""
@@ -133,42 +133,49 @@ class Lanes:
                 pause_s, error = told[" ".join(key)]
                 lane.breaker = after_report(lane.breaker, pause_s, error, now)
 
-    def take(self) -> Call | None:
-        """Return the next call, now in flight; None if no call waits or may start."""
-        # Background work leaves a quarter of all places to players.
-        if self.in_flight >= self._max_in_flight:
-            return None
-        free_for_background = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
-        for key, lane in self._lanes.items():
-            may_start = free_for_background or not lane.waiting.only_background
-            if lane.waiting and lane.has_place and may_start:
-                self._lanes.move_to_end(key)
-                call = lane.waiting.take()
-                lane.in_flight.add(call)
-                self.waiting -= 1
-                self.in_flight += 1
-                return call
-        return None
-
-    def leave(self, call: Call) -> None:
-        """Remove a call from its lane, in flight or waiting."""
-        if call in call.lane.in_flight:
-            call.lane.in_flight.remove(call)
-            self.in_flight -= 1
-        elif call in call.lane.waiting:
-            call.lane.waiting.remove(call)
-            self.waiting -= 1
-
     def health(self, now: float) -> list[LaneHealth]:
         """Return the state of every lane that was used since the start."""
         return [
             LaneHealth(
                 profile=lane.profile.name,
                 model=lane.profile.model,
+                name=lane.name,
                 in_flight=len(lane.in_flight),
-                waiting=len(lane.waiting),
+                waiting=sum(len(pool.waiting) for pool in self.pools_of(lane)),
                 paused_s=lane.paused_s(now),
                 error=lane.breaker.error,
             )
             for lane in self._lanes.values()
         ]
+
+    def queue(self, now: float) -> Iterator[WaitingCall]:
+        """Yield the calls in the queues, in their turns, and why each waits."""
+        for pool in self._pools.values():
+            for turn, call in enumerate(pool.waiting.in_turn(), 1):
+                yield waiting_call(call, now, turn, self._why(call, now))
+
+    def _why(self, call: Call, now: float) -> str:
+        if self.in_flight >= self._max_in_flight:
+            return GAME_FULL
+        if call.request.caller.background and not self._with_background:
+            return PLAYERS_FIRST
+        return PREFIX if call.pool.has_place(now) else ENDPOINTS_FULL
+
+
+def waiting_call(call: Call, now: float, turn: int, why: str) -> WaitingCall:
+    """Return what admins see of a call that waits."""
+    profile = call.profile
+    return WaitingCall(
+        assistant=call.request.caller.assistant,
+        model=f"{profile.name}:{profile.model}",
+        waited_s=now - call.asked_at,
+        turn=turn,
+        why=why,
+        left_s=max(0.0, call.waits_until - now) if why in (PREFIX, RETRY) else 0.0,
+        error=call.error,
+    )
+
+
+def lane_key(profile: ModelProfile) -> tuple[str, ...]:
+    """Return what tells an endpoint, its key and model from others."""
+    return profile.client, profile.base_url, profile.api_key_env, profile.model

@@ -18,7 +18,6 @@ from evennia_ai.llm.openai_wire import build_body, response_format
 from evennia_ai.llm.probe_requests import ProbeRequests
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
-from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.limits.endpoint_facts import Speed
 from evennia_ai.policy.probe import cases, forms, grading
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Answer, Finding, Target
@@ -26,14 +25,13 @@ from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS, Asked
 from evennia_ai.policy.request_forms.schema_form import SchemaForm
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.policy.secrecy import UNREADABLE, shown_address
-from evennia_ai.ports import LLMRequest, Scene
+from evennia_ai.ports import NO_SCENE, LLMRequest
 from evennia_ai.scheduling import Clock, Steps
 
 REPLY_TOKENS = 300
 TOOLS_SHARE = 0.5  # of the time that is left, so that a slow model gets to the last step
 UNNAMED = "-"
 NOTHING: Mapping[str, object] = {}
-NOBODY = Scene("", Persona(), ())
 STEPS = (
     "Is the server there?",
     "Does it answer?",
@@ -260,7 +258,7 @@ class Run:
     ) -> Deferred[Answer]:
         """Ask the model, with native ``tools`` if wanted; ``body`` are further entries."""
         schemas = [grading.TOOL_SCHEMA] if tools else []
-        request = LLMRequest(messages, NOBODY, schemas, max_tokens=REPLY_TOKENS)
+        request = LLMRequest(messages, NO_SCENE, schemas, max_tokens=REPLY_TOKENS)
         style = WireStyle() if tools else None
         whole = {"model": self.profile.model, **build_body(request, self.profile, style), **body}
         return self.requests.ask("POST", "chat/completions", whole, share)

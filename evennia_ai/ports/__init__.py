@@ -16,6 +16,7 @@ from evennia_ai.ports.memory import Embedder as Embedder
 from evennia_ai.ports.memory import Found as Found
 from evennia_ai.ports.memory import RemoteEmbedder as RemoteEmbedder
 from evennia_ai.ports.memory import SemanticMemory as SemanticMemory
+from evennia_ai.ports.models import NO_SCENE as NO_SCENE
 from evennia_ai.ports.models import TASK_SUMMARY as TASK_SUMMARY
 from evennia_ai.ports.models import Caller as Caller
 from evennia_ai.ports.models import Delta as Delta

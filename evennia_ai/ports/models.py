@@ -49,6 +49,9 @@ class Scene:
     assistants: frozenset[str] = frozenset()  # names of the other assistants among the speakers
 
 
+NO_SCENE = Scene("", Persona(), ())  # of a request that no character makes
+
+
 @dataclass(frozen=True)
 class Caller:
     """Who causes and pays for a model call."""

@@ -7,6 +7,7 @@ label has a character or a player: the game's settings bound the number of serie
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from datetime import datetime
@@ -111,10 +112,14 @@ class Metrics:
     def collect(self) -> Iterator[Any]:
         """Yield the gauges; in a web thread, where the tables are read."""
         service, gateway = self._service, self._service.gateway
-        health, queued, off = self._on_reactor(
-            lambda: (gateway.health(), gateway.queued, bool(service.switched_off))
+        health, queue, off = self._on_reactor(
+            lambda: (gateway.health(), gateway.queue(), bool(service.switched_off))
         )
+        queued = sum(one.turn > 0 for one in queue)
         yield self._gauge("calls_waiting", "Model calls in the queue.", {(): queued})
+        waits = Counter((one.model, one.why) for one in queue)
+        text = "Model calls that wait, for a place or before a retry."
+        yield self._gauge("calls_delayed", text, waits, "model", "reason")
         yield self._gauge(
             "events_waiting", "Events without an answer.", {(): count_waiting_events()}
         )

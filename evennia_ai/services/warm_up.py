@@ -18,18 +18,15 @@ from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.settings import game_settings
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.limits.endpoint_facts import FIRST_DEADLINE_S
-from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.form import Schema
-from evennia_ai.ports import Caller, Gateway, LLMRequest, Scene
+from evennia_ai.ports import NO_SCENE, Caller, Gateway, LLMRequest
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.attributes import SCRIPT_KEY
 
 log = Logger()
 
 PURPOSE = "warm_up"
-NOBODY = Scene("", Persona(), ())
 Told = Callable[[ModelProfile], ModelProfile]
 
 
@@ -73,7 +70,7 @@ def shared_prefix(profile: ModelProfile, tools: Sequence[Schema]) -> LLMRequest:
     rules = {"role": "system", "content": form.rules(tools)}
     return LLMRequest(
         messages=[rules, {"role": "user", "content": "Ready?"}],
-        scene=NOBODY,
+        scene=NO_SCENE,
         tools=tools,
         max_tokens=1,
         caller=Caller(background=True),
@@ -86,8 +83,9 @@ def local_models(profiles: Mapping[str, Mapping[str, Any]], told: Told) -> list[
     found: dict[tuple[str, str], ModelProfile] = {}
     for own in own_models():
         profile = choose_settings(game_settings(), own, profiles).profile
-        if profile.client == "openai" and profile.model and is_local(profile.base_url):
-            found[profile.base_url, profile.model] = told(profile)
+        for one in profile.each if profile.client == "openai" and profile.model else ():
+            if one.is_local:
+                found[one.base_url, one.model] = told(one)
     return list(found.values())
 
 

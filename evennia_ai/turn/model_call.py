@@ -19,7 +19,7 @@ from evennia_ai.policy.explanation.call_record import (
     make_record,
 )
 from evennia_ai.policy.limits.budgets import add_call
-from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
+from evennia_ai.policy.overflow import is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.tokens import UsageReport
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest, ModelCallRecord, Script, TurnRecord
 from evennia_ai.scheduling import Steps, persist
@@ -43,7 +43,7 @@ class Purpose:
 
 def summary_profile(script: Script) -> ModelProfile:
     """Return the model profile for summaries: ``compact_model``, else the assistant's own model."""
-    return replace(script.profile, model=script.config.compact_model or script.profile.model)
+    return script.profile.with_model(script.config.compact_model or script.profile.model)
 
 
 @inlineCallbacks
@@ -105,6 +105,7 @@ def ask_model(
         model = reply.model or profile.model
         reason = reply.finish_reason
         record = replace(record, model=model, usage=reply.usage, finish_reason=reason)
+        record = replace(record, prices=profile.each[reply.endpoint].price)
         if reply.model == OFFLINE:
             record = replace(record, usage=NO_USAGE, estimated_tokens=0)
         failure = hidden_failure(script, request, reply, profile)
@@ -156,7 +157,7 @@ def hidden_failure(
     window = window_known(profile).tokens
     if is_silent_overflow(reply, window or script.config.max_context_tokens):
         return ContextOverflow(f"The request filled the window of '{profile.model}'.")
-    local = is_local(profile.base_url)
+    local = profile.each[reply.endpoint].is_local
     if reply.usage and is_silently_truncated(reply.usage.prompt_tokens, request.tokens, local):
         script.tell_owner(
             f"The model '{profile.model}' was sent about {request.tokens} tokens and counts "

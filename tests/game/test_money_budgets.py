@@ -31,6 +31,18 @@ def test_a_budget_in_money_is_kept_and_staff_are_told_once(game, talk, mira, ann
     assert DailyUse.objects.get().money == 600_000
 
 
+def test_a_call_costs_what_the_endpoint_that_answered_costs(game, talk, profiles, mira, ann):
+    paid = {"base_url": "https://api.example.com/v1", "prices": {"input": 9.0, "output": 9.0}}
+    local = {"base_url": "http://10.0.0.1/v1", "prices": {"input": 0.0, "output": 0.0}}
+    profiles["default"] = {**profiles["default"], "endpoints": [paid, local]}
+    limit(game, game_money_per_day=700_000)
+    mira.assistant.resolve_settings()
+    assert not mira.assistant.profile.is_free
+    talk()
+    assert DailyUse.objects.get().money == 0
+    assert game.service.gateway.budgets.ledgers[1].sums.spent == {}
+
+
 def listen(game, room):
     """Return an admin who listens to the staff's channel."""
     staff = game.player("Stan", room, permissions=["Admin"])

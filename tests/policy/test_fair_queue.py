@@ -1,14 +1,19 @@
 """The fair waiting line."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.policy.limits.fair_queue import FairQueue
 
 
+def take(queue):
+    item = next(queue.in_turn())
+    queue.remove(item)
+    return item
+
+
 def drain(queue):
-    return [queue.take() for _ in range(len(queue))]
+    return [take(queue) for _ in range(len(queue))]
 
 
 def test_one_owner_is_served_in_order():
@@ -24,15 +29,13 @@ def test_a_flood_of_one_owner_holds_nobody_else_up():
         queue.put(f"a{item}", "a")
     queue.put("b0", "b")
     queue.put("c0", "c")
-    assert [queue.take() for _ in range(4)] == ["a0", "b0", "c0", "a1"]
+    assert [take(queue) for _ in range(4)] == ["a0", "b0", "c0", "a1"]
 
 
 def test_background_work_comes_last():
     queue = FairQueue()
     queue.put("habit", "a", background=True)
-    assert queue.only_background
     queue.put("answer", "a")
-    assert not queue.only_background
     assert drain(queue) == ["answer", "habit"]
 
 
@@ -46,9 +49,15 @@ def test_an_item_can_leave_the_line():
     assert drain(queue) == [0, 2]
 
 
-def test_an_empty_line_has_nothing_to_take():
-    with pytest.raises(IndexError):
-        FairQueue().take()
+def test_the_turns_are_told_in_advance():
+    queue = FairQueue()
+    for item, owner in (("a0", "a"), ("a1", "a"), ("b0", "b"), ("a2", "a"), ("c0", "c")):
+        queue.put(item, owner)
+    queue.put("habit", "b", background=True)
+    expected = ["a0", "b0", "c0", "a1", "a2", "habit"]
+    assert list(queue.in_turn()) == expected
+    assert drain(queue) == expected
+    assert list(queue.in_turn()) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.booleans())))

@@ -9,7 +9,6 @@ from typing import Any, get_args
 from evennia_ai.config import FIELDS, HINTS, ModelProfile, window_known
 from evennia_ai.config.fields import describe_kind
 from evennia_ai.config.profiles import request_form
-from evennia_ai.policy.overflow import is_local
 from evennia_ai.tools.base import Tool
 
 
@@ -19,7 +18,7 @@ def profile_words(profile: ModelProfile) -> str:
         return f"{profile.name}: the offline brain, built in; needs no model and costs nothing"
     window = window_known(profile).tokens
     parts = (
-        "local" if is_local(profile.base_url) else "remote",
+        "local" if profile.is_local else "remote",
         profile.model or "no model named yet",
         f"form {request_form(profile).name}, {'tested' if profile.told.form else 'not tested'}",
         f"window {window:,} tokens" if window else "window unknown",

@@ -6,7 +6,7 @@ it began (2,048 tokens) and keeps it for the next call (measured).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from evennia_ai.messages import LLMReply
@@ -102,6 +102,22 @@ class EndpointFacts:
 
 
 NOTHING_KNOWN = EndpointFacts()
+
+
+def common_facts(each: Sequence[EndpointFacts]) -> EndpointFacts:
+    """Return what holds at every one of several endpoints, the most careful figures."""
+    read, written = (
+        min(filter(None, rates), default=None)
+        for rates in zip(*((one.speed.read, one.speed.written) for one in each), strict=True)
+    )
+    systems = [one.system for one in each if one.system is not None]
+    return EndpointFacts(
+        window=min((one.window for one in each if one.window), default=None),
+        form=next((one.form for one in each if one.form), ""),
+        system=all(systems) if systems else None,
+        speed=Speed(read, written),
+        answered=all(one.answered for one in each),
+    )
 
 
 def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:

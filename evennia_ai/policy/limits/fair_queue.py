@@ -31,29 +31,25 @@ class FairQueue(Generic[T]):
         line.setdefault(owner, deque()).append(item)
         self._places[item] = (int(background), owner)
 
-    @property
-    def only_background(self) -> bool:
-        """True if only background work waits."""
-        return bool(self._places) and not self._lines[False]
-
-    def take(self) -> T:
-        """Take the next item; raises IndexError if nothing waits."""
+    def in_turn(self) -> Iterator[T]:
+        """Yield the items in the order of their turns; remove none meanwhile."""
         for line in self._lines:
-            if line:
-                owner, waiting = line.popitem(last=False)
-                item = waiting.popleft()
-                if waiting:
-                    line[owner] = waiting
-                del self._places[item]
-                return item
-        raise IndexError("nothing waits")
+            rank, more = 0, True
+            while more:
+                more = False
+                for items in line.values():
+                    if rank < len(items):
+                        more = True
+                        yield items[rank]
+                rank += 1
 
     def remove(self, item: T) -> None:
-        """Remove an item from its line, in time linear in that; nothing if it is not there."""
+        """Remove an item; its owner's next turn comes after those of the others."""
         place = self._places.pop(item, None)
         if place is None:
             return
         line, owner = self._lines[place[0]], place[1]
-        line[owner].remove(item)
-        if not line[owner]:
-            del line[owner]
+        waiting = line.pop(owner)
+        waiting.remove(item)
+        if waiting:
+            line[owner] = waiting

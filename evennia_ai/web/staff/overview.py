@@ -13,6 +13,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import usable_window
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.wording import ERROR_KINDS, worded
+from evennia_ai.llm.lanes import WaitingCall
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.limits.prices import money_words
 from evennia_ai.scheduling import Steps, spread
@@ -33,7 +34,8 @@ def overview(request: Any, reader: Reader) -> Row:
     """Show a page of the assistants, and what all of them used today."""
     asked, all_rows = number_or_none(request.GET.get("page")) or 1, assistant_rows()
     page = Paginator(all_rows, ASSISTANTS_A_PAGE).get_page(asked)
-    states, lanes, stopped = game.ask(read_states, [row["id"] for row in page])
+    states, lanes, queue, stopped = game.ask(read_states, [row["id"] for row in page])
+    names = {str(row["id"]): row["name"] for row in all_rows}
     assistants = [{**row, **state} for row, state in zip(page, states, strict=True)]
     today = datetime.now(UTC).date()
     use, waiting = total_of(uses_by(today, today, DAY).values()), queue_lengths()
@@ -42,6 +44,7 @@ def overview(request: Any, reader: Reader) -> Row:
         "page": page,
         "assistants": with_figures(assistants, waiting, today, reader),
         "lanes": [{**lane, "error": error_text(lane["error"], reader)} for lane in lanes],
+        "queue": [f"{names.get(one.assistant, 'The game')} {one}" for one in queue],
         "stopped": page_text(stopped),
         "chart": use_by_day(today),
         "waiting": sum(waiting.values()),
@@ -51,11 +54,13 @@ def overview(request: Any, reader: Reader) -> Row:
 
 
 @inlineCallbacks
-def read_states(ids: Sequence[int]) -> Steps[tuple[list[Row], list[Row], str]]:
-    """Read the state of assistants in time slices, of endpoints, and why all are stopped."""
+def read_states(ids: Sequence[int]) -> Steps[tuple[list[Row], list[Row], list[WaitingCall], str]]:
+    """Read the state of assistants in time slices, of endpoints, who waits, and why all stopped."""
     shared = services()
     states = yield spread(shared.slices.put, ids, state_of, piece=1)
-    return states, [asdict(lane) for lane in shared.gateway.health()], shared.switched_off
+    gateway = shared.gateway
+    lanes = [asdict(lane) for lane in gateway.health()]
+    return states, lanes, gateway.queue(), shared.switched_off
 
 
 def state_of(assistant: int) -> Row:

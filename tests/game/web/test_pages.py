@@ -7,7 +7,9 @@ import pytest
 from django.db import connection
 from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
+from twisted.internet.defer import Deferred
 
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.models import DailyUse, Event, Message, Turn
 from evennia_ai.policy.explanation.attribution import Attribution, Source
 from evennia_ai.policy.explanation.prompt_parts import Line, Part
@@ -46,6 +48,20 @@ def test_the_overview_shows_state_context_tokens_and_what_waits(lived, admin):
     assert "Mira" in text and "awake" in text and "scripted" not in text
     assert "Events waiting" in text and "<meter" in text
     assert text.count("<tr><td>20") == 30  # a row for each day of the chart
+
+
+def test_the_overview_shows_which_calls_wait_and_why(game, lived, tavern, service, ann, admin):
+    game.assistant("Ben", tavern)
+    limits = GatewayLimits(max_in_flight=1)
+    service.gateway = ModelGateway(game.clock, {"offline": game.model}, limits)
+    assert "Model calls that wait" not in Browser(admin).text()
+    game.model.add(Deferred())
+    ann.do("say Mira, hello")
+    ann.do("say Ben, hello")
+    game.run(2)
+    page = Browser(admin).text()
+    assert "<strong>default:offline</strong>" in page
+    assert "for default:offline, number 1 in its queue: all places of the game are taken" in page
 
 
 def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monkeypatch):
