@@ -15,7 +15,6 @@ import re
 import signal
 import sys
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +24,7 @@ from django.conf import settings
 from django.db import connections
 from django.db.backends.signals import connection_created
 from twisted.internet import reactor
+from twisted.internet.defer import maybeDeferred
 
 import evennia_ai
 
@@ -233,6 +233,20 @@ def attended() -> dict[str, Any]:
     return {"attended": len(AssistantScript.shared_services.ticks.scripts)}
 
 
+def bring_players() -> dict[str, Any]:
+    """Let players enter; see ``talks.py``."""
+    from world.bench_talks import bring_players
+
+    return bring_players()
+
+
+def talk(rounds: int) -> Any:
+    """Let the players talk; see ``talks.py``."""
+    from world.bench_talks import talk
+
+    return talk(rounds)
+
+
 def inserts() -> dict[str, Any]:
     """Time inserts at few and at many rows; see ``inserts.py``."""
     from world.bench_inserts import measure_inserts
@@ -295,7 +309,7 @@ def resident_mb() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-ORDERS: dict[str, Callable[[], dict[str, Any]]] = {
+ORDERS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         snapshot,
@@ -303,6 +317,8 @@ ORDERS: dict[str, Callable[[], dict[str, Any]]] = {
         visit,
         attended,
         inserts,
+        bring_players,
+        talk,
         ignore_speech,
         hear_speech,
         memory,
@@ -312,15 +328,21 @@ ORDERS: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def obey() -> None:
-    """Run the command of the order file and write its result, or the error it raised."""
+    """Run the command of the order file and write its result, or the error it raised.
+
+    A command may return a Deferred of its result.
+    """
     order = json.loads(ORDER.read_text())
     began = time.perf_counter()
-    try:
-        result = ORDERS[order["do"]]()
-    except Exception:  # noqa: BLE001  # the test that waits raises it
-        result = {"error": traceback.format_exc()}
-    took_ms = (time.perf_counter() - began) * 1000
-    write("obeyed", order=order["number"], took_ms=took_ms, **result)
+
+    def report(result: Any) -> None:
+        took_ms = (time.perf_counter() - began) * 1000
+        if not isinstance(result, dict):  # a Failure
+            result = {"error": result.getTraceback()}
+        write("obeyed", order=order["number"], took_ms=took_ms, **result)
+
+    # The test that waits raises the error.
+    maybeDeferred(ORDERS[order["do"]], *order["numbers"]).addBoth(report)
 
 
 def begin() -> None:

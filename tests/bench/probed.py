@@ -14,7 +14,7 @@ from server import running
 from tests.e2e.harness import GameServer, ServerTrouble
 
 HERE = Path(__file__).parent
-COPIED = {"probe.py": "bench_probe.py", "inserts.py": "bench_inserts.py"}
+COPIED = {f"{name}.py": f"bench_{name}.py" for name in ("probe", "inserts", "talks")}
 MODULE = "world.bench_probe"
 SETTINGS = (
     f"SERVER_SERVICES_PLUGIN_MODULES = [{MODULE!r}]",
@@ -39,9 +39,9 @@ class ProbedServer:
     def __init__(
         self, template: Path, folder: Path, measure: str, settings: Any = (), **options: Any
     ) -> None:
-        env = {"BENCH_PROBE": measure}
+        options["env"] = {**options.get("env", {}), "BENCH_PROBE": measure}
         lines = [*SETTINGS, *settings]
-        self.game = GameServer.copy_of(template, folder, settings=lines, env=env, **options)
+        self.game = GameServer.copy_of(template, folder, settings=lines, **options)
         for name, copy in COPIED.items():
             shutil.copy(HERE / name, folder / "world" / copy)
         self._numbers = itertools.count()
@@ -84,13 +84,15 @@ class ProbedServer:
         assert found is not None
         return found
 
-    def order(self, do: str) -> Record:
-        """Run a command of the probe in the server; return its result.
+    def order(self, do: str, *numbers: float) -> Record:
+        """Run a command of the probe in the server with these arguments; return its result.
 
         Raises ServerTrouble if the command raised, with its traceback.
         """
         number = next(self._numbers)
-        (self.game.folder / "bench.order").write_text(json.dumps({"do": do, "number": number}))
+        (self.game.folder / "bench.order").write_text(
+            json.dumps({"do": do, "number": number, "numbers": numbers})
+        )
         os.kill(self.pid, signal.SIGUSR2)
         result = self.await_record("obeyed", order=number)
         if "error" in result:
