@@ -233,20 +233,6 @@ def attended() -> dict[str, Any]:
     return {"attended": len(AssistantScript.shared_services.ticks.scripts)}
 
 
-def bring_players() -> dict[str, Any]:
-    """Let players enter; see ``talks.py``."""
-    from world.bench_talks import bring_players
-
-    return bring_players()
-
-
-def talk(rounds: int) -> Any:
-    """Let the players talk; see ``talks.py``."""
-    from world.bench_talks import talk
-
-    return talk(rounds)
-
-
 def inserts() -> dict[str, Any]:
     """Time inserts at few and at many rows; see ``inserts.py``."""
     from world.bench_inserts import measure_inserts
@@ -317,8 +303,6 @@ ORDERS: dict[str, Callable[..., Any]] = {
         visit,
         attended,
         inserts,
-        bring_players,
-        talk,
         ignore_speech,
         hear_speech,
         memory,
@@ -342,7 +326,17 @@ def obey() -> None:
         write("obeyed", order=order["number"], took_ms=took_ms, **result)
 
     # The test that waits raises the error.
-    maybeDeferred(ORDERS[order["do"]], *order["numbers"]).addBoth(report)
+    maybeDeferred(ordered(order["do"]), *order["numbers"]).addBoth(report)
+
+
+def ordered(name: str) -> Callable[..., Any]:
+    """Return the function of a command: one of `ORDERS`, or one of ``talks.py``."""
+    if name in ORDERS:
+        return ORDERS[name]
+    from world import bench_talks
+
+    found: Callable[..., Any] = getattr(bench_talks, name)
+    return found
 
 
 def begin() -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from server import running
 from tests.e2e.harness import GameServer, ServerTrouble
 
 HERE = Path(__file__).parent
-COPIED = {f"{name}.py": f"bench_{name}.py" for name in ("probe", "inserts", "talks")}
+COPIED = {f"{name}.py": f"bench_{name}.py" for name in ("probe", "inserts", "talks", "clones")}
 MODULE = "world.bench_probe"
 SETTINGS = (
     f"SERVER_SERVICES_PLUGIN_MODULES = [{MODULE!r}]",
@@ -64,6 +65,10 @@ class ProbedServer:
         if pid is None:
             raise ServerTrouble(f"There is no server to measure.\n{self.game.last_words()}")
         return pid
+
+    def furnish(self, rooms: Sequence[tuple[int, int]]) -> None:
+        """Fill the game, which does not run; see `clones.furnish`."""
+        self.game.python(f"from world.bench_clones import furnish; furnish({list(rooms)!r})")
 
     def records(self) -> list[Record]:
         """Return all records of the probe."""
