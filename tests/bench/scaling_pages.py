@@ -175,8 +175,10 @@ def capacity_table(rows: Sequence[Row]) -> str:
         (
             "the game's thread, SQLite",
             f"{short(cpu['sqlite'])} ms a turn",
-            f"{short(turns['sqlite'])} turns a second, such as {short(players)} players who speak "
-            f"every {LINE_EVERY_S} s",
+            (
+                f"{short(turns['sqlite'])} turns a second, such as {short(players)} players who "
+                f"speak every {LINE_EVERY_S} s"
+            ),
             "a second server for a part of the rooms, both on PostgreSQL",
         ),
         (
@@ -193,8 +195,10 @@ def capacity_table(rows: Sequence[Row]) -> str:
         ),
         (
             "disk",
-            f"{short(stored['sqlite'])} kB a turn on SQLite, {short(stored['postgresql'])} kB on "
-            "PostgreSQL",
+            (
+                f"{short(stored['sqlite'])} kB a turn on SQLite, "
+                f"{short(stored['postgresql'])} kB on PostgreSQL"
+            ),
             f"{short(stored['sqlite'] * 86_400 / 1e6)} GB a day at one turn a second",
             "a shorter `RETENTION`, or PostgreSQL with a disk of its own",
         ),
