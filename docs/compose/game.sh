@@ -16,7 +16,11 @@ export EVENNIA_SUPERUSER_EMAIL=
 trap 'evennia stop; exit 0' TERM INT
 rm -f server/*.pid # of a container that was killed
 evennia migrate
-evennia start
+for _ in 1 2 3 4 5 6; do # on a busy machine the launcher gives up before the server is there
+    evennia start
+    sleep 5
+    if [ -s server/portal.pid ] && [ -s server/server.pid ]; then break; fi
+done
 tail -n 0 -F server/logs/server.log &
 while kill -0 "$(cat server/portal.pid)" 2>/dev/null; do
     sleep 5 &

@@ -89,7 +89,8 @@ def main(what: str = "", *folders: str) -> int:
     if what != "draw":
         folder = Path(folders[0] if folders else mkdtemp(prefix="scaling"))
         file = folder / FIGURES.name
-        write_rows(measure(FULL if what == "sweep" else SHORT, made(folder / "games")), file)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_rows(measure(FULL if what == "sweep" else SHORT, folder / "games"), file)
         print(f"The figures are in {file}")
         if what == "short":
             return 0

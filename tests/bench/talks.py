@@ -211,7 +211,7 @@ def heard_to_asked(place: int, rounds: int) -> Deferred[Figures]:
         for asked in MODEL.asked_at:
             took.append(1000 * (asked - min(at for at in heard.at if previous < at <= asked)))
             previous = asked
-        return {**figures, "took_ms": took}
+        return {**figures, "asked_ms": took}
 
     return talk(place, place + 1, rounds).addCallback(report)
 
