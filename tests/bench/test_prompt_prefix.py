@@ -52,7 +52,7 @@ def full_script(window: int) -> StandInScript:
     script.services.world.present, script.services.world.seen = EVERYBODY, SCENE
     talk = make_talk(turns=1_200, facts=300, seed=3)
     script.services.world.known = [
-        LoreEntry(f"Of {fact.kind}", f"Tamsin says so: {fact.said}") for fact in talk.facts
+        LoreEntry(f"Of {fact.kind}", f"Tamsin says so: {fact.lines[0].text}") for fact in talk.facts
     ]
     live_through(script, log_of(talk), 3)
     return script
@@ -66,13 +66,13 @@ def test_between_two_calls_only_new_messages_and_the_tail_differ(
     script = full_script(window)
     before = build_prompt(script, CONTEXT_TICK_EVENT, listeners)
     new = [
-        heard("Tamsin", "#11", "What do you know of the copper lantern and of Ashford?"),
+        heard("Tamsin", "#11", "What do you know of the dwarven cloak and of Kellith?"),
         make_message("assistant", "Not much.", audience=sorted(EVERYBODY)),
-        heard("Joren", "#12", "And of the gilded mirror?"),
+        heard("Joren", "#12", "And of the cracked mirror?"),
     ]
     script.conversation.append(new)
     after = build_prompt(script, CONTEXT_TICK_EVENT, listeners)
-    assert "You know: " in tail_of(after)
+    assert "You know:" in tail_of(after)
     assert "You remember:" in tail_of(after)
     changed = in_bytes(after) - same_bytes(before, after)
     paper = sheet(f"prompt of {window:,} tokens for {len(listeners)} listeners")
