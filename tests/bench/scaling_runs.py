@@ -59,11 +59,6 @@ def stalls(row: Point, name: str, record: Record) -> Iterator[Row]:
     yield row(f"stall_max_ms{name}", max(held))
 
 
-def core_percent(before: Record, after: Record) -> float:
-    """Return the CPU time between two snapshots in per cent of a core."""
-    return 100 * (after["cpu_s"] - before["cpu_s"]) / (after["at"] - before["at"])
-
-
 def of_assistants(games: Games, size: int) -> Iterator[Row]:
     """Measure a server with so many assistants, each alone with a player who may be away."""
     row = Point("assistants", games.database, size)
@@ -73,11 +68,9 @@ def of_assistants(games: Games, size: int) -> Iterator[Row]:
         yield row("start_s", time.monotonic() - began)
         time.sleep(2.0)
         yield row("rss_mb_started", server.order("memory")["mb"])
-        before = server.order("snapshot")
+        server.order("snapshot")
         time.sleep(IDLE_S)
-        after = server.order("snapshot")
-        yield row("idle_core_percent", max(core_percent(before, after), 0.01))
-        yield from stalls(row, " idle", after)
+        yield from stalls(row, " idle", server.order("snapshot"))
         yield row("reload_s", server.game.reload())
         server.order("think_at_once")
         yield from closed_talk(row, server, games.database, min(size, TALKERS))
@@ -109,7 +102,8 @@ def open_talk(row: Point, server: ProbedServer, awake: int, share: int) -> Itera
     name = f" {share}%"
     yield from stalls(row, name, server.order("snapshot"))
     yield row(f"turns_a_second{name}", max(spoken["in_time"], 1) / TALK_S)
-    yield row(f"cpu_ms_a_turn{name}", 1000 * spoken["cpu_s"] / max(spoken["turns"], 1))
+    if spoken["turns"] >= LINES:  # of fewer, the probe's own time would be a part
+        yield row(f"cpu_ms_a_turn{name}", 1000 * spoken["cpu_s"] / spoken["turns"])
     yield row(f"answered_after_s{name}", spoken["last_s"])
 
 

@@ -26,6 +26,7 @@ from evennia_ai.signals import turn_finished
 SESSION_IDS = count(1_000_000)  # beyond those that the portal gives
 AT_A_TIME = 50
 DRAIN_S = 120.0
+PAUSE_S = 0.2  # after a turn, until what it left to do is done
 OWED = ("waiting", "claimed")
 SAID = (
     "I came in by the north road, and the toll at the bridge is up again",
@@ -102,12 +103,19 @@ class Talker:
 
 
 class Talk:
-    """Lets players speak: each again as soon as the answer's rows are stored, some at a time.
+    """Lets players speak: each again when the answer's rows are stored, some at a time.
 
-    ``done`` is called with the wall and CPU seconds and the number of turns.
+    ``done`` is called with the wall and CPU seconds and the number of turns; ``pause_s`` lies
+    between the end of a turn and the next line.
     """
 
-    def __init__(self, talkers: Sequence[Talker], rounds: int, done: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        talkers: Sequence[Talker],
+        rounds: int,
+        done: Callable[..., Any],
+        pause_s: float = 0.0,
+    ) -> None:
         self._circles = [
             deque([*talkers[first::AT_A_TIME]] * rounds)
             for first in range(min(AT_A_TIME, len(talkers)))
@@ -116,7 +124,7 @@ class Talk:
             talker.room: self._circles[place % AT_A_TIME] for place, talker in enumerate(talkers)
         }
         self._turns = self._left = rounds * len(talkers)
-        self._done = done
+        self._done, self._pause_s = done, pause_s
 
     def start(self) -> None:
         """Begin; the first of each circle speaks in the next moments."""
@@ -131,7 +139,7 @@ class Talk:
 
     def _answered(self, character: Any, turns: int, **_: Any) -> None:
         self._left -= turns
-        reactor.callLater(0, self._next, self._circle_of[character.location.id])
+        reactor.callLater(self._pause_s, self._next, self._circle_of[character.location.id])
         if self._left == 0:
             turn_finished.disconnect(self._answered)
             wall, cpu = time.perf_counter() - self._began, time.process_time() - self._cpu
@@ -193,10 +201,10 @@ def enter(number: int) -> Iterator[None]:
         yield
 
 
-def talk(first: int, last: int, rounds: int) -> Deferred[Figures]:
+def talk(first: int, last: int, rounds: int, pause_s: float = 0.0) -> Deferred[Figures]:
     """Let players of these places talk; fire with the figures when the last turn is stored."""
     result: Deferred[Figures] = Deferred()
-    Talk(TALKERS[first:last], rounds, result.callback).start()
+    Talk(TALKERS[first:last], rounds, result.callback, pause_s).start()
     return result
 
 
@@ -213,7 +221,7 @@ def heard_to_asked(place: int, rounds: int) -> Deferred[Figures]:
             previous = asked
         return {**figures, "asked_ms": took}
 
-    return talk(place, place + 1, rounds).addCallback(report)
+    return talk(place, place + 1, rounds, PAUSE_S).addCallback(report)
 
 
 def speak(awake: int, seconds: float, every_s: float) -> Deferred[Figures]:
