@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from evennia_ai.services.metrics import TOKEN_VARIABLE
+from evennia_ai.config.profiles import MODEL_VARIABLE
 from tests.postgresql import URL
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +24,7 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 SCRIPT = (FOLDER / "game.sh").read_text(encoding="utf-8")
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 PROMETHEUS = yaml.safe_load((FOLDER / "prometheus.yml").read_text(encoding="utf-8"))
+TOKEN_VARIABLE = "EVENNIA_AI_METRICS_TOKEN"
 MADE_BY_THE_USER = ("./secrets/", "${MODEL_FOLDER")
 
 
@@ -113,11 +114,10 @@ def test_the_script_sets_what_the_settings_read() -> None:
     settings = (ROOT / "server" / "conf" / "settings.py").read_text()
     own = (FOLDER / "game_settings.py").read_text()
     assert f"export {URL}=" in SCRIPT and URL in settings
-    assert f"export {TOKEN_VARIABLE}=" in SCRIPT
+    metrics = (ROOT / "evennia_ai" / "services" / "metrics.py").read_text()
+    assert f"export {TOKEN_VARIABLE}=" in SCRIPT and f'"{TOKEN_VARIABLE}"' in metrics
     for name in re.findall(r'os\.environ\["(\w+)"\]', own):
         assert f"export {name}=" in SCRIPT
-    from evennia_ai.config.profiles import MODEL_VARIABLE
-
     assert {"OPENAI_BASE_URL", MODEL_VARIABLE} <= set(SERVICES["game"]["environment"])
 
 
