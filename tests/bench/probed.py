@@ -21,7 +21,7 @@ SETTINGS = (
     f"SERVER_SERVICES_PLUGIN_MODULES = [{MODULE!r}]",
     f"AT_SERVER_STARTSTOP_MODULE = ['world.hooks', {MODULE!r}]",
 )
-ORDER_TIMEOUT_S = 180.0
+ORDER_TIMEOUT_S = 600.0
 
 Record = dict[str, Any]
 
@@ -68,7 +68,8 @@ class ProbedServer:
 
     def furnish(self, rooms: Sequence[tuple[int, int]]) -> None:
         """Fill the game, which does not run; see `clones.furnish`."""
-        self.game.python(f"from world.bench_clones import furnish; furnish({list(rooms)!r})")
+        snippet = f"from world.bench_clones import furnish; furnish({list(rooms)!r})"
+        self.game.python(snippet, ORDER_TIMEOUT_S)
 
     def records(self) -> list[Record]:
         """Return all records of the probe."""
