@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,13 +15,13 @@ from server import running
 from tests.e2e.harness import GameServer, ServerTrouble
 
 HERE = Path(__file__).parent
-COPIED = {"probe.py": "bench_probe.py", "inserts.py": "bench_inserts.py"}
+COPIED = {f"{name}.py": f"bench_{name}.py" for name in ("probe", "inserts", "talks", "clones")}
 MODULE = "world.bench_probe"
 SETTINGS = (
     f"SERVER_SERVICES_PLUGIN_MODULES = [{MODULE!r}]",
     f"AT_SERVER_STARTSTOP_MODULE = ['world.hooks', {MODULE!r}]",
 )
-ORDER_TIMEOUT_S = 180.0
+ORDER_TIMEOUT_S = 600.0
 
 Record = dict[str, Any]
 
@@ -39,9 +40,9 @@ class ProbedServer:
     def __init__(
         self, template: Path, folder: Path, measure: str, settings: Any = (), **options: Any
     ) -> None:
-        env = {"BENCH_PROBE": measure}
+        options["env"] = {**options.get("env", {}), "BENCH_PROBE": measure}
         lines = [*SETTINGS, *settings]
-        self.game = GameServer.copy_of(template, folder, settings=lines, env=env, **options)
+        self.game = GameServer.copy_of(template, folder, settings=lines, **options)
         for name, copy in COPIED.items():
             shutil.copy(HERE / name, folder / "world" / copy)
         self._numbers = itertools.count()
@@ -65,6 +66,11 @@ class ProbedServer:
             raise ServerTrouble(f"There is no server to measure.\n{self.game.last_words()}")
         return pid
 
+    def furnish(self, rooms: Sequence[tuple[int, int]]) -> None:
+        """Fill the game, which does not run; see `clones.furnish`."""
+        snippet = f"from world.bench_clones import furnish; furnish({list(rooms)!r})"
+        self.game.python(snippet, ORDER_TIMEOUT_S)
+
     def records(self) -> list[Record]:
         """Return all records of the probe."""
         file = self.game.folder / "bench.jsonl"
@@ -84,13 +90,15 @@ class ProbedServer:
         assert found is not None
         return found
 
-    def order(self, do: str) -> Record:
-        """Run a command of the probe in the server; return its result.
+    def order(self, do: str, *numbers: float) -> Record:
+        """Run a command of the probe in the server with these arguments; return its result.
 
         Raises ServerTrouble if the command raised, with its traceback.
         """
         number = next(self._numbers)
-        (self.game.folder / "bench.order").write_text(json.dumps({"do": do, "number": number}))
+        (self.game.folder / "bench.order").write_text(
+            json.dumps({"do": do, "number": number, "numbers": numbers})
+        )
         os.kill(self.pid, signal.SIGUSR2)
         result = self.await_record("obeyed", order=number)
         if "error" in result:

@@ -1,4 +1,4 @@
-"""P7: a thousand assistants with no player near cost nothing."""
+"""P7: ten thousand assistants with no player near cost nothing."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ import pytest
 
 from tests.bench.figures import Sheet
 from tests.bench.probed import ProbedServer, Record
-from tests.bench.worlds import ASSISTANTS
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1_200)
 
+ROOMS, A_ROOM = 1_000, 10
+ASSISTANTS = ROOMS * A_ROOM
 WINDOW_S = 60.0
 # Evennia's maintenance runs every 60 s from the start: a window from here holds it just once.
 WINDOW_FROM_S = 25.0
 VISIT_AT_S = 3.0
-MOST_OF_A_CORE = 1.0
+MOST_OF_A_CORE = 0.5
 
 
 def until(moment: float) -> None:
@@ -78,17 +79,16 @@ def watch(server: ProbedServer, visited: bool) -> Idle:
 
 
 @pytest.fixture(scope="module")
-def idle(
-    empty_template: Path, crowd_template: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Idle]:
-    """Measure three servers: without assistants, with a thousand, with a thousand visited once."""
+def idle(empty_template: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Idle]:
+    """Measure three servers: without assistants, with all of them, with all visited once."""
     folder = tmp_path_factory.mktemp("idle")
-    templates = {"none": empty_template, "never": crowd_template, "once": crowd_template}
     with ExitStack() as stack:
-        servers = {
-            name: stack.enter_context(ProbedServer(template, folder / name, "queries"))
-            for name, template in templates.items()
-        }
+        servers = {}
+        for name in ("none", "never", "once"):
+            server = ProbedServer(empty_template, folder / name, "queries")
+            if name != "none":
+                server.furnish([(A_ROOM, 0)] * ROOMS)
+            servers[name] = stack.enter_context(server)
         pool = stack.enter_context(ThreadPoolExecutor())
         watched = {
             name: pool.submit(watch, server, name == "once") for name, server in servers.items()
@@ -96,7 +96,7 @@ def idle(
         return {name: future.result() for name, future in watched.items()}
 
 
-def test_a_thousand_assistants_that_nobody_visited_cost_nothing(
+def test_ten_thousand_assistants_that_nobody_visited_cost_nothing(
     idle: dict[str, Idle], sheet: Callable[[str], Sheet]
 ) -> None:
     paper = sheet(f"idle, {WINDOW_S:.0f} s, none")
@@ -105,7 +105,7 @@ def test_a_thousand_assistants_that_nobody_visited_cost_nothing(
     compare(sheet(f"idle, {WINDOW_S:.0f} s, {ASSISTANTS:,}"), idle["never"], idle["none"])
 
 
-def test_a_thousand_assistants_that_were_visited_and_left_cost_nothing(
+def test_ten_thousand_assistants_that_were_visited_and_left_cost_nothing(
     idle: dict[str, Idle], sheet: Callable[[str], Sheet]
 ) -> None:
     """They stand in rooms of ten: other assistants do not count as players."""

