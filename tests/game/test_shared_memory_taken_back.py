@@ -115,8 +115,6 @@ def test_whose_words_it_holds_counts_for_the_locks_of_tools(game, bruno, vera, a
     offered = []
     toolbox = game.service.toolbox
     ask = toolbox.permitted
-    toolbox.permitted = lambda context, specs: (
-        offered.append(context.authors) or ask(context, specs)
-    )
+    toolbox.permitted = lambda asked, specs: offered.append(asked.authors) or ask(asked, specs)
     asked_for(game, ann, "Vera", "can one cross the bridge at the mill?")
     assert bob.dbref in frozenset().union(*offered)
