@@ -85,7 +85,8 @@ class AssistantScript(
         for waiting in filter(None, (self.ndb.unread, self.ndb.backlog)):
             waiting.clear()
         if self.services:
-            self.services.memory_indices.drop(self)
+            self.let_go()
+            self.services.loaded.drop(self)
             if self.obj and self.services.semantic.was_used:
                 mark_for_deletion(self.obj.id)
         erase_vectors(self.id)  # in one query; with the log Django would load each
@@ -173,6 +174,7 @@ class AssistantScript(
             return 0
         finally:
             self.ndb.ticking = False
+            self.free_memory()
             if self.pk and self.ndb.tick_again:
                 self.ndb.tick_again = False
                 self.wake()
@@ -181,6 +183,12 @@ class AssistantScript(
         if turns == TURNS_A_TICK:
             self.wake()
         return turns
+
+    def free_memory(self) -> None:
+        """Let go of what was not used for longest, if memory holds too much."""
+        if self.pk:
+            self.services.loaded.note(self)
+        self.services.loaded.trim()
 
     def retry_later(self, error: StoreUnavailable | RunElsewhere) -> None:
         """Tick again after a pause, since the database or another process is busy."""
