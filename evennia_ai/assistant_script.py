@@ -174,7 +174,8 @@ class AssistantScript(
             return 0
         finally:
             self.ndb.ticking = False
-            self.free_memory()
+            if self.pk:
+                self.services.loaded.note(self)
             if self.pk and self.ndb.tick_again:
                 self.ndb.tick_again = False
                 self.wake()
@@ -183,12 +184,6 @@ class AssistantScript(
         if turns == TURNS_A_TICK:
             self.wake()
         return turns
-
-    def free_memory(self) -> None:
-        """Let go of what was not used for longest, if memory holds too much."""
-        if self.pk:
-            self.services.loaded.note(self)
-        self.services.loaded.trim()
 
     def retry_later(self, error: StoreUnavailable | RunElsewhere) -> None:
         """Tick again after a pause, since the database or another process is busy."""

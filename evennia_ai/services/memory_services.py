@@ -56,7 +56,7 @@ class MemoryServices:
         client: OpenAIClient,
         now: Callable[[], datetime],
     ) -> None:
-        self.loaded = settings.read("MEMORY_MB", LoadedMinds, MOST_MB)
+        self.loaded = settings.read("MEMORY_MB", partial(LoadedMinds, clock), MOST_MB)
         self._settings = settings
         self._client = client
         self._make_worker = partial(Worker, clock, call_from_thread, "evennia-ai-embedder")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Protocol
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.scheduling import Clock
 
 MOST_MB = 64
+AT_ONCE = 4  # minds that are let go without a pause: about 5 ms
+PAUSE_S = 0.1  # all may be busy: then a look at a thousand takes 3 ms
 
 
 class Mind(Protocol):
@@ -27,16 +31,18 @@ class Mind(Protocol):
 class LoadedMinds:
     """The minds in memory, the least recently used first.
 
-    A use is only noted: until the next `trim` nothing vanishes, so that code without a pause may
-    hold whatever it reads.
+    A use is only noted. If memory holds too much then, `trim` comes as a later call of the reactor:
+    code without a pause may hold whatever it reads.
     """
 
-    def __init__(self, most_mb: float = MOST_MB) -> None:
+    def __init__(self, clock: Clock, most_mb: float = MOST_MB) -> None:
         """Raise ConfigError unless ``most_mb`` is a number from 1."""
         if isinstance(most_mb, bool) or not isinstance(most_mb, int | float) or most_mb < 1:
             raise ConfigError(f"it must be a number of megabytes from 1, not {most_mb!r}.")
         self.most_bytes = int(most_mb * 1_000_000)
         self.nbytes = 0  # of all, as of their latest uses
+        self._clock = clock
+        self._planned = False
         self._sizes: dict[Mind, int] = {}
 
     def note(self, used: Mind) -> None:
@@ -45,6 +51,7 @@ class LoadedMinds:
         if used is not last:
             self._measure(last)
             self._measure(used)
+        self._plan(PAUSE_S)
 
     def drop(self, gone: Mind) -> None:
         """Note that a mind is not in memory any more."""
@@ -52,18 +59,22 @@ class LoadedMinds:
 
     def trim(self) -> None:
         """Let go of the least recently used until the rest fits, but not of the last used."""
+        self._planned = False
         last = next(reversed(self._sizes), None)
-        self._measure(last)
-        left, going = self.nbytes, []
-        for mind, size in self._sizes.items():
-            if left <= self.most_bytes:
-                break
-            if mind is not last and not mind.is_busy:
-                going.append(mind)
-                left -= size
+        idle = (mind for mind in self._sizes if mind is not last and not mind.is_busy)
+        going = list(islice(idle, AT_ONCE))
         for mind in going:
-            mind.let_go()
-            self.drop(mind)
+            if self.nbytes > self.most_bytes:
+                self.drop(mind)
+                mind.let_go()
+        if going:
+            self._plan(0)
+
+    def _plan(self, delay_s: float) -> None:
+        """Trim soon if memory holds too much."""
+        if self.nbytes > self.most_bytes and not self._planned:
+            self._planned = True
+            self._clock.callLater(delay_s, self.trim)
 
     def _measure(self, mind: Mind | None) -> None:
         """Put a mind, if any, at the end with its size of now."""

@@ -34,7 +34,7 @@ RECORDS = GAME / "bench.jsonl"
 ORDER = GAME / "bench.order"
 MODES = os.environ.get("BENCH_PROBE", "")
 BEAT_S = 0.005
-SOMEBODY = "#900"
+GUEST = "Ann"
 AWAKENED = 1_000
 TABLE = re.compile(r'(?:FROM|INTO|UPDATE|JOIN)\s+"?(\w+)"?', re.IGNORECASE)
 OURS = f"{Path(evennia_ai.__file__).parent}{os.sep}"
@@ -257,7 +257,10 @@ def hear_speech() -> dict[str, Any]:
 
 def memory() -> dict[str, Any]:
     """Return the resident memory of the process, and its CPU time since it began."""
-    return {"mb": resident_mb(), "cpu_s": cpu_seconds()}
+    from evennia_ai.assistant_script import AssistantScript
+
+    loaded = AssistantScript.shared_services.loaded
+    return {"mb": resident_mb(), "cpu_s": cpu_seconds(), "minds_mb": loaded.nbytes / 1e6}
 
 
 def remember() -> dict[str, Any]:
@@ -307,11 +310,16 @@ def remember_one(script: Any) -> Any:
 
 
 def awaken_one(script: Any) -> Any:
-    """Let an assistant hear a line and answer it; return a Deferred."""
+    """Let a player come, say a line and hear the answer; return a Deferred."""
+    from evennia.objects.models import ObjectDB
+
     from evennia_ai.messages import Heard
 
-    words = "What about the toll at the bridge?"
-    heard = Heard("say", SOMEBODY, "Ann", words, frozenset({SOMEBODY}), addressed=True)
+    guest = ObjectDB.objects.get(db_key=GUEST)
+    type(guest).has_account = property(lambda one: one is guest)  # without a client
+    guest.move_to(script.obj.location, quiet=True, move_hooks=False)
+    words = f"{script.obj.key}, what about the toll at the bridge?"
+    heard = Heard("say", guest.dbref, GUEST, words, frozenset({guest.dbref}), addressed=True)
     script.inbox.put(heard)
     return script.at_tick()
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.db import connection
+from pytest_django import DjangoDbBlocker
 
 from evennia_ai import models
+from evennia_ai.apps import prepare_sqlite
 from tests.bench.figures import Sheet
 from tests.bench.test_call_records import FACT, Teller, some_fact
-from tests.faults.own_database import IS_POSTGRESQL
+from tests.faults.own_database import IS_POSTGRESQL, on_own_database
 from tests.game import conftest as game_tier
 
 pytestmark = [pytest.mark.game, pytest.mark.timeout(3_000)]
@@ -32,6 +35,17 @@ IN_POSTGRESQL = """
     WHERE relkind = 'r' UNION SELECT relname, 1, pg_indexes_size(oid) FROM pg_class
     WHERE relkind = 'r'
 """
+
+
+@pytest.fixture
+def db(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path: Path
+) -> Generator[None]:
+    """Use a database of its own, with a game's settings."""
+    with django_db_blocker.unblock(), on_own_database(tmp_path):
+        prepare_sqlite(connection)
+        yield
+        game_tier.forget_everything()  # what is cached is of a database that is gone
 
 
 def sizes() -> Counter[tuple[str, bool]]:
@@ -64,5 +78,7 @@ def test_what_an_answered_line_adds(game: Any, sheet: Callable[[str], Sheet]) ->
         name = table.removeprefix("evennia_ai_") if table in ours else f"{table} (Evennia's)"
         paper.add(name, rows, "bytes a turn")
         paper.add("  its indices", indices, "bytes a turn")
+    messages = models.Message.objects.count() / models.Turn.objects.count()
+    paper.add("messages", messages, "a turn")
     paper.add("all", grown.total() / turns, "bytes a turn", MOST_BYTES)
     paper.check()

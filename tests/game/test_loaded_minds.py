@@ -55,12 +55,13 @@ TIME = re.compile(r"Time: [^\\]+")  # of the machine
 ALL = {"view", "journal", "profiles", "index"}
 
 
-def test_the_least_recently_used_minds_are_let_go_by_bytes(game, ann, three):
+def test_the_least_recently_used_minds_are_let_go_by_bytes(game, ann, mira, three):
     for one in three:
         one.journal.add(f"{one.key} likes the mare.")
         talk(game, ann, one.key)
     assert [loaded(one) for one in three] == [ALL] * 3
     minds, sizes = game.service.loaded, [one.assistant.nbytes for one in three]
+    minds.note(mira.assistant)
     assert minds.nbytes == sum(sizes)
     minds.most_bytes = sum(sizes[1:]) + sizes[0] // 2
     talk(game, ann, "Mira", "and the barrels?")
@@ -150,23 +151,23 @@ def test_records_that_a_game_reads_itself_count_too(game, three):
         one.journal.add("A mare is lame.")
         one.assistant.let_go()
     minds = game.service.loaded
-    minds.trim()
     minds.most_bytes = 0
     for one in three:
         one.journal.all()
     assert [loaded(one) for one in three] == [{"journal"}] * 3  # nothing vanishes in between
-    minds.trim()
+    game.run(1)
     assert [loaded(one) for one in three] == [set(), set(), {"journal"}]
 
 
 def test_indices_of_characters_and_of_scopes_share_the_budget(game, three):
-    minds = LoadedMinds()
+    minds = LoadedMinds(game.clock)
     cache = IndexCache(lambda: None, lambda scope: SharedEntryStore(scope, game.service.now), minds)
     guards, monks = (cache.of_scope(f"faction:{name}") for name in ("guards", "monks"))
     assert cache.of_scope("faction:guards") is guards
     guards.journal.load(game.service.slices.put)
     minds.most_bytes = -1
-    minds.trim()
+    minds.note(guards)
+    game.run(1)
     assert cache.of_scope("faction:guards") is guards
     assert cache.of_scope("faction:monks") is not monks
 
