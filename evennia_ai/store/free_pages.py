@@ -23,7 +23,7 @@ def give_back_pages() -> bool:
         return False
     with brief_transaction(), connection.cursor() as cursor:
         mode, free, all_pages = (
-            cursor.execute(f"PRAGMA {name}").fetchone()[0]
+            int(cursor.execute(f"PRAGMA {name}").fetchone()[0])
             for name in ("auto_vacuum", "freelist_count", "page_count")
         )
         spare = min(PAGES, free - int(KEPT * all_pages))

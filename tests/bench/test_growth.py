@@ -32,8 +32,9 @@ IN_SQLITE = """
 """
 IN_POSTGRESQL = """
     SELECT relname, 0, pg_total_relation_size(oid) - pg_indexes_size(oid) FROM pg_class
-    WHERE relkind = 'r' UNION SELECT relname, 1, pg_indexes_size(oid) FROM pg_class
-    WHERE relkind = 'r'
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+    UNION SELECT relname, 1, pg_indexes_size(oid) FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
 """
 
 
