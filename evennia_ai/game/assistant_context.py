@@ -54,7 +54,7 @@ from evennia_ai.store.turns import TableTurns
 
 GUESSED_OVERHEAD = 1_600  # tokens
 KEPT_REPORTS = 8
-MIND_BYTES = 10_000  # of an assistant beside its talk and what its character knows (measured)
+MIND_BYTES = 25_000  # of an assistant beside its talk and what its character knows (measured)
 RECENT_ENTRIES = 200
 PERSONA_AUTHORS = "ai_persona_authors"
 # What ``ndb`` keeps of what is stored.

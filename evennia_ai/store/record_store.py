@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evennia_ai.store.segments import Segments
 
 STEPS_AT_ONCE = 4
-RECORD_BYTES = 2_500  # of one record in memory, with what is derived from it (measured)
+RECORD_BYTES = 2_000  # of one record in memory, with what is derived from it (measured)
 
 
 class WatchedRecords:
