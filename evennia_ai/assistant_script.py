@@ -85,7 +85,8 @@ class AssistantScript(
         for waiting in filter(None, (self.ndb.unread, self.ndb.backlog)):
             waiting.clear()
         if self.services:
-            self.services.memory_indices.drop(self)
+            self.let_go()
+            self.services.loaded.drop(self)
             if self.obj and self.services.semantic.was_used:
                 mark_for_deletion(self.obj.id)
         erase_vectors(self.id)  # in one query; with the log Django would load each
@@ -174,6 +175,8 @@ class AssistantScript(
             return 0
         finally:
             self.ndb.ticking = False
+            if self.pk:
+                self.services.loaded.note(self)
             if self.pk and self.ndb.tick_again:
                 self.ndb.tick_again = False
                 self.wake()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -48,10 +48,12 @@ from evennia_ai.store.forget import STORES
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import by_builder, read_entries
 from evennia_ai.store.pending_acts import TablePendingActs
+from evennia_ai.store.record_store import RecordStore
 from evennia_ai.store.turns import TableTurns
 
 GUESSED_OVERHEAD = 1_600  # tokens
 KEPT_REPORTS = 8
+MIND_BYTES = 25_000  # of an assistant beside its talk and what its character knows (measured)
 RECENT_ENTRIES = 200
 PERSONA_AUTHORS = "ai_persona_authors"
 # What ``ndb`` keeps of what is stored.
@@ -91,7 +93,8 @@ class AssistantContextMixin(ScriptPart):
 
         def make() -> TableConversation:
             count = partial(count_message, count_text=self.count_text)
-            return TableConversation(self.id, self.services.now, count)
+            note_use = partial(self.services.loaded.note, self)
+            return TableConversation(self.id, self.services.now, count, note_use)
 
         return self.kept("conversation", make)
 
@@ -183,6 +186,32 @@ class AssistantContextMixin(ScriptPart):
         for name in OF_TABLES:
             setattr(self.ndb, name, None)
 
+    # --- as one of `store.loaded.Mind` --------------------------------------------------------
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how much memory its talk and what its character knows take."""
+        log = self.ndb.conversation
+        view = log.nbytes if log else 0
+        records = sum(store.nbytes for store in self._stores())
+        return MIND_BYTES + view + records + self.services.memory_indices.bytes_of(self)
+
+    @property
+    def is_busy(self) -> bool:
+        """Return True while a tick, a rebuild or a trial works with what memory holds."""
+        return bool(self.ndb.ticking or self.ndb.rebuilding or self.ndb.dry_running)
+
+    def let_go(self) -> None:
+        """Free what the database has too; the next use reads it again."""
+        self.services.memory_indices.drop(self)
+        for store in self._stores():
+            store.unload()
+
+    def _stores(self) -> Iterator[RecordStore]:
+        """Yield the stores of the character's records that were used."""
+        if self.obj:
+            yield from filter(None, map(self.obj.nattributes.get, STORES))
+
     def own_settings(self) -> dict[str, Any]:
         """Return the settings stored on this assistant itself."""
         stored = {attribute.key for attribute in self.attributes.all()}
@@ -224,6 +253,7 @@ class AssistantContextMixin(ScriptPart):
     def memories(self) -> RecallIndex | SharedSearch:
         """Return the search over its character's memories and those shared with it."""
         indices, shared = self.services.memory_indices, self.services.shared_memory
+        self.services.loaded.note(self)
         own: RecallIndex = indices.of_character(self)
         chosen = read_scopes(self.config.share_memory)
         if not chosen:

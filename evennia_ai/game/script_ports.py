@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a typeclass imports this module: without NumPy and the rest
     from evennia_ai.memory.index_cache import IndexCache
     from evennia_ai.store.conversation import TableConversation
     from evennia_ai.store.inbox import TableInbox
+    from evennia_ai.store.loaded import LoadedMinds
     from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
     from evennia_ai.store.overheard import OverheardQueue
     from evennia_ai.store.processes import SingleProcess
@@ -79,6 +80,8 @@ class GameServices(Services, Protocol):
     def lore(self) -> LoreRecords: ...
     @property
     def memory_indices(self) -> IndexCache: ...
+    @property
+    def loaded(self) -> LoadedMinds: ...
     @property
     def endpoints(self) -> EndpointRegistry: ...
     @property

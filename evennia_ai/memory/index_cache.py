@@ -1,43 +1,57 @@
-"""One LRU cache for search indices, one index a character or sharing scope."""
+"""The search indices in memory, one a character or sharing scope."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.ports import Embedder, RemoteEmbedder, Script
+from evennia_ai.store.loaded import LoadedMinds
 
-MOST_BYTES = 16_000_000  # of all indices; a thousand lines take 0.6 MB (measured)
+
+class ScopeIndex(RecallIndex):
+    """The index over what one sharing scope was told; it can be let go at any time."""
+
+    is_busy = False
+
+    def __init__(
+        self, entries: Any, embedder: Embedder | RemoteEmbedder | None, let_go: Callable[[], None]
+    ) -> None:
+        # Shared entries contain the names already, so `name_of` returns nothing.
+        super().__init__(entries, None, embedder, lambda _id: "")
+        self.let_go = let_go
 
 
 class IndexCache:
-    """Makes an index when it is first needed and drops the least recently used ones.
+    """Makes an index when it is first needed.
 
     ``embedder`` is called when an index is made; ``entries_of`` returns what a scope was told, by
-    the scope's name. The index in use stays, however large it is.
+    the scope's name. ``loaded`` lets indices of scopes go; assistants drop their own.
     """
 
     def __init__(
         self,
         embedder: Callable[[], Embedder | RemoteEmbedder | None],
         entries_of: Callable[[str], Any],
+        loaded: LoadedMinds,
     ) -> None:
         self._embedder = embedder
         self._entries_of = entries_of
-        self._indices: OrderedDict[int | str, RecallIndex] = OrderedDict()
-        self._sizes: dict[int | str, int] = {}  # in bytes, as of the latest use
-        self._nbytes = 0  # their sum
+        self._loaded = loaded
+        self._of_characters: dict[int, RecallIndex] = {}
+        self._of_scopes: dict[str, ScopeIndex] = {}
 
     def of_character(self, script: Script) -> RecallIndex:
         """Return an assistant's index, the same until it or the character's records are dropped."""
-        who, index = script.character, self._indices.get(script.id)
-        sources = who.journal, who.ai_profiles, script.conversation.lines
-        if index is not None and not index.reads(*sources):
-            self._drop(script.id)
-        return self._get(script.id, partial(self._make, script))
+        who, index = script.character, self._of_characters.get(script.id)
+        if index is None or not index.reads(
+            who.journal, who.ai_profiles, script.conversation.lines
+        ):
+            self._drop(script)
+            index = self._of_characters[script.id] = self._make(script)
+        return index
 
     def _make(self, script: Script) -> RecallIndex:
         character = script.character
@@ -52,47 +66,45 @@ class IndexCache:
 
     def of_scope(self, scope: str) -> RecallIndex:
         """Return the index over what one scope was told, for all who belong to it."""
-        return self._get(
-            scope,
-            # Shared entries contain the names already, so `name_of` returns nothing.
-            lambda: RecallIndex(self._entries_of(scope), None, self._embedder(), lambda _id: ""),
-        )
+        index = self._of_scopes.get(scope)
+        if index is None:
+            let_go = partial(self._drop_scope, scope)
+            index = ScopeIndex(self._entries_of(scope), self._embedder(), let_go)
+            self._of_scopes[scope] = index
+        self._loaded.note(index)
+        return index
+
+    def bytes_of(self, script: Script) -> int:
+        """Return about how much memory an assistant's index takes."""
+        index = self._of_characters.get(script.id)
+        return index.nbytes if index else 0
 
     def drop(self, script: Script) -> None:
         """Free the memory of an assistant's index and view; the next use loads them again."""
-        self._drop(script.id)
+        self._drop(script)
         script.conversation.unload_view()
 
     def renew(self, script: Script, seqs: Sequence[int]) -> None:
         """Let an index in memory read some lines again."""
-        index = self._indices.get(script.id)
+        index = self._of_characters.get(script.id)
         if index is not None:
             index.renew(seqs)
 
     def note(self, scopes: frozenset[str] | None, gone: Sequence[int], **_signal: Any) -> None:
         """Update scopes (None: all) after rows came; ``gone`` has the ids of deleted rows."""
-        for key, index in self._indices.items():
-            if isinstance(key, str) and (scopes is None or key in scopes):
+        for scope, index in self._of_scopes.items():
+            if scopes is None or scope in scopes:
                 index.journal.note(gone)
 
     def forget_lines(self, seqs: Sequence[int], **_signal: Any) -> None:
         """Remove the lines of deleted messages."""
-        for index in self._indices.values():
+        for index in self._of_characters.values():
             index.forget(seqs)
 
-    def _get(self, key: int | str, make: Callable[[], RecallIndex]) -> RecallIndex:
-        index = self._indices.get(key)
-        if index is None:
-            index = self._indices[key] = make()
-        self._indices.move_to_end(key)
-        self._nbytes += index.nbytes - self._sizes.get(key, 0)
-        self._sizes[key] = index.nbytes
-        while len(self._indices) > 1 and self._nbytes >= MOST_BYTES:
-            self._drop(next(iter(self._indices)))
-        return index
-
-    def _drop(self, key: int | str) -> None:
-        index = self._indices.pop(key, None)
+    def _drop(self, script: Script) -> None:
+        index = self._of_characters.pop(script.id, None)
         if index is not None:
-            self._nbytes -= self._sizes.pop(key)
             index.close()
+
+    def _drop_scope(self, scope: str) -> None:
+        self._of_scopes.pop(scope).close()

@@ -38,6 +38,7 @@ class Vectors:
 
     def __init__(self) -> None:
         self.dimensions = 0
+        self._rows = 0  # up to the last that ever had a vector
         self._blocks: list[Block] = []
         self._short: list[Floats] = []  # of the blocks that a first comparison has read
 
@@ -45,7 +46,7 @@ class Vectors:
     def nbytes(self) -> int:
         """Return the memory that the vectors take."""
         short = sum(block.nbytes for block in self._short)
-        return short + sum(block.numbers.nbytes + block.scale.nbytes for block in self._blocks)
+        return short + self._rows * (self.dimensions + 4)  # a block's rest is not in memory yet
 
     def check(self, vector: Bytes | None) -> None:
         """Raise ValueError if a vector does not have as many dimensions as the others."""
@@ -63,6 +64,7 @@ class Vectors:
                 self._blocks[number].scale[place] = 0.0
             return
         self.dimensions = len(vector)
+        self._rows = max(self._rows, row + 1)
         self._make_room(number + 1)
         self._blocks[number].numbers[place] = vector
         self._blocks[number].scale[place] = scale_of(vector)
@@ -78,6 +80,7 @@ class Vectors:
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
+        self._rows = min(self._rows, len(rows))
         blocks, self._blocks, self._short = self._blocks, [], []
         self._make_room(-(-len(rows) // BLOCK))
         for new, row in enumerate(rows.tolist()):

@@ -96,7 +96,7 @@ class AssistantService(Service):
             clock, settings, call_from_thread, models.client, self.now
         )
         self.semantic, self.long_term_sync = memory.long_term, memory.long_term_sync
-        self.recall_trouble = memory.recall_trouble
+        self.recall_trouble, self.loaded = memory.recall_trouble, memory.loaded
         self.memory_indices, self.shared_memory = memory.indices, memory.shared
         self.toolbox = settings.read("TOOLS", load_registry, ())
         self.lore = settings.read("LORE", LoreRecords, ())

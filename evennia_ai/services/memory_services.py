@@ -25,6 +25,7 @@ from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
 from evennia_ai.signals import assistant_slept
 from evennia_ai.store import rows, shared_entries
+from evennia_ai.store.loaded import MOST_MB, LoadedMinds
 
 
 class SharedMemory:
@@ -55,6 +56,7 @@ class MemoryServices:
         client: OpenAIClient,
         now: Callable[[], datetime],
     ) -> None:
+        self.loaded = settings.read("MEMORY_MB", partial(LoadedMinds, clock), MOST_MB)
         self._settings = settings
         self._client = client
         self._make_worker = partial(Worker, clock, call_from_thread, "evennia-ai-embedder")
@@ -69,7 +71,7 @@ class MemoryServices:
         self.long_term_sync = LongTermSync(clock, self.long_term)
         self.shared = SharedMemory()
         entries_of = partial(shared_entries.SharedEntryStore, now=now)
-        self.indices = IndexCache(lambda: self.embedder, entries_of)
+        self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded)
         shared_entries.changed.connect(self.indices.note)
         rows.messages_deleted.connect(self.indices.forget_lines)
         assistant_slept.connect(self._note_slept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
@@ -23,14 +22,13 @@ from evennia_ai.store.statements import insert
 Watcher = Callable[[Sequence[Message]], None]  # must not raise
 
 MESSAGE_BYTES = 1_250  # of one message in memory (measured)
-MOST_BYTES = 24_000_000  # of all views in memory
 
 
 class TableConversation:
     """The append-only conversation of one assistant.
 
     The view is read from the database at first use and updated with each write. ``count`` counts
-    the tokens of a message once, when it is stored.
+    the tokens of a message once, when it is stored. ``note_use`` is called when the view is used.
     """
 
     def __init__(
@@ -38,10 +36,12 @@ class TableConversation:
         assistant_id: int,
         now: Callable[[], datetime],
         count: Callable[[Message], int] = count_message,
+        note_use: Callable[[], object] = lambda: None,
     ) -> None:
         self.assistant_id = assistant_id
         self.now = now
         self.count = count
+        self.note_use = note_use
         self.amendments = TableAmendments(assistant_id, now)
         self.lines = TableLines(assistant_id, self.amendments)
         self.compactions = TableCompactions(assistant_id, now)
@@ -92,7 +92,7 @@ class TableConversation:
             messages = amend(stored, self.amendments.shown)
             self._view = View(record, messages, self.compactions.masked_upto(), self.count)
         view = self._view
-        loaded_views.note(self)
+        self.note_use()
         return view
 
     @property
@@ -116,7 +116,7 @@ class TableConversation:
         """Free the view's memory; the next use reads it again."""
         if self._view is not None:
             self._sizes, self._view = self._view.sizes, None
-        loaded_views.drop(self)
+        self.lines.refresh()
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
         """Store a compaction; returns it with its id. Messages that came meanwhile stay in view."""
@@ -153,36 +153,5 @@ class TableConversation:
     def forget_view(self) -> None:
         """Forget all that was read from the tables, since they changed."""
         self._view = self._sizes = None
-        loaded_views.drop(self)
         self.lines.refresh()
         self.amendments.forget()
-
-
-class LoadedViews:
-    """The conversations whose views are in memory, the least recently used first.
-
-    Their views together take at most `MOST_BYTES`, or are one.
-    """
-
-    def __init__(self) -> None:
-        self._loaded: OrderedDict[TableConversation, None] = OrderedDict()
-
-    def note(self, used: TableConversation) -> None:
-        """Note that a view is used; unload others if it is new and the memory is short."""
-        is_new = used not in self._loaded
-        self._loaded[used] = None
-        self._loaded.move_to_end(used)
-        if is_new:
-            left = MOST_BYTES - sum(one.nbytes for one in self._loaded)
-            for other in list(self._loaded)[:-1]:
-                if left >= 0:
-                    break
-                left += other.nbytes
-                other.unload_view()
-
-    def drop(self, unused: TableConversation) -> None:
-        """Note that a view is not in memory any more."""
-        self._loaded.pop(unused, None)
-
-
-loaded_views = LoadedViews()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from evennia_ai.store.segments import Segments
 
 STEPS_AT_ONCE = 4
+RECORD_BYTES = 2_000  # of one record in memory, with what is derived from it (measured)
 
 
 class WatchedRecords:
@@ -117,14 +118,29 @@ class RecordStore(WatchedRecords):
         """Do what belongs into the transaction that replaces records, or with None removes them."""
 
     def _follow(self, old: Record | None, new: Record | None) -> None:
+        if new and self._services:
+            self._services.loaded.note(self.obj.assistant)
         self.noticed(old, new)
         self.tell_watchers(old, new)
 
     def now(self) -> datetime:
         """Return the time in UTC, by the game's clock for stores."""
-        services = getattr(getattr(self.obj, "assistant", None), "services", None)
+        services = self._services
         at: datetime = services.now() if services else datetime.now(UTC)
         return at
+
+    @property
+    def _services(self) -> Any:
+        return getattr(getattr(self.obj, "assistant", None), "services", None)
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how much memory the records take."""
+        return len(self.segments) * RECORD_BYTES
+
+    def unload(self) -> None:
+        """Free the memory of the records; the next use reads them again."""
+        self.segments.reset()
 
     @property
     def is_loaded(self) -> bool:

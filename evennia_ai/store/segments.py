@@ -78,6 +78,10 @@ class Segments:
         for _ in self.load_steps():
             pass
 
+    def __len__(self) -> int:
+        """Return how many records are in memory."""
+        return len(self._numbers)
+
     @property
     def is_loaded(self) -> bool:
         """Return True once every record is in memory."""

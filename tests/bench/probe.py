@@ -17,6 +17,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ RECORDS = GAME / "bench.jsonl"
 ORDER = GAME / "bench.order"
 MODES = os.environ.get("BENCH_PROBE", "")
 BEAT_S = 0.005
+GUEST = "Ann"
+AWAKENED = 1_000
 TABLE = re.compile(r'(?:FROM|INTO|UPDATE|JOIN)\s+"?(\w+)"?', re.IGNORECASE)
 OURS = f"{Path(evennia_ai.__file__).parent}{os.sep}"
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
@@ -254,12 +257,32 @@ def hear_speech() -> dict[str, Any]:
 
 def memory() -> dict[str, Any]:
     """Return the resident memory of the process, and its CPU time since it began."""
-    return {"mb": resident_mb(), "cpu_s": cpu_seconds()}
+    from evennia_ai.assistant_script import AssistantScript
+
+    loaded = AssistantScript.shared_services.loaded
+    return {"mb": resident_mb(), "cpu_s": cpu_seconds(), "minds_mb": loaded.nbytes / 1e6}
 
 
 def remember() -> dict[str, Any]:
     """Begin to let every assistant build a prompt; "remembered" is written at the end."""
-    each = iter(assistants())
+    return one_by_one(remember_one, "remembered")
+
+
+def awaken() -> dict[str, Any]:
+    """Begin to let many assistants answer a line; "awakened" is written at the end."""
+    return one_by_one(awaken_one, "awakened", AWAKENED)
+
+
+def characters() -> dict[str, Any]:
+    """Load every character."""
+    from evennia.objects.models import ObjectDB
+
+    return {"characters": len(list(ObjectDB.objects.all()))}
+
+
+def one_by_one(work: Callable[[Any], Any], written: str, most: int | None = None) -> dict[str, Any]:
+    """Begin to do some work for one assistant after the other; write a record at its end."""
+    each = iter(assistants()[:most])
     began = cpu_seconds()
     mb: list[float] = []
 
@@ -267,9 +290,11 @@ def remember() -> dict[str, Any]:
         mb.append(resident_mb())
         script = next(each, None)
         if script is None:
-            write("remembered", mb=mb[-1], first_mb=mb[1], cpu_s=cpu_seconds() - began)
+            figures = {"mb": mb[-1], "first_mb": mb[1], "most_mb": max(mb)}
+            write(written, **figures, cpu_s=cpu_seconds() - began)
         else:
-            remember_one(script).addCallbacks(lambda _: reactor.callLater(0, then), failed)
+            done = work(script)
+            done.addCallbacks(lambda _: reactor.callLater(0, then), partial(failed, written))
 
     then()
     return {}
@@ -284,9 +309,24 @@ def remember_one(script: Any) -> Any:
     return ready.addCallback(lambda _: build_prompt(script, CONTEXT_TICK_EVENT, frozenset()))
 
 
-def failed(failure: Any) -> None:
+def awaken_one(script: Any) -> Any:
+    """Let a player come, say a line and hear the answer; return a Deferred."""
+    from evennia.objects.models import ObjectDB
+
+    from evennia_ai.messages import Heard
+
+    guest = ObjectDB.objects.get(db_key=GUEST)
+    type(guest).has_account = property(lambda one: one is guest)  # without a client
+    guest.move_to(script.obj.location, quiet=True, move_hooks=False)
+    words = f"{script.obj.key}, what about the toll at the bridge?"
+    heard = Heard("say", guest.dbref, GUEST, words, frozenset({guest.dbref}), addressed=True)
+    script.inbox.put(heard)
+    return script.at_tick()
+
+
+def failed(written: str, failure: Any) -> None:
     """Write an error for the test that waits."""
-    write("remembered", error=failure.getTraceback())
+    write(written, error=failure.getTraceback())
 
 
 def resident_mb() -> float:
@@ -307,6 +347,8 @@ ORDERS: dict[str, Callable[..., Any]] = {
         hear_speech,
         memory,
         remember,
+        awaken,
+        characters,
     )
 }
 

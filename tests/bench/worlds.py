@@ -148,6 +148,38 @@ print("MADE", models.Message.objects.count(), models.LineVector.objects.count())
 """
 
 
+# The same talk, all of it in view, for each assistant that has none yet.
+TALKS = """
+import datetime
+from django.db import connection
+from evennia.scripts.models import ScriptDB
+from evennia_ai import models
+from evennia_ai.messages import make_message
+from evennia_ai.store.rows import message_to_row
+at = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+had = models.Message.objects.values("assistant_id")
+new = ScriptDB.objects.filter(db_key="assistant").exclude(id__in=had)
+ids = sorted(new.values_list("id", flat=True))
+line = "Ann says: I came in by the north road, and the toll is up to {{number}} pennies again."
+whose = dict(speaker="#900", speaker_name="Ann", audience=["#900"], private=False)
+first = models.Message.objects.bulk_create(
+    message_to_row(ids[0], make_message("user", line.format(number=number), **whose), at)
+    for number in range({messages})
+)
+names = [field.column for field in models.Message._meta.concrete_fields]
+columns = ", ".join(one for one in names if one not in ("id", "assistant_id"))
+with connection.cursor() as cursor:
+    cursor.execute(
+        f"INSERT INTO evennia_ai_message (assistant_id, {{columns}}) "
+        f"SELECT s.id, {{columns}} "
+        "FROM scripts_scriptdb s, evennia_ai_message m "
+        "WHERE s.db_key = 'assistant' AND s.id > %s AND m.assistant_id = %s ORDER BY s.id, m.id",
+        [ids[0], ids[0]],
+    )
+print("MADE", models.Message.objects.count())
+"""
+
+
 def crowd(assistants: bool, count: int = ASSISTANTS, a_room: int = A_ROOM) -> str:
     """Return a snippet that makes many characters, ten to a room, with or without assistants."""
     persona = "You are one of the crowd." if assistants else ""
@@ -158,6 +190,11 @@ def gathering(player: str, count: int = GATHERED) -> str:
     """Return a snippet that puts many assistants and a player of the demo into one room."""
     move_in = MOVE_IN.format(player=player, room="Chamber 0")
     return crowd(assistants=True, count=count, a_room=count) + move_in
+
+
+def talks(messages: int) -> str:
+    """Return a snippet that gives each assistant without a log this many messages in view."""
+    return TALKS.format(messages=messages)
 
 
 def pairs(count: int, history: int, password: str) -> str:

@@ -6,11 +6,9 @@ import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.memory.remote_vectors import PAUSE_S
 from evennia_ai.store.journal import Journal
-from evennia_ai.store.shared_entries import SharedEntryStore
 from evennia_ai.tools.registry import load_registry
 from tests.game.profile_values import set_attribute
 from tests.scripted import call
@@ -107,27 +105,6 @@ def test_an_index_whose_journal_was_dropped_hears_of_nothing_any_more(game, ann,
     first._due.clear()
     set_attribute(mira.ai_profiles, ann.dbref, "trade", "cooper")
     assert not first._due
-
-
-def test_who_was_not_used_for_longest_makes_room(game, mira, monkeypatch):
-    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_BYTES", 0)
-    cache = IndexCache(lambda: None, None)
-    first = cache.of_character(mira.assistant)
-    assert cache.of_character(mira.assistant) is first
-    other = game.assistant("Otto", mira.location)
-    cache.of_character(other.assistant)
-    assert cache.of_character(mira.assistant) is not first
-    mira.journal.add("Whoever was put away hears of nothing.")
-    assert not first._due
-
-
-def test_characters_and_scopes_share_one_cache(game, mira, monkeypatch):
-    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_BYTES", 0)
-    cache = IndexCache(lambda: None, lambda scope: SharedEntryStore(scope, game.service.now))
-    first = cache.of_character(mira.assistant)
-    guards = cache.of_scope("faction:guards")
-    assert cache.of_scope("faction:guards") is guards
-    assert cache.of_character(mira.assistant) is not first
 
 
 class Endpoint:

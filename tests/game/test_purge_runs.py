@@ -7,6 +7,8 @@ from twisted.internet.defer import CancelledError
 from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai.config.table_retention import (
+    BY_TURN,
+    ROWS,
     Limit,
     limits_in_force,
 )
@@ -22,6 +24,8 @@ from evennia_ai.services.retention import (
 from evennia_ai.store import purge
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ALL, settle
+
+KEEP_ALL = {name: {} for name in ("calls", *BY_TURN)}
 
 log, keep, purged = scene.log, scene.keep, scene.purged
 
@@ -86,7 +90,7 @@ def test_where_the_database_stays_busy_a_daily_purge_goes_on_later(log, keep, ga
 
 def test_without_limits_nothing_is_asked_and_nothing_planned(service, game, mira):
     service.log_retention.stop()
-    service.log_retention.retention = limits_in_force({"calls": {"days": None}})
+    service.log_retention.retention = limits_in_force(KEEP_ALL)
     service.log_retention.start()
     planned = len(game.clock.getDelayedCalls())
     with CaptureQueriesContext(connection) as asked:
@@ -126,10 +130,11 @@ def test_a_wrong_setting_deletes_nothing_and_is_told(game, settings):
 
 
 def test_a_right_setting_is_used(game, settings):
-    settings.AI_ASSISTANT = {"RETENTION": {"Message": {"days": 365, "rows": 50_000}}}
+    settings.AI_ASSISTANT = {"RETENTION": {"Message": {"days": 365, "rows": 9_000}}}
     service = AssistantService(clock=game.clock, environ={})
     assert service.log_retention.retention == {
         "CallRecord": Limit(14),
-        "Message": Limit(365, 50_000),
+        "Message": Limit(365, 9_000),
+        **dict.fromkeys(BY_TURN[1:], Limit(rows=ROWS)),
     }
     assert service.complaints == []

@@ -5,14 +5,12 @@ from itertools import pairwise
 import pytest
 from django.db import OperationalError
 
-from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.messages import EXCUSE, make_message
 from evennia_ai.models import LineVector, Message
 from evennia_ai.store import lines as line_store
-from evennia_ai.store.conversation import MESSAGE_BYTES
 from evennia_ai.store.lines import KEPT
 from tests.game import recalled_lines_scene as scene
-from tests.game.recalled_lines_scene import ANN, BOB, BOTH, Counting, heard, said
+from tests.game.recalled_lines_scene import ANN, BOB, BOTH, heard, said
 
 pytestmark = pytest.mark.engine
 
@@ -140,37 +138,6 @@ def test_lines_keep_their_order_whatever_came_between(mind):
     beside = mind.index.companions([seqs[3]], BOTH)[seqs[3]]
     assert [line["seq"] for line in beside] == [seqs[2], seqs[4]]
     assert all(a["timestamp"] <= b["timestamp"] for a, b in pairwise(beside))
-
-
-def test_the_least_recently_used_indices_are_dropped_by_bytes(game, mira, monkeypatch):
-    cache, scripts = IndexCache(Counting, None), [mira.assistant]
-    scripts += [game.assistant(name, mira.location).assistant for name in ("Otto", "Vera")]
-
-    def use(script):
-        script.conversation.append([heard(f"goose {n}") for n in range(30)])
-        cache.of_character(script).prepare(game.service)
-        game.run()
-        return cache.of_character(script)
-
-    first, second = use(scripts[0]), use(scripts[1])
-    assert first.nbytes > 30 * 64
-    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_BYTES", 2.7 * first.nbytes)
-    cache.of_character(scripts[0])
-    use(scripts[2])
-    assert cache.of_character(scripts[0]) is first
-    assert cache.of_character(scripts[1]) is not second
-
-
-def test_the_least_recently_used_views_are_unloaded_by_bytes(game, mira, monkeypatch):
-    scripts = [mira.assistant]
-    scripts += [game.assistant(name, mira.location).assistant for name in ("Otto", "Vera")]
-    logs = [script.conversation for script in scripts]
-    for log in logs:
-        log.append([heard(f"goose {n}") for n in range(30)])
-    monkeypatch.setattr("evennia_ai.store.conversation.MOST_BYTES", 2.5 * 30 * MESSAGE_BYTES)
-    sizes = [len(log.view()) for log in (logs[0], logs[1], logs[0], logs[2])]
-    assert [log.nbytes > 0 for log in logs] == [True, False, True]
-    assert sizes == [30] * 4 and len(logs[1].view()) == 30
 
 
 def test_the_sizes_of_an_unloaded_view_grow_with_the_log(mind, django_assert_num_queries):
