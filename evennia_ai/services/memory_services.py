@@ -25,6 +25,7 @@ from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
 from evennia_ai.signals import assistant_slept
 from evennia_ai.store import rows, shared_entries
+from evennia_ai.store.server_settings import game_name
 
 
 class SharedMemory:
@@ -61,7 +62,7 @@ class MemoryServices:
 
         def make_long_term(raw: Any) -> LongTermMemory:
             game = read_settings(raw, Path(django_settings.GAME_DIR))
-            return LongTermMemory(clock, call_from_thread, game, self._local_embedder)
+            return LongTermMemory(clock, call_from_thread, game, self._local_embedder, game_name)
 
         chosen = game_setting("EMBEDDER", embedders.DEFAULT)
         self.recall_trouble = EMBEDDINGS.advice if chosen == embedders.DEFAULT else ""
