@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.ports import Embedder, RemoteEmbedder, Script
 
@@ -17,16 +18,19 @@ class IndexCache:
     """Makes an index when it is first needed and drops the least recently used ones.
 
     ``embedder`` is called when an index is made; ``entries_of`` returns what a scope was told, by
-    the scope's name. The index in use stays, however large it is.
+    the scope's name; ``old_lines`` makes what finds the older lines of long logs. The index in use
+    stays, however large it is.
     """
 
     def __init__(
         self,
         embedder: Callable[[], Embedder | RemoteEmbedder | None],
         entries_of: Callable[[str], Any],
+        old_lines: Callable[..., OldLines] | None = None,
     ) -> None:
         self._embedder = embedder
         self._entries_of = entries_of
+        self._old_lines = old_lines
         self._indices: OrderedDict[int | str, RecallIndex] = OrderedDict()
         self._sizes: dict[int | str, int] = {}  # in bytes, as of the latest use
         self._nbytes = 0  # their sum
@@ -40,14 +44,14 @@ class IndexCache:
         return self._get(script.id, partial(self._make, script))
 
     def _make(self, script: Script) -> RecallIndex:
-        character = script.character
+        character, embedder = script.character, self._embedder()
+        log = script.conversation.lines, script.character_name
+        old = None
+        if self._old_lines is not None and embedder is not None:
+            old = self._old_lines(script.id, *log, embedder)
+        name_of = partial(script.services.world.name_of, character)
         return RecallIndex(
-            character.journal,
-            character.ai_profiles,
-            self._embedder(),
-            partial(script.services.world.name_of, character),
-            script.conversation.lines,
-            script.character_name,
+            character.journal, character.ai_profiles, embedder, name_of, *log, old=old
         )
 
     def of_scope(self, scope: str) -> RecallIndex:
