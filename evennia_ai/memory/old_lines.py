@@ -7,14 +7,13 @@ the next search. So a long log takes no more memory than a short one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.db import Error
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.errors import MemoryUnavailable
+from evennia_ai.errors import MemoryUnavailable, StoreUnavailable
 from evennia_ai.memory.index import MemoryIndex, answers_at_once, readable
 from evennia_ai.memory.lexical import number_of, numbered
 from evennia_ai.memory.logged_lines import LoggedLines
@@ -22,22 +21,27 @@ from evennia_ai.memory.vectors import pack
 from evennia_ai.messages import Audience
 from evennia_ai.policy.lines import line_id, read_line
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE
 from evennia_ai.policy.retrieval.weights import Offered
-from evennia_ai.ports import Embedder, Lines, RemoteEmbedder, Services
+from evennia_ai.ports import (
+    Embedder,
+    LineQuery,
+    Lines,
+    LineTable,
+    OldLine,
+    RemoteEmbedder,
+    Services,
+    TableState,
+)
 from evennia_ai.scheduling import Steps, pause
-from evennia_ai.store.old_lines import OldLine, OldLineTable, Question, State
 
 log = Logger()
 
 MOST_IN_MEMORY = 100_000  # messages of a log that is searched in memory
 NEWEST = 5_000  # messages of a longer log that stay in memory
 AT_ONCE = 40  # lines that join the index without a pause: 2 ms
-NEAR = 2  # lines on both sides whose scores count for one
-WHOLE = 8  # of the best lines, all that may belong to them are read
 SEARCH_S, STORE_S, BUILD_S = 3.0, 30.0, 7_200.0
 TIME, NUMBER, QUESTION = 256, 512, 1_024  # beside the signs of an exchange, in one number
-FAILED = (Error, MemoryUnavailable)
+FAILED = (StoreUnavailable, MemoryUnavailable)
 NOT_SEARCHED = (
     "evennia_ai: the database cannot search the long log of {name} ({error}); it is searched in "
     "memory. It needs the extension pgvector: a superuser of PostgreSQL runs 'CREATE EXTENSION "
@@ -58,7 +62,7 @@ class OldLines:
 
     def __init__(  # noqa: PLR0913  # what one log is
         self,
-        table: OldLineTable,
+        table: LineTable,
         lines: Lines,
         own_name: str,
         embedder: Embedder | RemoteEmbedder,
@@ -76,23 +80,24 @@ class OldLines:
         self._reader = LoggedLines(lines, own_name, embedder)
         self._search, self._build = search, build
         self._brought: set[str] = set()
+        self._asked: LineQuery | None = None  # what the brought lines fit
 
     @inlineCallbacks
     def open(self, services: Services) -> Steps[int]:
         """Fire with `upto`; older lines that are missing in the table are added from now on."""
         try:
-            state = yield self._search(lambda: self._table.open(*self._sizes), SEARCH_S)
+            state = yield self._search(lambda: self._table.open(*self._sizes), STORE_S)
         except FAILED as error:
             log.warn(NOT_SEARCHED, name=self._name, error=str(error).strip().split("\n")[0])
-            state = State()
+            state = TableState()
         self.upto = state.searched
         if state.wanted > state.searched or state.gaps:
             adding = self._add_missing(services, state)
             adding.addErrback(lambda failure: log.failure("older lines stay out", failure))
-        return state.searched
+        return self.upto
 
     @inlineCallbacks
-    def bring(  # noqa: PLR0913  # those of a search
+    def bring(
         self,
         services: Services,
         index: MemoryIndex,
@@ -105,32 +110,28 @@ class OldLines:
         wanted, vector, _now = index.understand(query, audience, vector=vector, upto=upto)
         if vector is None:
             return
-        question = Question(
+        asked = LineQuery(
             vector.tolist(),
             [signed(number_of(word)) for word in wanted.words],
             (index.weights.meaning, index.weights.words),
             audience or frozenset(),
             upto,
         )
+        if asked == self._asked:
+            return
         try:
-            found = yield self._search(lambda: self._table.find(question, NEAR, NEAR), SEARCH_S)
-            yield self._join(services, index, found)
-            ranked = index.search(query, WHOLE, audience, vector=vector, upto=upto)
-            best = [int(name.partition(":")[2]) for name, _ in ranked if name in self._brought]
-            beside = yield self._search(
-                lambda: self._table.around(question, best, BEFORE, AFTER), SEARCH_S
-            )
+            found = yield self._search(lambda: self._table.find(asked), SEARCH_S)
         except FAILED as error:
             log.warn("{name}: cannot search older lines ({error})", name=self._name, error=error)
             return
-        yield self._join(services, index, found, beside)
+        yield self._join(services, index, {line_id(line.seq): line for line in found})
+        self._asked = asked
 
     @inlineCallbacks
     def _join(
-        self, services: Services, index: MemoryIndex, *found: Sequence[OldLine]
+        self, services: Services, index: MemoryIndex, lines: Mapping[str, OldLine]
     ) -> Steps[None]:
         """Let these lines, and no other older ones, stand in the index."""
-        lines = {line_id(line.seq): line for some in found for line in some}
         for name in self._brought - lines.keys():
             index.remove(name)
         self._brought &= lines.keys()
@@ -148,7 +149,7 @@ class OldLines:
         self._brought.discard(name)
 
     @inlineCallbacks
-    def _add_missing(self, services: Services, state: State) -> Steps[None]:
+    def _add_missing(self, services: Services, state: TableState) -> Steps[None]:
         """Add lines to the table in the order of the log, then build its indices."""
         reader = self._reader
         gaps = [line for m in reader.lines.read(state.gaps) if (line := read_line(m, self._name))]
@@ -195,23 +196,11 @@ def as_row(line: Record, packed: bytes) -> OldLine:
 
 def offered(line: OldLine) -> Offered:
     """Return the signs of a line's text from its row."""
-    kinds = (bool(line.signs & kind) for kind in (TIME, NUMBER, QUESTION))
-    return Offered([word & 0xFFFFFFFF for word in line.words], *kinds, line.signs & 0xFF)
+    words, signs = [word & 0xFFFFFFFF for word in line.words], line.signs
+    kinds = (bool(signs & TIME), bool(signs & NUMBER), bool(signs & QUESTION))
+    return Offered(words, *kinds, signs & 0xFF)
 
 
 def signed(number: int) -> int:
     """Return a word's number as the database has it: an integer of four bytes."""
     return number - (1 << 32) if number >> 31 else number
-
-
-def long_logs(search: Run, build: Run) -> Callable[..., OldLines]:
-    """Return a function that makes the `OldLines` of a log, by the arguments of their table."""
-
-    def make(
-        assistant_id: int, lines: Lines, own_name: str, embedder: Embedder | RemoteEmbedder
-    ) -> OldLines:
-        made_by = f"{embedder.dimensions}:{embedder.name}"
-        table = OldLineTable(assistant_id, made_by, embedder.dimensions)
-        return OldLines(table, lines, own_name, embedder, search, build)
-
-    return make

@@ -48,7 +48,7 @@ class Found:
 class RecallIndex:
     """The search index of one character or, without profiles and lines, of one sharing scope."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what it is over
         self,
         journal: Any,
         profiles: Any,

@@ -25,6 +25,10 @@ from evennia_ai.ports.models import HeardLine as HeardLine
 from evennia_ai.ports.models import LLMClient as LLMClient
 from evennia_ai.ports.models import LLMRequest as LLMRequest
 from evennia_ai.ports.models import Scene as Scene
+from evennia_ai.ports.old_lines import LineQuery as LineQuery
+from evennia_ai.ports.old_lines import LineTable as LineTable
+from evennia_ai.ports.old_lines import OldLine as OldLine
+from evennia_ai.ports.old_lines import TableState as TableState
 from evennia_ai.ports.records import DayPlan as DayPlan
 from evennia_ai.ports.records import EntityProfiles as EntityProfiles
 from evennia_ai.ports.records import Goals as Goals

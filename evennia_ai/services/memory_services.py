@@ -18,15 +18,15 @@ from evennia_ai.memory import embedders
 from evennia_ai.memory.extras import EMBEDDINGS
 from evennia_ai.memory.index import answers_at_once
 from evennia_ai.memory.index_cache import IndexCache
-from evennia_ai.memory.old_lines import OldLines, long_logs
+from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
 from evennia_ai.memory.worker import Worker
-from evennia_ai.ports import Character, Embedder, RemoteEmbedder
+from evennia_ai.ports import Character, Embedder, Lines, RemoteEmbedder
 from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
 from evennia_ai.signals import assistant_slept
 from evennia_ai.store import rows, shared_entries
-from evennia_ai.store.old_lines import close_connection, is_possible
+from evennia_ai.store.old_lines import OldLineTable, close_connection, is_possible
 from evennia_ai.store.server_settings import game_name
 
 
@@ -107,7 +107,15 @@ class MemoryServices:
         if not wanted or not is_possible():
             return None
         search, build = (thread.submit for thread in self._threads)
-        return long_logs(search, build)
+
+        def make(
+            assistant_id: int, lines: Lines, own_name: str, embedder: Embedder | RemoteEmbedder
+        ) -> OldLines:
+            made_by = f"{embedder.dimensions}:{embedder.name}"
+            table = OldLineTable(assistant_id, made_by, embedder.dimensions)
+            return OldLines(table, lines, own_name, embedder, search, build)
+
+        return make
 
     def _local_embedder(self) -> Embedder:
         """Return the embedder for long-term memory, which must not wait for an endpoint."""

@@ -2,28 +2,32 @@
 
 Each such log has a table of its own, made when it is first needed, with the extension pgvector. A
 row goes with the line's vector, by a foreign key: whatever forgets, hides or edits a line deletes
-its vector. Everything here but `drop_tables` runs in a thread, by SQL alone, and may raise Django's
-database errors.
+its vector. Everything here but `drop_tables` runs in a thread, by SQL alone, and may raise
+StoreUnavailable.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
-from django.db import Error, connection, transaction
+from django.db import connection, transaction
 
-from evennia_ai.store.reactor_connection import drop_if_lost
+from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE
+from evennia_ai.ports import LineQuery, OldLine, TableState
+from evennia_ai.store.brief_transaction import store_errors
 
 PREFIX = "evennia_ai_old_lines"
 MOST_DIMENSIONS = 4_000  # of vectors in such an index
-NEAREST, CANDIDATES = 64, 48  # by meaning; in all
+NEAREST, CANDIDATES = 64, 32  # by meaning; in all
+WHOLE = 8  # of the best ones, all that may belong to them is read
+NEAR = 2  # lines on both sides whose scores count for one
 MOST_WITH_WORD = 1_000  # rows that are read for the rare words of a query
 SEARCHED = {
-    "hnsw.ef_search": "100",
+    "hnsw.ef_search": "400",
     "hnsw.iterative_scan": "strict_order",
     "jit": "off",
     "statement_timeout": "3000",
@@ -69,41 +73,6 @@ JOIN evennia_ai_linevector v USING (message_id) ORDER BY message_id
 """
 
 
-class OldLine(NamedTuple):
-    """A line as it is stored: ``words`` are numbers, ``signs`` the rest of what its text shows."""
-
-    seq: int
-    at: float  # in unix seconds
-    speaker: str
-    audience: list[str] | None
-    words: Sequence[int]
-    signs: int
-    packed: bytes
-
-
-class Question(NamedTuple):
-    """What is searched: words as numbers, the weights of meaning and words, and for whom."""
-
-    vector: Sequence[float]
-    words: Collection[int]
-    weights: tuple[float, float]
-    audience: Collection[str]  # empty: public lines only
-    upto: int | None  # the last message
-
-
-class State(NamedTuple):
-    """How far the table goes, by message; 0 is nothing.
-
-    ``wanted`` is the last message that should be in it, ``stored`` the last that is, ``searched``
-    the same once it can be searched. ``gaps`` are amended messages that are not in it.
-    """
-
-    wanted: int = 0
-    stored: int = 0
-    searched: int = 0
-    gaps: tuple[int, ...] = ()
-
-
 class OldLineTable:
     """The table of one assistant and one embedder, whose name is ``made_by``."""
 
@@ -113,13 +82,13 @@ class OldLineTable:
         self._dimensions = dimensions
         self._name = f"{PREFIX}_{assistant_id}_{crc32(made_by.encode()):08x}"
 
-    def open(self, most: int, newest: int) -> State:
+    def open(self, most: int, newest: int) -> TableState:
         """Make the table, if the log has more than ``most`` messages, and return its state.
 
         It is for all but the ``newest`` messages. Tables of other embedders are dropped.
         """
         if self._nth(most) is None or self._dimensions > MOST_DIMENSIONS:
-            return State()
+            return TableState()
         with transaction.atomic():
             self._run("CREATE EXTENSION IF NOT EXISTS vector")
             drop_tables(self.assistant_id, but=self._name)
@@ -128,10 +97,10 @@ class OldLineTable:
         indexed = self._run("SELECT 1 FROM pg_indexes WHERE indexname = %s", [f"{self._name}_near"])
         gaps = self._run(
             "SELECT DISTINCT seq FROM evennia_ai_amendment WHERE assistant_id = %s AND seq <= %s "
-            "AND seq NOT IN (SELECT message_id FROM {table})",
+            "AND NOT EXISTS (SELECT FROM {table} WHERE message_id = seq)",
             [self.assistant_id, last or 0],
         )
-        return State(
+        return TableState(
             wanted=self._nth(newest) or 0,
             stored=last or 0,
             searched=(last or 0) if indexed else 0,
@@ -155,11 +124,8 @@ class OldLineTable:
             for statement in INDEXES:
                 self._run(statement)
 
-    def find(self, question: Question, before: int, after: int) -> list[OldLine]:
-        """Return the lines nearest to a question, each with those around it, in order of the log.
-
-        ``before`` and ``after`` are how many around each that the audience may know.
-        """
+    def find(self, question: LineQuery) -> list[OldLine]:
+        """Return the lines nearest to a question, each with those around it."""
         rare, having = self._rare(question.words)
         weights = self._weights(question.words)
         with transaction.atomic():
@@ -175,22 +141,18 @@ class OldLineTable:
             }
             limits = {"near": NEAREST, "most": MOST_WITH_WORD, "limit": CANDIDATES}
             seen = seen_clause(question)
-            found = self._run(FIND, parameters, seen=seen, having=having, **limits)
-            return self._read(question, [seq for (seq,) in found], before, after)
-
-    def around(
-        self, question: Question, seqs: Collection[int], before: int, after: int
-    ) -> list[OldLine]:
-        """Return lines with those around them, as `find` does."""
-        return self._read(question, seqs, before, after)
+            rows = self._run(FIND, parameters, seen=seen, having=having, **limits)
+            found = [seq for (seq,) in rows]
+            best = self._read(question, found[:WHOLE], BEFORE, AFTER)
+            return best + self._read(question, found[WHOLE:], NEAR, NEAR)
 
     def _read(
-        self, question: Question, seqs: Collection[int], before: int, after: int
+        self, question: LineQuery, seqs: Collection[int], before: int, after: int
     ) -> list[OldLine]:
         parameters = {**seen_by(question), "ids": list(seqs)}
         sizes = {"before": before, "after": after}
         rows = self._run(READ, parameters, seen=seen_clause(question), **sizes)
-        return [OldLine(*row[:-1], bytes(row[-1])) for row in rows]
+        return [OldLine(*row)._replace(packed=bytes(row[-1])) for row in rows]
 
     def _rare(self, words: Collection[int]) -> tuple[list[int], str]:
         """Return the rare words of a query, of which a line has one; or two that it has both."""
@@ -251,18 +213,14 @@ class OldLineTable:
     def _run(self, statement: str, parameters: Any = (), **parts: Any) -> list[Any]:
         """Run a statement; return its rows, empty if it has none."""
         parts |= {"table": self._name, "dimensions": self._dimensions}
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(statement.format(**parts), parameters)
-                return list(cursor.fetchall()) if cursor.description else []
-        except Error:
-            drop_if_lost(connection)
-            raise
+        with store_errors("searched"), connection.cursor() as cursor:
+            cursor.execute(statement.format(**parts), parameters)
+            return list(cursor.fetchall()) if cursor.description else []
 
 
 def is_possible() -> bool:
     """Return True if the game's database may have the extension."""
-    return connection.vendor == "postgresql"
+    return str(connection.vendor) == "postgresql"
 
 
 def close_connection() -> None:
@@ -275,7 +233,7 @@ def as_text(line: OldLine) -> str:
     return str([byte - 256 if byte > 127 else byte for byte in line.packed])
 
 
-def seen_clause(question: Question) -> str:
+def seen_clause(question: LineQuery) -> str:
     """Return the condition for the lines that the audience may know, up to a message (P9)."""
     known = "audience IS NULL"
     if question.audience:
@@ -283,7 +241,7 @@ def seen_clause(question: Question) -> str:
     return known if question.upto is None else f"{known} AND message_id <= %(upto)s"
 
 
-def seen_by(question: Question) -> dict[str, Any]:
+def seen_by(question: LineQuery) -> dict[str, Any]:
     """Return the parameters of `seen_clause`."""
     return {"audience": list(question.audience), "upto": question.upto}
 

@@ -3,11 +3,12 @@
 from functools import partial
 
 import pytest
-from django.db import Error, ProgrammingError, connection
+from django.db import connection
 from twisted.internet.defer import maybeDeferred
 from twisted.logger import globalLogPublisher
 
 from evennia_ai import models
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.policy.amendments import EDITED, HIDDEN
@@ -213,7 +214,7 @@ def test_without_the_extension_memory_is_searched_and_the_admin_is_told(mind, ca
     globalLogPublisher.addObserver(told.append)
 
     def refuse(call, _seconds):
-        return maybeDeferred(partial(raise_, ProgrammingError("permission denied")))
+        return maybeDeferred(partial(raise_, StoreUnavailable("permission denied")))
 
     mind.restart(run=refuse)
     assert "day 11." in mind.found("Where does the key of day 11 hang?")[0]
@@ -223,7 +224,9 @@ def test_without_the_extension_memory_is_searched_and_the_admin_is_told(mind, ca
 
 
 def test_a_search_that_fails_leaves_what_memory_holds(mind, seqs):
-    mind.old._search = lambda call, _seconds: maybeDeferred(partial(raise_, Error("gone")))
+    mind.old._search = lambda call, _seconds: maybeDeferred(
+        partial(raise_, StoreUnavailable("gone"))
+    )
     assert "day 49." in "".join(mind.found("the salt of day 49"))
 
 
