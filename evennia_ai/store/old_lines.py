@@ -207,8 +207,10 @@ class OldLineTable:
 
     def _set(self, settings: Mapping[str, str]) -> None:
         """Change settings until the end of the transaction."""
-        for name, value in settings.items():
-            self._run("SELECT set_config(%s, %s, true)", [name, value])
+        self._run(
+            "SELECT set_config(name, value, true) FROM unnest(%s, %s) AS new (name, value)",
+            [list(settings), list(settings.values())],
+        )
 
     def _run(self, statement: str, parameters: Any = (), **parts: Any) -> list[Any]:
         """Run a statement; return its rows, empty if it has none."""
