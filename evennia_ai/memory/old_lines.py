@@ -38,7 +38,7 @@ log = Logger()
 
 MOST_IN_MEMORY = 100_000  # messages of a log that is searched in memory
 NEWEST = 5_000  # messages of a longer log that stay in memory
-AT_ONCE = 40  # lines that join the index without a pause: 2 ms
+AT_ONCE = 20  # lines that join the index without a pause
 SEARCH_S, STORE_S, BUILD_S = 3.0, 30.0, 7_200.0
 TIME, NUMBER, QUESTION = 256, 512, 1_024  # beside the signs of an exchange, in one number
 FAILED = (StoreUnavailable, MemoryUnavailable)

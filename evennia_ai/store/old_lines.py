@@ -27,7 +27,7 @@ WHOLE = 8  # of the best ones, all that may belong to them is read
 NEAR = 2  # lines on both sides whose scores count for one
 MOST_WITH_WORD = 1_000  # rows that are read for the rare words of a query
 SEARCHED = {
-    "hnsw.ef_search": "400",
+    "hnsw.ef_search": "1000",
     "hnsw.iterative_scan": "strict_order",
     "jit": "off",
     "statement_timeout": "3000",

@@ -19,7 +19,7 @@ from evennia_ai import models
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.old_lines import AT_ONCE, NEWEST, OldLines, as_row
-from evennia_ai.memory.vectors import pack
+from evennia_ai.memory.vectors import pack, to_bytes, unit
 from evennia_ai.ports import LineQuery
 from evennia_ai.store.old_lines import SEARCHED, OldLineTable, seen_by, seen_clause
 from tests.bench import public_talks, retrieving
@@ -79,8 +79,10 @@ def stored(size: int, texts: list[str], embedder: Any) -> tuple[OldLineTable, np
     vectors = np.empty((size, embedder.dimensions), dtype=np.float32)
     for first in range(0, size, BATCH):
         some = range(first, min(first + BATCH, size))
-        vectors[some.start : some.stop] = embedder.embed(texts[some.start : some.stop])
-        packed = {n + 1: pack(vectors[n]) for n in some}
+        made = embedder.embed(texts[some.start : some.stop])
+        packed = {n + 1: pack(vector) for n, vector in zip(some, made, strict=True)}
+        for n in some:  # as they are stored
+            vectors[n] = unit(to_bytes(packed[n + 1]))
         models.LineVector.objects.bulk_create(
             models.LineVector(pk=seq, embedder="e", packed=value) for seq, value in packed.items()
         )
