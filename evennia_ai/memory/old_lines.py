@@ -85,7 +85,10 @@ class OldLines:
     @inlineCallbacks
     def open(self, services: Services) -> Steps[int]:
         """Fire with `upto`; older lines that are missing in the table are added from now on."""
+        self.upto = 0
         try:
+            if not self._table.may_be_long(self._sizes[0]):
+                return 0
             state = yield self._search(lambda: self._table.open(*self._sizes), STORE_S)
         except FAILED as error:
             log.warn(NOT_SEARCHED, name=self._name, error=str(error).strip().split("\n")[0])

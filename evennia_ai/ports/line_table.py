@@ -42,11 +42,12 @@ class TableState(NamedTuple):
 
 
 class LineTable(Protocol):
-    """The older lines of one log, for one embedder; every call belongs into a thread.
+    """The older lines of one log, for one embedder; all but the first belong into a thread.
 
     Each raises StoreUnavailable.
     """
 
+    def may_be_long(self, most: int) -> bool: ...  # more messages than that
     def open(self, most: int, newest: int) -> TableState: ...
     def store(self, lines: Iterable[OldLine]) -> None: ...
     def build(self) -> None: ...

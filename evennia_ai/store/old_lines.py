@@ -2,8 +2,8 @@
 
 Each such log has a table of its own, made when it is first needed, with the extension pgvector. A
 row goes with the line's vector, by a foreign key: whatever forgets, hides or edits a line deletes
-its vector. Everything here but `drop_tables` runs in a thread, by SQL alone, and may raise
-StoreUnavailable.
+its vector. Everything here but `drop_tables` and `may_be_long` runs in a thread, by SQL alone, and
+may raise StoreUnavailable.
 """
 
 from __future__ import annotations
@@ -81,6 +81,14 @@ class OldLineTable:
         self._made_by = made_by
         self._dimensions = dimensions
         self._name = f"{PREFIX}_{assistant_id}_{crc32(made_by.encode()):08x}"
+
+    def may_be_long(self, most: int) -> bool:
+        """Return False if the log has no more messages than that, by their numbers; at once."""
+        ((first, last),) = self._run(
+            "SELECT min(id), max(id) FROM evennia_ai_message WHERE assistant_id = %s",
+            [self.assistant_id],
+        )
+        return first is not None and bool(last - first >= most)
 
     def open(self, most: int, newest: int) -> TableState:
         """Make the table, if the log has more than ``most`` messages, and return its state.
