@@ -82,7 +82,7 @@ def find_memories(
     public. ``upto`` is the last message whose line is searched, None for all. Fires with the best
     results, best first; fails with StoreUnavailable and TurnAborted.
     """
-    yield script.memories.prepare(script.services, [query], upto)
+    yield script.memories.prepare(script.services, [query], upto, audience)
     keep = is_line if only_lines else None
     now = script.services.now()
     hits = script.memories.search(query, CANDIDATES, audience, now, keep, upto)

@@ -16,12 +16,12 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from evennia_ai.memory.columns import ALONE, Columns
-from evennia_ai.memory.lexical import Lexicon, View
+from evennia_ai.memory.lexical import Lexicon, View, numbered
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
 from evennia_ai.memory.rarity import Rarity
 from evennia_ai.memory.vectors import Bytes, Floats, Vectors, to_bytes, unit
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
-from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Weights, describe, understand
+from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Offered, Weights, understand
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
@@ -65,7 +65,7 @@ class MemoryIndex:
     def add(  # noqa: PLR0913  # one argument a property; all but two have defaults
         self,
         id: str,
-        text: str,
+        text: str | Offered,
         speaker: str | None = None,
         at: float | None = None,
         importance: float = 5,
@@ -79,7 +79,8 @@ class MemoryIndex:
 
         Args:
             id: its name in results.
-            text: its words; only the first 4,000 characters are ranked.
+            text: its words; only the first 4,000 characters are ranked. Or what `numbered` made of
+                them; then ``vector`` is needed.
             speaker: the display name of its speaker.
             at: its time in unix seconds.
             importance: 1 to 10.
@@ -91,9 +92,10 @@ class MemoryIndex:
                 the place after the last one, or that of the memory it replaces. `ALONE`, and None
                 for a memory with sources, is a memory without neighbours.
         """
-        offered, sources = describe(text), tuple(sources)
+        offered = numbered(text) if isinstance(text, str) else text
+        sources = tuple(sources)
         place = ALONE if place is None and sources else place
-        meant = self._embed(text) if vector is None else vector
+        meant = self._embed(text) if vector is None and isinstance(text, str) else vector
         row = self._row_for(id, None if meant is None else to_bytes(meant), place)
         self._lexicon.add(row, offered.words)
         self._rarity.put(row, offered.words, audience is None)
@@ -101,6 +103,10 @@ class MemoryIndex:
         self._columns.put_weight(row, at, importance, bool(sources))
         if sources:
             self._sources[row] = sources
+
+    def __contains__(self, id: str) -> bool:
+        """Return True if there is a memory with this id."""
+        return id in self._row_of
 
     def remove(self, id: str) -> bool:
         """Remove a memory; return False if there is none with this id."""
@@ -197,14 +203,30 @@ class MemoryIndex:
         is_line = row is not None and view.mask[row] and self._columns["place"][row] != ALONE
         return row if is_line else None
 
-    def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
-        """Return at least ``least`` rows of a view, if there are as many, best first."""
+    def understand(
+        self,
+        query: str,
+        audience: Iterable[str] | None = None,
+        now: float | None = None,
+        *,
+        vector: Any = None,
+        upto: int | None = None,
+    ) -> Asked:
+        """Return what `search` looks for; the arguments are those of `search`."""
+        return self._asked(query, self._view(audience, upto), now, vector)
+
+    def _asked(self, query: str, view: View, now: float | None, vector: Any) -> Asked:
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
         meant = self._embed(wanted.text, query=True) if vector is None else unit(vector)
+        return Asked(wanted, meant, now)
+
+    def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
+        """Return at least ``least`` rows of a view, if there are as many, best first."""
+        asked = self._asked(query, view, now, vector)
         data = MemoryData(
             self._columns, self._lexicon, self._vectors, self._rarity, self._sources_of
         )
-        return rank(data, view, Asked(wanted, meant, now), self.weights, least)
+        return rank(data, view, asked, self.weights, least)
 
     def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""

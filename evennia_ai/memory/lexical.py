@@ -14,6 +14,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -22,6 +23,7 @@ import numpy.typing as npt
 
 from evennia_ai.memory.vectors import Floats, Rows
 from evennia_ai.policy.retrieval.relevance import K1, B
+from evennia_ai.policy.retrieval.weights import Offered, describe
 
 MOST = 255  # occurrences of a word that are counted in one text; a count takes one byte
 PART = 32_768  # postings that are sorted at once: 3 ms
@@ -62,10 +64,10 @@ class Lexicon:
         parts = sum(int(column.nbytes) for part in self._parts for column in part)
         return parts + sum(len(column) * int(column.itemsize) for column in self._new)
 
-    def add(self, row: int, words: Iterable[str]) -> None:
-        """Add the words of a new row."""
+    def add(self, row: int, words: Iterable[int]) -> None:
+        """Add the words of a new row, as numbers."""
         counts = Counter(words)
-        self._new.words.extend(map(number_of, counts))
+        self._new.words.extend(counts)
         self._new.rows.extend([row] * len(counts))
         self._new.counts.extend(min(count, MOST) for count in counts.values())
         if len(self._new.words) >= PART:
@@ -120,6 +122,12 @@ class Lexicon:
 def number_of(word: str) -> int:
     """Return the number that stands for a word."""
     return int(crc32(word.encode("utf-8", "replace")))
+
+
+def numbered(text: str) -> Offered:
+    """Return the signs of a memory's text, with numbers for its words."""
+    offered = describe(text)
+    return replace(offered, words=list(map(number_of, offered.words)))
 
 
 def _renumbered(postings: Postings, new: npt.NDArray[np.int32]) -> Postings:

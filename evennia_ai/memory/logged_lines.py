@@ -43,6 +43,10 @@ class LoggedLines:
         known = [(line, packed or made.get(line["seq"])) for line, packed in lines]
         return known, len(found) == READ
 
+    def skip(self, upto: int) -> None:
+        """Leave out the messages up to one in `take`."""
+        self._taken_upto = max(self._taken_upto, upto)
+
     def found(self, seqs: Iterable[int]) -> dict[int, Record]:
         """Return the lines that still exist, by message; they are read once until `refresh`."""
         wanted = set(seqs)

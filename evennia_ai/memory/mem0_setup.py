@@ -49,11 +49,13 @@ CORRUPT = (
 class StoreSettings:
     """Where memories are stored: the folder of all local files, and mem0's own settings.
 
-    ``vector_store`` has ``provider`` and ``config``; empty means embedded Qdrant.
+    ``vector_store`` has ``provider`` and ``config``; empty means embedded Qdrant. ``game`` is the
+    game's name in a store that several games share.
     """
 
     path: Path
     vector_store: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    game: str = ""
 
     @property
     def provider(self) -> str:
@@ -135,7 +137,7 @@ def make_memory(settings: StoreSettings, embedder: Any) -> Any:
 
 
 def drop_old_collection(memory: Any, settings: StoreSettings) -> None:
-    """Delete the collection of another embedder: it is useless and contains words.
+    """Delete this game's collection of another embedder or name: it is useless and has words.
 
     A file notes which collection is in use. If the old one cannot be deleted, this is logged.
     """
@@ -173,10 +175,14 @@ def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
 
 
 def mem0_config(settings: StoreSettings, embedder: Any) -> dict[str, Any]:
-    """Return mem0's configuration; two embedders' vectors cannot share a collection."""
+    """Return mem0's configuration; each game and each embedder has a collection of its own.
+
+    Two games may have a character of one number, and two embedders' vectors do not compare.
+    """
     config, dimensions = dict(settings.vector_store.get("config") or {}), embedder.dimensions
     base = config.get("collection_name", COLLECTION)
-    config["collection_name"] = f"{base}_{fingerprint(embedder)}"
+    named = filter(None, (base, settings.game, fingerprint(embedder)))
+    config["collection_name"] = "_".join(named)
     if takes_dimensions(settings.provider):
         config["embedding_model_dims"] = dimensions
     if settings.is_embedded:

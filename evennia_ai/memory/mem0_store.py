@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from evennia_ai.memory.mem0_setup import StoreSettings, embedded_files, open_memory
@@ -18,6 +19,7 @@ class Mem0Store:
     """Stores, lists and deletes memories in mem0; after an error it opens mem0 again.
 
     ``make_embedder`` returns the embedder, with ``name``, ``dimensions`` and ``embed(texts)``.
+    ``game`` is the name of the game in a store that several games share; empty is none.
     """
 
     def __init__(
@@ -30,6 +32,7 @@ class Mem0Store:
         self._make_embedder = make_embedder
         self._environ = environ
         self._memory: Any = None
+        self.game = ""
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> dict[str, str]:
         """Store items; see `ports.SemanticMemory`. Raises if none could be stored."""
@@ -73,7 +76,8 @@ class Mem0Store:
         """Give mem0, opened if necessary; after an error, close it."""
         try:
             if self._memory is None:
-                self._memory = open_memory(self._settings, self._make_embedder(), self._environ)
+                settings = replace(self._settings, game=self.game)
+                self._memory = open_memory(settings, self._make_embedder(), self._environ)
             yield self._memory
         except Exception:
             with suppress(Exception):

@@ -12,7 +12,6 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from evennia_ai.memory.lexical import number_of
 from evennia_ai.memory.vectors import Floats, Rows
 
 MOST_WORDS = 8  # of a memory that are counted
@@ -36,11 +35,11 @@ class Rarity:
         """Return the memory that the words and their counts take."""
         return self._words.nbytes + self._counted.nbytes + self._holding.nbytes
 
-    def put(self, row: int, words: Iterable[str], public: bool) -> None:
-        """Set the words of a new row; they are counted if it is public."""
+    def put(self, row: int, words: Iterable[int], public: bool) -> None:
+        """Set the words of a new row, as numbers; they are counted if it is public."""
         if row >= len(self._words):
             self._resize(int(len(self._words) * GROWTH))
-        numbers = [number_of(word) for word in islice(dict.fromkeys(words), MOST_WORDS)]
+        numbers = list(islice(dict.fromkeys(words), MOST_WORDS))
         self._words[row, : len(numbers)] = numbers
         self._words[row, len(numbers) :] = NO_WORD
         self._counted[row] = public

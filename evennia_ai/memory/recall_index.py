@@ -18,6 +18,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.memory.columns import ALONE
 from evennia_ai.memory.index import MemoryIndex, answers_at_once
 from evennia_ai.memory.logged_lines import LoggedLines
+from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import pack
 from evennia_ai.messages import Audience
@@ -47,7 +48,7 @@ class Found:
 class RecallIndex:
     """The search index of one character or, without profiles and lines, of one sharing scope."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what it is over
         self,
         journal: Any,
         profiles: Any,
@@ -55,15 +56,18 @@ class RecallIndex:
         name_of: Callable[[str], str],
         lines: Lines | None = None,
         own_name: str = "",
+        old: OldLines | None = None,
     ) -> None:
         """Watch a journal (or what a scope was told) and profiles from now on.
 
         Without an embedder, words alone rank. ``name_of`` returns what the character calls
-        somebody, by dbref; ``own_name`` is the speaker of its own lines.
+        somebody, by dbref; ``own_name`` is the speaker of its own lines. ``old`` finds the older
+        lines of a long log.
         """
         self.journal, self.profiles = journal, profiles
         self._name_of = name_of
         self._log = LoggedLines(lines, own_name, embedder) if lines is not None else None
+        self._old = old
         self._remote: RemoteVectors | None = None
         if embedder is not None and not answers_at_once(embedder):
             far = cast("RemoteEmbedder", embedder)
@@ -84,7 +88,9 @@ class RecallIndex:
         return self._index.nbytes
 
     def reads(self, journal: Any, profiles: Any, lines: Lines) -> bool:
-        """Return True if the index is over these."""
+        """Return True if the index is over these, and as small as it may be."""
+        if self._old is not None and self._old.is_outdated:
+            return False
         mine = self._log.lines if self._log is not None else None
         return self.journal is journal and self.profiles is profiles and mine is lines
 
@@ -99,17 +105,24 @@ class RecallIndex:
 
     @inlineCallbacks
     def prepare(
-        self, services: Services, queries: Sequence[str] = (), upto: int | None = None
+        self,
+        services: Services,
+        queries: Sequence[str] = (),
+        upto: int | None = None,
+        audience: Audience | None = None,
     ) -> Steps[None]:
-        """Take in all changes and new lines in slices, and fetch queries' vectors if needed.
+        """Take in all changes and new lines in slices, and fetch what queries need.
 
-        Lines after the message ``upto`` are left for later; None reads all. If the embedder's
-        endpoint fails, words alone rank, and it is asked again a minute later. Fires when a search
-        is ready; fails with StoreUnavailable.
+        That is their vectors and, of a long log, older lines that the audience may know. Lines
+        after the message ``upto`` are left for later; None reads all. If the embedder's endpoint
+        fails, words alone rank, and it is asked again a minute later. Fires when a search is ready;
+        fails with StoreUnavailable.
         """
         put: Callable[..., None] = services.slices.put
         if self._log is not None:
             self._log.refresh()
+            if self._old is not None and self._old.upto is None:
+                self._log.skip((yield self._old.open(services)))
         for store in self._stores:
             yield store.load(put)
         while self._due:
@@ -119,6 +132,10 @@ class RecallIndex:
             yield pause(put)
         if self._remote is not None:
             yield self._remote.prepare(services, queries)
+        if self._old is not None and self._old.upto:
+            for query in queries[:1]:
+                vector = self._remote.asked.get(query) if self._remote is not None else None
+                yield self._old.bring(services, self._index, query, audience, upto, vector)
 
     def search(  # noqa: PLR0913  # all but four have defaults
         self,
@@ -200,6 +217,8 @@ class RecallIndex:
     def forget(self, seqs: Iterable[int]) -> None:
         """Remove the lines of deleted messages."""
         for seq in seqs:
+            if self._old is not None:
+                self._old.note_removed(line_id(seq))
             if not self._index.remove(line_id(seq)):
                 continue
             if self._remote is not None:

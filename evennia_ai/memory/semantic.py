@@ -12,7 +12,7 @@ from twisted.internet.defer import CancelledError, Deferred, fail, inlineCallbac
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
+from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.extras import LONG_TERM_MEMORY
 from evennia_ai.memory.mem0_setup import NOTE, StoreSettings
 from evennia_ai.memory.mem0_store import Mem0Store
@@ -80,7 +80,8 @@ class LongTermMemory:
 
     Nothing is loaded and no thread is started before something is stored. ``make_embedder`` is
     called in the thread, because loading takes a while; ``call_from_thread(f, *args)`` runs ``f``
-    in the reactor's thread.
+    in the reactor's thread. ``game_name`` returns what keeps this game's memories apart from those
+    of other games in one store; it may raise StoreUnavailable.
     """
 
     def __init__(
@@ -89,8 +90,10 @@ class LongTermMemory:
         call_from_thread: Callable[..., object],
         settings: MemorySettings,
         make_embedder: Callable[[], Any],
+        game_name: Callable[[], str] = str,
     ) -> None:
         self._clock = clock
+        self._game_name = game_name
         self._settings = settings
         self._store = Mem0Store(settings.store, make_embedder)
         self._worker = Worker(clock, call_from_thread, "evennia-ai-memory")
@@ -148,6 +151,10 @@ class LongTermMemory:
         paused = 0 < self._paused_until - self._clock.seconds() <= PAUSE_S
         if self._off or paused:
             return fail(MemoryUnavailable(self.trouble))
+        try:
+            self._store.game = self._store.game or self._game_name()
+        except StoreUnavailable:
+            return fail()
         asked = self._worker.submit(call, self._settings.timeout_s)
         return asked.addCallbacks(self._went_well, self._went_wrong)
 

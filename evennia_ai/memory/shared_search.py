@@ -43,10 +43,16 @@ class SharedSearch:
 
     @inlineCallbacks
     def prepare(
-        self, services: Services, queries: Sequence[str] = (), upto: int | None = None
+        self,
+        services: Services,
+        queries: Sequence[str] = (),
+        upto: int | None = None,
+        audience: Audience | None = None,
     ) -> Steps[None]:
         """Prepare all indices at once: a silent endpoint delays the turn only once."""
-        waits = [index.prepare(services, queries, upto) for index in (self.own, *self._told)]
+        waits = [
+            index.prepare(services, queries, upto, audience) for index in (self.own, *self._told)
+        ]
         for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
             if not is_done:
                 result.raiseException()

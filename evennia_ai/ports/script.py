@@ -92,8 +92,12 @@ class Memories(Protocol):
 
     def __len__(self) -> int: ...
     def prepare(
-        self, services: Services, queries: Sequence[str] = (), upto: int | None = None
-    ) -> Deferred[None]: ...
+        self,
+        services: Services,
+        queries: Sequence[str] = (),
+        upto: int | None = None,
+        audience: Audience | None = None,
+    ) -> Deferred[None]: ...  # before `search` with the same arguments
     def search(  # noqa: PLR0913  # all but four have defaults
         self,
         query: str,

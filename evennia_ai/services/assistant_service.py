@@ -183,7 +183,7 @@ class AssistantService(Service):
         if self.steady_clock:
             self.steady_clock.stop()
         self.models.loop_thread.stop()
-        self.semantic.stop()
+        self.memory.stop()
         self.forgetting.stop_thread()
 
     def at_start(self) -> None:

@@ -18,14 +18,17 @@ from evennia_ai.memory import embedders
 from evennia_ai.memory.extras import EMBEDDINGS
 from evennia_ai.memory.index import answers_at_once
 from evennia_ai.memory.index_cache import IndexCache
+from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
 from evennia_ai.memory.worker import Worker
-from evennia_ai.ports import Character, Embedder, RemoteEmbedder
+from evennia_ai.ports import Character, Embedder, Lines, RemoteEmbedder
 from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
 from evennia_ai.signals import assistant_slept
 from evennia_ai.store import rows, shared_entries
 from evennia_ai.store.loaded import MOST_MB, LoadedMinds
+from evennia_ai.store.old_lines import OldLineTable, close_connection, is_possible
+from evennia_ai.store.server_settings import game_name
 
 
 class SharedMemory:
@@ -63,7 +66,7 @@ class MemoryServices:
 
         def make_long_term(raw: Any) -> LongTermMemory:
             game = read_settings(raw, Path(django_settings.GAME_DIR))
-            return LongTermMemory(clock, call_from_thread, game, self._local_embedder)
+            return LongTermMemory(clock, call_from_thread, game, self._local_embedder, game_name)
 
         chosen = game_setting("EMBEDDER", embedders.DEFAULT)
         self.recall_trouble = EMBEDDINGS.advice if chosen == embedders.DEFAULT else ""
@@ -71,7 +74,10 @@ class MemoryServices:
         self.long_term_sync = LongTermSync(clock, self.long_term)
         self.shared = SharedMemory()
         entries_of = partial(shared_entries.SharedEntryStore, now=now)
-        self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded)
+        names = ("evennia-ai-search", "evennia-ai-lines")
+        self._threads = [Worker(clock, call_from_thread, name) for name in names]
+        old = settings.read("PGVECTOR", self._old_lines, True)
+        self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded, old)
         shared_entries.changed.connect(self.indices.note)
         rows.messages_deleted.connect(self.indices.forget_lines)
         assistant_slept.connect(self._note_slept)
@@ -91,6 +97,27 @@ class MemoryServices:
         except ConfigError as error:  # of the default itself
             self._settings.complain(f"{error} Until then memories are ranked by words alone.")
             return None
+
+    def stop(self) -> None:
+        """Stop all threads. Returns at once, even if a call hangs."""
+        self.long_term.stop()
+        for thread in self._threads:
+            thread.stop(close_connection)
+
+    def _old_lines(self, wanted: Any) -> Callable[..., OldLines] | None:
+        """Return what makes the `OldLines` of a log, None if the game's database has none."""
+        if not wanted or not is_possible():
+            return None
+        search, build = (thread.submit for thread in self._threads)
+
+        def make(
+            assistant_id: int, lines: Lines, own_name: str, embedder: Embedder | RemoteEmbedder
+        ) -> OldLines:
+            made_by = f"{embedder.dimensions}:{embedder.name}"
+            table = OldLineTable(assistant_id, made_by, embedder.dimensions)
+            return OldLines(table, lines, own_name, embedder, search, build)
+
+        return make
 
     def _local_embedder(self) -> Embedder:
         """Return the embedder for long-term memory, which must not wait for an endpoint."""

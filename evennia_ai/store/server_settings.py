@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from uuid import uuid4
 
 from django.dispatch import Signal
 from evennia.server.models import ServerConfig
@@ -19,6 +20,8 @@ MARKS = "evennia_ai_deletion_marks"
 WISHES = "evennia_ai_to_forget"
 # Why an admin stopped all assistants.
 SWITCH = "evennia_ai_switched_off"
+# This game's name in a store that several games may share.
+GAME = "evennia_ai_game"
 # What is known of model endpoints.
 FACTS = "evennia_ai_endpoints"
 
@@ -80,6 +83,18 @@ def change_wishes(people: Iterable[str], assistant: int | None, wait: bool) -> N
     theirs = {dbref if assistant is None else f"{dbref} {assistant}" for dbref in people}
     others = {*(ServerConfig.objects.conf(WISHES) or ())} - theirs
     write(WISHES, sorted(others | theirs if wait else others))
+
+
+def game_name() -> str:
+    """Return this game's name in a store that several games share; raises StoreUnavailable.
+
+    The first call makes it, of 12 letters and digits.
+    """
+    name: str = ServerConfig.objects.conf(GAME) or ""
+    if not name:
+        name = uuid4().hex[:12]
+        write(GAME, name)
+    return name
 
 
 class StoredFacts:

@@ -129,7 +129,8 @@ def run_turn(
     query = memory_query([event.heard.line for event in turn.events])
     for _ in range(context.max_iterations or script.config.max_iterations):
         # Memories of other assistants may have displaced those of this one.
-        yield script.memories.prepare(script.services, [query])
+        audience = audience_now(script, turn)
+        yield script.memories.prepare(script.services, [query], audience=audience)
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:

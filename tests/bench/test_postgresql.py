@@ -43,7 +43,7 @@ MORE: dict[str, Callable[[], Any]] = {
 }
 
 
-def fill(model: Any) -> None:
+def fill(model: Any, rows: int = ROWS) -> None:
     """Fill a table by one statement."""
     values = {field.column: default_of(field) for field in model._meta.local_fields[1:]}
     values |= ROW[model]
@@ -56,7 +56,7 @@ def fill(model: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {model._meta.db_table} ({columns}) "
-            f"SELECT {terms} FROM generate_series(1, {ROWS}) AS n(x)"
+            f"SELECT {terms} FROM generate_series(1, {rows}) AS n(x)"
         )
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.memory.index import MemoryIndex
+from evennia_ai.memory.lexical import number_of
 from evennia_ai.memory.rarity import Rarity
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdefghijklmnop"), max_size=10), max_size=40)
@@ -14,7 +15,7 @@ def of(texts, public=lambda _row: True):
     """Return the rarity of texts, all in rows of their own."""
     rarity = Rarity()
     for row, words in enumerate(texts):
-        rarity.put(row, words, public(row))
+        rarity.put(row, map(number_of, words), public(row))
     return rarity
 
 

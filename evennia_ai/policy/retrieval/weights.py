@@ -7,8 +7,9 @@ Each function here looks at one text alone. The weights were fitted on public di
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evennia_ai.policy.retrieval.exchange import signs_of
 from evennia_ai.policy.retrieval.time_expressions import Span, find_spans
@@ -65,7 +66,7 @@ class Wanted:
 class Offered:
     """The signs of a memory's text."""
 
-    words: tuple[str, ...]
+    words: Sequence[Any]  # stems, or the numbers that stand for them
     time: bool
     number: bool
     question: bool
