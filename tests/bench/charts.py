@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT = 640, 360
-LEFT, RIGHT, TOP, BOTTOM = 64, 150, 40, 46
+WIDTH, HEIGHT = 680, 360
+LEFT, RIGHT, TOP, BOTTOM = 64, 190, 40, 46
 COLOURS = 6
 STYLE = """
   text { font: 12px sans-serif; fill: #333 }

@@ -69,7 +69,10 @@ def copy_all(counts: Sequence[int]) -> tuple[list[int], list[int]]:
     copy_links(player, players)
     copy_links(account, accounts)
     script = ScriptDB.objects.get(db_obj_id=npc.id)
-    return players, save(ScriptDB, script, [{"db_obj_id": one} for one in npcs])
+    scripts = save(ScriptDB, script, [{"db_obj_id": one} for one in npcs])
+    for pattern in (npc, player, room, account):
+        pattern.delete()
+    return players, scripts
 
 
 def make_patterns() -> tuple[Any, Any, Any, Any]:

@@ -39,6 +39,7 @@ FULL = Sizes(
     (100, 1_000, 10_000, 100_000, 1_000_000),
     (100, 1_000, 10_000, 100_000, 1_000_000),
 )
+TRIAL = ": a trial of small sizes"
 SHORT = Sizes((1, 20), (1, 5), (100, 4_000), (100, 1_000))
 
 Run = Callable[[], Iterable[Row]]
@@ -90,7 +91,8 @@ def main(what: str = "", *folders: str) -> int:
         folder = Path(folders[0] if folders else mkdtemp(prefix="scaling"))
         file = folder / FIGURES.name
         folder.mkdir(parents=True, exist_ok=True)
-        write_rows(measure(FULL if what == "sweep" else SHORT, folder / "games"), file)
+        sizes, note = (FULL, "") if what == "sweep" else (SHORT, TRIAL)
+        write_rows(measure(sizes, folder / "games"), file, note)
         print(f"The figures are in {file}")
         if what == "short":
             return 0

