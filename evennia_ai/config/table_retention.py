@@ -23,9 +23,9 @@ DAYS_ONLY = frozenset({RECORDS, "DailyUse", "SpeakerUse"})
 GAME_WIDE = frozenset({RECORDS, "SpeakerUse"})
 # By default: prompts hold many words, and nobody asks about old ones.
 RECORDS_DAYS = 14
-# By default, of each assistant: a busy one takes about 35 MB of SQLite or 53 MB of PostgreSQL (from
+# By default, of each assistant: a busy one takes about 53 MB of SQLite or 77 MB of PostgreSQL (from
 # measured bytes a turn), and a quiet one forgets nothing. A turn adds three messages.
-MESSAGES, ROWS = 50_000, 20_000
+MESSAGES, ROWS = 100_000, 20_000
 MOST = {"days": 36_500, "rows": 10**12}
 # Rows younger than this always stay: recent conversations, today's budgets and others read them.
 LEAST_AGE = timedelta(days=1)
