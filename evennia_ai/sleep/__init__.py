@@ -9,7 +9,7 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
-from evennia_ai.errors import TurnAborted
+from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.memory.entity_context import run_entity_consolidation_batch
 from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.ports import Character, Script
@@ -122,6 +122,11 @@ def run_step(
     except StepGivenUp as error:
         log.warn("{name}: sleep step {step} {error}", name=name, step=step.name, error=error)
         return dict(BROKEN_OFF) if time.is_over else {"success": False, "error": str(error)}
+    except StoreUnavailable as error:
+        log.warn(
+            "{name}: sleep step {step} failed: {error}", name=name, step=step.name, error=error
+        )
+        return {"success": False, "error": f"StoreUnavailable: {error}"}
     except Exception as error:  # noqa: BLE001  # one step's error must not stop the next
         log.failure("{name}: sleep step {step} failed", name=name, step=step.name)
         return {"success": False, "error": f"{type(error).__name__}: {error}"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
@@ -13,10 +13,13 @@ from evennia_ai import models
 from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.quotes import SpokenWords, without_json
 from evennia_ai.policy.retrieval.words import WORD
+from evennia_ai.store.backlog import PAUSES_S
 from evennia_ai.store.forget_words import characters_by_assistant, learn_words, pages, rows_of
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
+# A turn may be over before its last line is stored with those who overheard it.
+STORED_WITHIN = timedelta(seconds=sum(PAUSES_S))
 
 Pair = tuple[int | None, str]  # the turn and the call id of one tool call
 
@@ -95,13 +98,19 @@ class Traces:
         if speaker is None:  # the character is gone
             return set()
         until = ended_at or datetime.now(UTC)
-        heard = self.rows(models.Event).filter(speaker=speaker, at__gte=at, at__lte=until)
-        found = list(heard.exclude(assistant_id=assistant_id).values_list("id", "text"))
+        heard = self.rows(models.Event).filter(
+            speaker=speaker, at__gte=at, at__lte=until + STORED_WITHIN
+        )
+        found = list(heard.exclude(assistant_id=assistant_id).values_list("id", "text", "at"))
         if not found:
             return set()
         acts = models.ToolCall.objects.filter(turn_id=turn_id).values_list("arguments", flat=True)
         said = {word for text in acts for word in words_of(text)}
-        return {id_ for id_, text in found if not said or share_in(words_of(text), said)}
+        return {
+            id_
+            for id_, text, stored_at in found
+            if (share_in(words_of(text), said) if said else stored_at <= until)
+        }
 
     def turns_on(self, heard: Iterable[int]) -> set[int]:
         """Return the turns that answered some events and no words of other players."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.apps import apps
 from django.db import connection
+from django.db.models import F
 from evennia.utils.create import create_object
 from twisted.logger import capturedLogs, formatEvent
 
@@ -127,6 +130,18 @@ def test_what_was_answered_is_forgotten_where_another_character_overheard_it(
     forget(ann)
     assert not heard.filter(text__contains="plums").exists()
     assert heard.count() == others
+
+
+def test_what_was_overheard_is_forgotten_though_it_was_stored_after_the_turn_had_ended(
+    planted, ann, mira, bruno
+):
+    planted.reply(call("say", text="Aye, by all means!"))
+    ann.do("say Mira, I own nothing at all")
+    planted.game.run(2)
+    heard = models.Event.objects.filter(speaker=mira.dbref, assistant=bruno.assistant.id)
+    assert heard.update(at=F("at") + timedelta(seconds=2)) == 1
+    forget(ann)
+    assert not heard.exists()
 
 
 def test_a_line_with_unknown_authors_is_judged_by_its_words_and_one_of_others_stays(planted, ann):

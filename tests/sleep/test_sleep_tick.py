@@ -1,9 +1,10 @@
 """The order of a pass of sleep: no step for ever, and not long where somebody waits."""
 
 import pytest
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred, fail, succeed
+from twisted.logger import capturedLogs, formatEvent
 
-from evennia_ai.errors import TurnAborted
+from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.sleep import BROKEN_OFF, WOKEN, SleepStep, run_sleep_tick
 from evennia_ai.sleep.pass_time import STEP_TIME_S, PassTime
 from tests.test_context_compaction import make_script, outcome
@@ -103,6 +104,19 @@ def test_a_step_that_does_not_come_to_a_dict_has_failed(script, result):
     results = outcome(run_sleep_tick(script, script, (step("odd", succeed(result)),)))
     assert not results["odd"]["success"]
     assert "must return a dict" in results["odd"]["error"]
+
+
+def test_a_database_that_refuses_fails_a_step_in_one_line_of_the_log(script):
+    refused = step("busy", fail(StoreUnavailable("The database is locked.")))
+    with capturedLogs() as lines:
+        results = outcome(run_sleep_tick(script, script, (refused, step("next", GOOD))))
+    assert results["busy"]["error"] == "StoreUnavailable: The database is locked."
+    assert results["next"] == GOOD
+    told = [line for line in lines if "sleep step busy" in formatEvent(line)]
+    assert [formatEvent(line).partition(": ")[2] for line in told] == [
+        "sleep step busy failed: The database is locked."
+    ]
+    assert not any("log_failure" in line for line in lines)
 
 
 def test_who_may_not_think_any_more_does_nothing_more(script, steps):

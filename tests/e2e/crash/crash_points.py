@@ -115,7 +115,8 @@ def pass_by(moment: str) -> None:
 
 def note(what: str, **fields: Any) -> None:
     """Write a line to the journal in one piece."""
-    line = json.dumps({"what": what, "at": time.time(), **fields}) + "\n"
+    moment = {"at": time.time(), "steady": time.monotonic()}
+    line = json.dumps({"what": what, **moment, **fields}) + "\n"
     file = os.open(JOURNAL, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, line.encode())
     os.close(file)
@@ -131,7 +132,13 @@ def note_all() -> None:
 def noting_puts(put: Any) -> Any:
     def noted(inbox: Any, heard: Any) -> int:
         event_id: int = put(inbox, heard)
-        note("put", assistant=inbox.assistant_id, event_id=event_id, text=heard.text)
+        note(
+            "put",
+            assistant=inbox.assistant_id,
+            event_id=event_id,
+            text=heard.text,
+            speaker=heard.speaker,
+        )
         return event_id
 
     return noted
@@ -156,6 +163,7 @@ def noting_deeds(run: Any) -> Any:
             note(
                 "deed",
                 character=context.character.dbref,
+                speaker=context.character.key,
                 name=call.name,
                 arguments=call.arguments,
                 call_id=call.id,

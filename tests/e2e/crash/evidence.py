@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,8 +33,8 @@ from tests.invariants.words import NO_WORDS
 
 MARK = re.compile(r"\b[km]\d+\b")
 ECHO = re.compile(r"^You (?:say|whisper)\b.*?\b(k\d+)\b", re.M)
-ACT = re.compile(r'^Mira (?:says, |whispers: |waves )"?(?P<shown>.*?)"?$', re.M)
-SPEAKER = "Mira"
+ACT = r'^(?:{names}) (?:says, |whispers: |waves )"?(?P<shown>.*?)"?$'
+SPEAKERS = ("Mira",)
 CHARS = 8_000
 EXCUSE_END = own_call_id(0, EXCUSE_STEP, 0)[-4:]
 WHISPER = "whisper"
@@ -153,6 +153,7 @@ def message_row(row: Record) -> MessageRow:
 def deed(record: Record, calls: dict[str, Record], named: dict[int, list[int]]) -> Deed:
     """Return a journalled act as a row, with the turn of its stored intent."""
     turn_id = calls[record["call_id"]]["turn_id"] if record["call_id"] in calls else 0
+    words = json.loads(record["arguments"] or "{}").get("text", "")
     return Deed(
         assistant=record["character"],
         name=record["name"],
@@ -160,7 +161,7 @@ def deed(record: Record, calls: dict[str, Record], named: dict[int, list[int]]) 
         call_id=record["call_id"],
         turn_id=turn_id,
         events=tuple(named.get(turn_id, ())),
-        text=spoken_words(json.loads(record["arguments"] or "{}").get("text", ""), SPEAKER, CHARS),
+        text=spoken_words(words, record["speaker"], CHARS),
         heard_by=frozenset(record["heard_by"]),
         excuse=record["call_id"].endswith(EXCUSE_END),
         safe_to_retry=record["safe_to_retry"],
@@ -189,29 +190,36 @@ def read_parts(stored: str) -> dict[str, str]:
 # --- the screens ------------------------------------------------------------------------------
 
 
-def check_screens(players: Iterable[TelnetPlayer], evidence: Evidence) -> list[Violation]:
+def check_screens(
+    players: Iterable[TelnetPlayer],
+    evidence: Evidence,
+    speakers: Iterable[str] = SPEAKERS,
+    forgotten: Container[str] = (),
+) -> list[Violation]:
     """Check the screens: each line a player said is in the inbox, no marked act shows twice.
 
-    Nothing is shown that is no words.
+    Nothing is shown that is no words. ``speakers`` are the assistants, ``forgotten`` the marks that
+    the game had to forget.
     """
     found = []
     inbox = {mark for row in evidence.events for mark in MARK.findall(row.text)}
+    act = re.compile(ACT.format(names="|".join(speakers)), re.M)
     for player in players:
         screen = player.clean
         for mark in ECHO.findall(screen):
-            if mark not in inbox:
+            if mark not in inbox and mark not in forgotten:
                 words = f"{player.name} saw himself say {mark}, which is not in the inbox"
                 found.append(Violation("P1", "", words))
-        shown = list(ACT.finditer(screen))
+        shown = list(act.finditer(screen))
         found += [
             Violation("P13", "", f"{player.name} saw {line[0]!r}")
             for line in shown
             if NO_WORDS.search(line["shown"])
         ]
-        acts = [(line[0].split()[1], mark) for line in shown for mark in marks(line[0])]
-        for (verb, mark), times in Counter(acts).items():
+        acts = [(*line[0].split()[:2], mark) for line in shown for mark in marks(line[0])]
+        for (who, verb, mark), times in Counter(acts).items():
             if times > 1:
-                words = f"{player.name} saw {times} times how she {verb} {mark}"
+                words = f"{player.name} saw {times} times how {who} {verb} {mark}"
                 found.append(Violation("P2", "", words))
     return found
 

@@ -40,7 +40,7 @@ def test_what_others_say_is_no_promise_to_them() -> None:
 
 def test_an_act_seen_twice_was_done_twice() -> None:
     assert judge("Mira waves at Ann, k1.", "Mira waves at Ann, k1.") == [
-        "P2 : Ann saw 2 times how she waves k1"
+        "P2 : Ann saw 2 times how Mira waves k1"
     ]
     assert judge('Mira says, "I heard k1"', 'Mira says, "I heard k1 and k2"')
     assert judge('Mira whispers: "I heard k1"', 'Mira whispers: "I heard k1"')

@@ -1,0 +1,1 @@
+"""A day of play: many players and assistants on a real server, with every kind of fault."""
