@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.bench import worlds
 from tests.bench.probed import ProbedServer
 from tests.e2e.harness import GameServer
 from tests.postgresql import URL, running_server
@@ -43,7 +44,8 @@ class Games:
         self.database = database
         self._folder, self._url = folder, url
         self._numbers = count(1)
-        GameServer.first_start(folder / "first", env=self._env(url))
+        first = GameServer.first_start(folder / "first", env=self._env(url))
+        first.python(worlds.EMPTY)
 
     def make(
         self,
