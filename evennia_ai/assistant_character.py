@@ -28,8 +28,6 @@ from evennia_ai.store.profiles import EntityProfiles
 
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
 DBREF = re.compile(r"#\d+")
-
-
 if TYPE_CHECKING:
     from evennia.objects.objects import DefaultCharacter as Mixed
 else:  # a mixin stands before any typeclass

@@ -30,7 +30,6 @@ MODEL_VARIABLE = "EVENNIA_AI_MODEL"
 MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
-KEPT_CONFIGS = 100
 # Tokens to use of a context window by request form: docs/models.md has the measured costs.
 WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 6_000}
 
@@ -277,7 +276,7 @@ def fit_settings(
     return replace(config, turn_deadline=deadline_s)
 
 
-@lru_cache(KEPT_CONFIGS)
+@lru_cache(100)
 def made_config(**values: Any) -> AssistantConfig:
     """Return settings, the same object for the same values: most assistants share theirs."""
     return AssistantConfig(**values)
