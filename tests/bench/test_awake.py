@@ -39,6 +39,7 @@ def test_the_reactor_with_a_thousand_awake(
     paper.add("  at most", max(held), "ms", MAX_MS)
     paper.add("CPU of a turn", 1000 * spoken["cpu_s"] / spoken["turns"], "ms")
     paper.add("the last answer, after the first line", spoken["last_s"], "s")
+    paper.check()
 
 
 def test_the_memory_of_an_idle_assistant(tmp_path: Path, sheet: Callable[[str], Sheet]) -> None:
