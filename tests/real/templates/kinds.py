@@ -10,11 +10,10 @@ from typing import Any
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.llm.openai_wire import build_body
-from evennia_ai.llm.probe import NOBODY
 from evennia_ai.messages import Message, make_message, wire_call
 from evennia_ai.policy.probe import grading
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WireStyle
-from evennia_ai.ports import LLMRequest, ToolContext, ToolSpec
+from evennia_ai.ports import NO_SCENE, LLMRequest, ToolContext, ToolSpec
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from evennia_ai.testing.stand_in_services import StandInToolbox
@@ -158,7 +157,7 @@ def extraction(model: str) -> dict[str, Case]:
 def probe(messages: Sequence[dict[str, Any]], native: bool = False) -> Case:
     tools = [grading.TOOL_SCHEMA] if native else []
     asked = [line for m in messages if m["role"] == "user" for line in m["content"].splitlines()]
-    return Case(LLMRequest(messages, NOBODY, tools), asked, native)
+    return Case(LLMRequest(messages, NO_SCENE, tools), asked, native)
 
 
 def with_talk(script: StandInScript, lines: int = MANY) -> StandInScript:
