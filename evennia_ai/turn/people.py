@@ -106,9 +106,11 @@ def record_contacts(script: Script, turn: TurnRecord) -> Steps[None]:
     The sentiment uses public words only, since everybody can see it (P9). If the database is busy,
     only this contact is lost. Fires when all contacts are stored.
     """
+    if not script.may_think():  # deleted or stopped while the answer was stored
+        return
     profiles = script.character.ai_profiles
     yield profiles.load(script.services.slices.put)
-    if not script.may_think():  # deleted or stopped meanwhile
+    if not script.may_think():
         return
     for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
         lines = [
