@@ -43,7 +43,7 @@ REMEMBERED_S = 3_600.0
 
 @inlineCallbacks
 def answer_events(script: Script) -> Steps[int]:
-    """Answer every event that waits now, one turn after the other; later ones wake the assistant.
+    """Answer every waiting event, one turn after the other.
 
     First close a turn that an error or a lost lease left open; its events are handled again. Fires
     with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was lost,
@@ -62,16 +62,12 @@ def answer_events(script: Script) -> Steps[int]:
         if not doubtful and (yield screen(script, checked, batch.events)):
             continue  # with what is left and what is new
         turns += 1
-        is_last = len(batch.events) == len(open_events.doubtful) + len(open_events.waiting)
         try:
             yield think(script, batch, answer_lost=doubtful is not None)
         except OutcomeUnknown as error:
             turn, name = turn_label(script.turns.current), script.character_name
             log.warn("{name}, {turn}: {error}; closing the turn", name=name, turn=turn, error=error)
             script.turns.recover()
-            continue
-        if is_last:
-            break
     return turns
 
 

@@ -28,7 +28,6 @@ def test_a_line_that_comes_while_a_turn_thinks_gets_the_next_one():
     script.hears("two")
     assert script.inbox.states() == {"one": "claimed", "two": "waiting"}
     first.callback(call("say", text="first"))
-    answer_events(script)  # by the tick for which the line has woken it
     assert script.inbox.states() == {"one": "answered", "two": "answered"}
     assert [text for _, text, _ in script.services.toolbox.spoken] == ["first", "second"]
 
