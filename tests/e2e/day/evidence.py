@@ -132,7 +132,8 @@ def without(evidence: Evidence, gone: Gone) -> Evidence:
             and not gone.echoes_in(row.content)
         ],
         deeds=[row for row in evidence.deeds if row.turn_id and row.turn_id not in gone.turns],
-        compactions=[replace(row, count=None) for row in evidence.compactions],
+        # The journal holds the entries of a compaction a moment, or a start, after it.
+        compactions=[replace(row, count=None, entries={}) for row in evidence.compactions],
     )
 
 
@@ -161,7 +162,6 @@ class Judge:
         self.found: list[Violation] = []
         self.seen = Evidence()
         self.heard: dict[int, tuple[str, int]] = {}
-        self.forgets = 0
         self.counts: dict[str, int] = {}
 
     def look(self, day: Day) -> None:
@@ -202,9 +202,9 @@ class Judge:
         gone = what_is_gone(day, evidence, self.heard)
         now, before = without(evidence, gone), without(self.seen, gone)
         self.found += check_append_only(before.messages, now.messages)
-        if self.forgets == len(day.forgotten):  # a forgetting rewrites summaries
+        if not day.forgotten:  # summaries are rewritten after a forgetting, some of them later
             self.found += check_records(before.compactions, now.compactions)
-        self.seen, self.forgets = evidence, len(day.forgotten)
+        self.seen = evidence
         now.events = [at_rest(row, bool(day.forgotten)) for row in now.events]
         self.counts = {
             name: len(getattr(evidence, name))
