@@ -98,9 +98,12 @@ def test_what_nobody_sees_does_not_reach_a_prompt(hidden, seen):
     ["<b", "<b>", ":", "a://", "www.", "\x1b]", "\\", "|", " \u2800", "🏴\U000e0067", "|n|r{{"],
 )
 def test_ten_thousand_hostile_characters_take_some_milliseconds(piece):
-    payload, began = piece * (10_000 // len(piece)), time.process_time()
-    clean_output(payload, 20_000, functions=True, hosts=["example.org"])
-    assert time.process_time() - began < 0.1
+    payload, took = piece * (10_000 // len(piece)), []
+    for _ in range(3):  # the fastest counts: other programs slow a processor down
+        began = time.process_time()
+        clean_output(payload, 20_000, functions=True, hosts=["example.org"])
+        took.append(time.process_time() - began)
+    assert min(took) < 0.1
 
 
 def test_heard_words_become_one_line_so_that_no_second_speaker_can_be_forged():
