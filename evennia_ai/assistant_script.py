@@ -177,9 +177,9 @@ class AssistantScript(
             self.ndb.ticking = False
             if self.pk:
                 self.services.loaded.note(self)
-            if self.pk and self.ndb.tick_again:
-                self.ndb.tick_again = False
-                self.wake()
+                if self.ndb.tick_again:
+                    self.ndb.tick_again = False
+                    self.wake()
         if turns:
             turn_finished.send_robust(sender=self, character=self.character, turns=turns)
         if turns == TURNS_A_TICK:

@@ -175,7 +175,8 @@ class Pool:
 
     def on_trial(self, now: float) -> list[int]:
         """Return the indexes of the endpoints whose pause is over while others take the calls."""
-        return [n for n in self.admitting(now) if n not in self.open_places(now)]
+        taking = self.open_places(now)
+        return [n for n in self.admitting(now) if n not in taking]
 
     def admitting(self, now: float) -> list[int]:
         """Return the indexes of the endpoints whose circuit breakers let a call pass."""

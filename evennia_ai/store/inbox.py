@@ -49,9 +49,7 @@ class TableInbox:
         by_state: dict[str, list[InboxEvent]] = {WAITING: [], DOUBTFUL: []}
         others = self.process.others
         rows = select(models.Event, assistant_id=self.assistant_id, state=OWED)
-        for row in rows:
-            if row.epoch in others:
-                continue
+        for row in (row for row in rows if row.epoch not in others):
             by_state[row.state].append(event_from_row(row))
         return OpenEvents(tuple(by_state[WAITING]), tuple(by_state[DOUBTFUL]))
 

@@ -161,6 +161,13 @@ class NoWatch:
         """Do nothing."""
 
 
+class NoBudget:
+    """`store.loaded.LoadedMinds` that lets everything stay in memory."""
+
+    def note(self, used: object) -> None:
+        """Do nothing."""
+
+
 class StandInServices:
     """`ports.Services` on a fake clock; ``thoughts`` and ``compactions`` record announcements."""
 
@@ -175,6 +182,7 @@ class StandInServices:
         self.semantic = StandInSemantic(off="there is none here")
         self.shared_memory = NoSharedMemory()
         self.watch = NoWatch()
+        self.loaded = NoBudget()
         self.moderation: Moderation | None = None
         self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}

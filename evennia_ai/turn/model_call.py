@@ -102,10 +102,13 @@ def ask_model(
     reply = NO_REPLY
     try:
         reply = yield script.services.gateway.complete(request, profile, deadline_at)
-        model = reply.model or profile.model
-        reason = reply.finish_reason
-        record = replace(record, model=model, usage=reply.usage, finish_reason=reason)
-        record = replace(record, prices=profile.each[reply.endpoint].price)
+        record = replace(
+            record,
+            model=reply.model or profile.model,
+            usage=reply.usage,
+            finish_reason=reply.finish_reason,
+            prices=profile.each[reply.endpoint].price,
+        )
         if reply.model == OFFLINE:
             record = replace(record, usage=NO_USAGE, estimated_tokens=0)
         failure = hidden_failure(script, request, reply, profile)

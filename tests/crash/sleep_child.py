@@ -45,7 +45,7 @@ def main() -> int:
         struck += sum(result["kills"].values())
         game += 1
         print(json.dumps(result), flush=True)
-        if options.plant and result["violations"]:
+        if result["violations"]:
             break
     return 0
 

@@ -9,7 +9,7 @@ import pytest
 from evennia_ai.policy.facts.quotes import SpokenWords
 from evennia_ai.services.log_files import hide_lines, log_files
 from evennia_ai.store.erased_bytes import database_file, overwrite_deleted
-from tests.faults.own_database import on_file
+from tests.faults import file_scene
 from tests.game import conftest as scene
 from tests.game.forgetting_scene import BENS, Planted, forget
 
@@ -17,17 +17,7 @@ pytestmark = pytest.mark.game
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann = scene.mira, scene.ann
-
-
-@pytest.fixture
-def file(tmp_path):
-    return tmp_path / "game.db3"
-
-
-@pytest.fixture
-def db(django_db_setup, django_db_blocker, file):
-    with django_db_blocker.unblock(), on_file(file):
-        yield
+file, db = file_scene.file, file_scene.db
 
 
 @pytest.fixture

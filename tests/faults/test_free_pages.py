@@ -12,7 +12,8 @@ from evennia_ai.config.table_retention import Limit
 from evennia_ai.services.retention import LogRetention
 from evennia_ai.store.erased_bytes import overwrite_deleted
 from evennia_ai.store.free_pages import KEPT, PAGES, give_back_pages
-from tests.faults.own_database import IS_POSTGRESQL, on_file
+from tests.faults import file_scene
+from tests.faults.own_database import IS_POSTGRESQL
 from tests.game import conftest as scene
 from tests.scripted import call
 
@@ -23,19 +24,9 @@ pytestmark = [
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann = scene.mira, scene.ann
+file, db = file_scene.file, file_scene.db
 
 TEXT = "The ferryman says the river will freeze before the week is out. " * 30
-
-
-@pytest.fixture
-def file(tmp_path):
-    return tmp_path / "game.db3"
-
-
-@pytest.fixture
-def db(django_db_setup, django_db_blocker, file):
-    with django_db_blocker.unblock(), on_file(file):
-        yield
 
 
 def pragma(name):

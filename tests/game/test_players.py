@@ -1,7 +1,5 @@
 """What players are told, and what they may ask for."""
 
-from contextlib import suppress
-
 import pytest
 from twisted.internet.defer import Deferred
 
@@ -9,6 +7,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.game.help_entries import minds_entry
 from evennia_ai.game.texts import TEXTS, check_texts, text
 from evennia_ai.models import Event, Message, ToolCall
+from tests.game.forgetting_scene import forget
 from tests.scripted import call
 
 
@@ -21,20 +20,6 @@ def talk(game, player, words, answer):
     game.model.add(answer)
     player.do(words)
     game.run()
-
-
-def forget(player, answer, who=""):
-    """Run the command's dialogue as Evennia would."""
-    from evennia_ai.commands.players import CmdForgetMe
-
-    command = CmdForgetMe()
-    command.caller, command.session, command.args = player.character, player.session, who
-    dialogue = command.run()
-    with suppress(StopIteration):
-        next(dialogue)
-        dialogue.send(answer)
-        for pause_s in dialogue:
-            assert pause_s < 1
 
 
 def test_at_the_first_meeting_a_player_is_told_what_it_is_and_only_then(

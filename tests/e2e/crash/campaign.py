@@ -7,7 +7,6 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
-from types import TracebackType
 from typing import Self
 
 from server import running
@@ -65,12 +64,7 @@ class Campaign:
         self.players = [self._open.enter_context(self.game.player(name)) for name in self.names]
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self._open.close()
 
     def kill(self, moment: str = "") -> None:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from tests.e2e.crash.campaign import OPEN
@@ -85,12 +84,7 @@ class Day:
             self.players[name] = self._open.enter_context(self.game.player(name))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self._open.close()
 
     def play(self, steps: Iterable[Step]) -> None:

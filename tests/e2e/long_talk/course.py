@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Self
 
 from server import running
@@ -78,12 +77,7 @@ class LongTalk:
         self.players = [self._open.enter_context(self.game.player(name)) for name in PLAYERS]
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self._open.close()
 
     def go_on(self, utterances: int) -> None:
