@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -27,7 +26,7 @@ from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
-DBREF = re.compile(r"#\d+")
+
 if TYPE_CHECKING:
     from evennia.objects.objects import DefaultCharacter as Mixed
 else:  # a mixin stands before any typeclass
@@ -210,7 +209,7 @@ class SpeakerMixin(Mixed):
     def muted_assistants(self) -> tuple[str, ...]:
         """Return the dbrefs of the characters that this player muted."""
         stored = read_attribute(self, "ai_muted") or ()
-        return tuple(known for known in stored if DBREF.fullmatch(str(known)))
+        return tuple(known for known in stored if str(known).startswith("#"))
 
     def toggle_mute(self, dbref: str) -> bool:
         """Mute or unmute a character; return whether it is muted now."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, fail, maybeDeferred
@@ -28,8 +28,9 @@ from evennia_ai.llm.pools import Call, Lane, Pool
 from evennia_ai.policy.limits import breaker as breakers
 from evennia_ai.policy.limits.budgets import TOKENS
 from evennia_ai.policy.limits.endpoint_facts import FIRST_DEADLINE_S
+from evennia_ai.policy.limits.gateway_limits import DEFAULTS, GatewayLimits
 from evennia_ai.policy.limits.placement import RETRY, may_go_elsewhere
-from evennia_ai.policy.limits.retry import RetryLimits, retry_delay
+from evennia_ai.policy.limits.retry import retry_delay
 from evennia_ai.ports import NO_SCENE, Caller, LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock
 
@@ -41,26 +42,6 @@ TRIAL = LLMRequest(
 )
 FREE_CLIENT = "offline"
 FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint
-
-
-@dataclass(frozen=True)
-class GatewayLimits:
-    """What the gateway allows.
-
-    Budgets are in tokens, or in micros of ``currency``, for one UTC day; None disables one.
-    ``waived`` are the kinds of accounts whose budgets in tokens do not count free models.
-    """
-
-    max_in_flight: int = 64
-    max_queued: int = 256
-    player_tokens_per_day: int | None = None
-    game_tokens_per_day: int | None = None
-    player_money_per_day: int | None = None
-    game_money_per_day: int | None = None
-    currency: str = "USD"
-    waived: frozenset[str] = frozenset()
-    retry: RetryLimits = field(default_factory=RetryLimits)
-    breaker: breakers.BreakerLimits = field(default_factory=breakers.BreakerLimits)
 
 
 class ModelGateway:
@@ -83,7 +64,7 @@ class ModelGateway:
         self,
         clock: Clock,
         clients: Mapping[str, LLMClient],
-        limits: GatewayLimits = GatewayLimits(),
+        limits: GatewayLimits = DEFAULTS,
         spent: Spent = lambda _day: {},
         jitter: Callable[[], float] = random.random,
         books: Books = NO_BOOKS,

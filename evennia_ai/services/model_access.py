@@ -17,7 +17,7 @@ from evennia_ai.game.crowd import account_of
 from evennia_ai.game.settings import SettingReader, game_setting, game_settings
 from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
@@ -25,6 +25,7 @@ from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.budgets import GAME, OWNER, PLAYER
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.limits.prices import to_micros
 from evennia_ai.store.server_settings import StoredFacts
 from evennia_ai.store.usage import money_on, spent_on

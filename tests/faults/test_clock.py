@@ -5,9 +5,10 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import Event
 from evennia_ai.offline import OfflineBrain
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.store.usage import spent_on
 from tests.faults.process_scene import pass_time

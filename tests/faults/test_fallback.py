@@ -12,10 +12,11 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.offline import OfflineBrain
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene

@@ -12,7 +12,8 @@ from django.apps import apps
 from django.db import connection
 from twisted.internet.task import Clock
 
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.scripted import ScriptedLLM

@@ -8,9 +8,10 @@ import pytest
 from evennia_ai.game.budget_alerts import warn_of_budget
 from evennia_ai.game.crowd import account_of
 from evennia_ai.llm.daily_budgets import Books
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import DailyUse, SpeakerUse
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.store.usage import money_on, spent_on
 from tests.scripted import call

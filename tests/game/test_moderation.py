@@ -6,9 +6,10 @@ import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import ProviderRejected
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.openai_client import RawReply
 from evennia_ai.models import Event, Message
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.policy.moderation import DOWN, read_rules
 from evennia_ai.services.assistant_service import AssistantService

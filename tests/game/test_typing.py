@@ -9,7 +9,8 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.game.typing_indicator import REPEAT_S, harmless_name
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.ports import LLMRequest
 from evennia_ai.turn.answer_events import act_autonomously
 from tests.scripted import ScriptedLLM, call

@@ -4,7 +4,8 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from tests.game.test_metrics import named, samples, scrape, watched
 
 __all__ = ["watched"]

@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import BudgetExhausted
 from evennia_ai.llm.daily_budgets import Books
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import Usage
 from evennia_ai.policy.limits.budgets import (
     ASSISTANT,
@@ -16,6 +16,7 @@ from evennia_ai.policy.limits.budgets import (
     USED_UP,
     WHOLE_GAME,
 )
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.limits.prices import read_prices
 from tests.llm.gateway_desk import ANN, Desk
 

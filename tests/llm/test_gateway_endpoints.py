@@ -8,9 +8,10 @@ from twisted.internet.task import Clock
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen, ProviderMisconfigured, ProviderUnavailable
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.policy.limits.breaker import BreakerLimits
 from evennia_ai.policy.limits.endpoint_facts import EndpointFacts, Speed
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.limits.placement import (
     ENDPOINTS_FULL,
     GAME_FULL,

@@ -9,10 +9,11 @@ from twisted.internet.task import Clock
 
 from evennia_ai.config import resolve_profile
 from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.policy.limits.breaker import BreakerLimits
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.ports import Caller, LLMRequest, Scene
 from tests.llm.test_endpoint_facts import MemoryFacts
 from tests.provider import FaultyProvider

@@ -9,10 +9,11 @@ from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import Deferred
 
-from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import DailyUse, Event, Message, Turn
 from evennia_ai.policy.explanation.attribution import Attribution, Source
 from evennia_ai.policy.explanation.prompt_parts import Line, Part
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.web.staff.turns import why_values
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
