@@ -275,13 +275,16 @@ class MemoryIndex:
     def _best(self, ranked: Ranked, view: View, k: int) -> list[tuple[str, float]]:
         """Return the best ``k`` results, those that only repeat a better one last."""
         rows = ranked.rows[: SPARE * k]
-        alike = self._vectors.alike(rows) > ALIKE
+        first, second = np.nonzero(np.triu(self._vectors.alike(rows) > ALIKE, 1))
+        alike = set(zip(second.tolist(), first.tolist(), strict=True))
+        repeats = {place for place, _better in alike}
         chosen: list[int] = []
         again: list[int] = []
         for place, row in enumerate(rows.tolist()):
             # A memory is a repetition if its source is in the view.
             told = any(view.mask[source] for source in self._sources_of(row))
-            (again if told or alike[place, chosen].any() else chosen).append(place)
+            told = told or (place in repeats and any((place, better) in alike for better in chosen))
+            (again if told else chosen).append(place)
             if len(chosen) == k:
                 break
         best = (chosen + again)[:k]

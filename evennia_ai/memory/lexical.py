@@ -10,7 +10,6 @@ an index holds no dictionary: with 100,000 words, one in 40,000 shares its numbe
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -90,33 +89,37 @@ class Lexicon:
         It is BM25 divided by the sum of the words' rarities, so that long and short queries score
         alike. ``lengths`` is the number of words of every row, in the view or not.
         """
-        found = np.zeros(len(view.mask), dtype=np.float32)
-        total = len(view.rows)
-        sum_of_rarities = 0.0
-        for all_rows, all_counts in self._find(words):
-            in_view = view.mask[all_rows]
-            rows, counts = all_rows[in_view], all_counts[in_view]
-            rarity = _idf(len(rows), total)
-            sum_of_rarities += rarity
-            norms = np.float32(K1 * (1 - B)) + np.float32(K1 * B / view.words) * lengths[rows]
-            found[rows] += np.float32(rarity * (K1 + 1)) * counts / (counts + norms)
-        return found[view.rows] / np.float32(sum_of_rarities or 1.0)
+        wanted, times = np.unique(
+            np.fromiter(map(number_of, words), np.uint32, len(words)), return_counts=True
+        )
+        found = self._find(wanted)
+        in_view = view.mask[found.rows]
+        places, rows, counts = (column[in_view] for column in found)
+        holding = np.bincount(places, minlength=len(wanted))
+        rarity = times * np.log1p((len(view.rows) - holding + 0.5) / (holding + 0.5))
+        norms = K1 * (1 - B) + K1 * B / view.words * lengths[rows]
+        gains = rarity[places] * (K1 + 1) * counts / (counts + norms)
+        total = np.bincount(rows, gains, minlength=len(view.mask))[view.rows]
+        scores: Floats = (total / (rarity.sum() or 1.0)).astype(np.float32)
+        return scores
 
-    def _find(self, words: Sequence[str]) -> Iterable[tuple[Rows, Floats]]:
-        """Yield each word's rows and its counts in these, the words in a fixed order."""
-        wanted = np.array(sorted(map(number_of, words)), dtype=np.uint32)
-        new = [np.frombuffer(column, column.typecode) for column in self._new]
-        bounds = [np.searchsorted(part.words, wanted) for part in self._parts]
-        ends = [np.searchsorted(part.words, wanted, "right") for part in self._parts]
-        for number, word in enumerate(wanted):
-            here = np.flatnonzero(new[0] == word)
-            pieces = [(new[1][here], new[2][here])]
-            for part, first, last in zip(self._parts, bounds, ends, strict=True):
-                if last[number] > first[number]:
-                    inside = slice(first[number], last[number])
-                    pieces.append((part.rows[inside], part.counts[inside]))
-            rows, counts = (np.concatenate(column) for column in zip(*pieces, strict=True))
-            yield rows.astype(np.int64), counts.astype(np.float32)
+    def _find(self, wanted: npt.NDArray[np.uint32]) -> Postings:
+        """Return the postings of words, which are given in order, with the places of these.
+
+        Those of one row stand in the order of the words, whatever else is here.
+        """
+        new = Postings(*(np.frombuffer(column, column.typecode) for column in self._new))
+        here = np.flatnonzero(np.isin(new.words, wanted))
+        places = np.searchsorted(wanted, new.words[here])
+        order = np.argsort(places, kind="stable")
+        pieces = [Postings(places[order], new.rows[here[order]], new.counts[here[order]])]
+        for part in self._parts:
+            first = np.searchsorted(part.words, wanted)
+            number = np.searchsorted(part.words, wanted, "right") - first
+            here = np.arange(number.sum()) + np.repeat(first - number.cumsum() + number, number)
+            places = np.repeat(np.arange(len(wanted)), number)
+            pieces.append(Postings(places, part.rows[here], part.counts[here]))
+        return Postings(*map(np.concatenate, zip(*pieces, strict=True)))
 
 
 def number_of(word: str) -> int:
@@ -136,7 +139,3 @@ def _renumbered(postings: Postings, new: npt.NDArray[np.int32]) -> Postings:
     rows = new[rows]
     kept = rows >= 0
     return Postings(words[kept], rows[kept], counts[kept])
-
-
-def _idf(holding: int, total: int) -> float:
-    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))

@@ -81,8 +81,8 @@ class Rarity:
         words = self._words[self._counted]
         np.add.at(self._holding, self._bucket(words[words != NO_WORD]), 1)
 
-    def _bucket(self, words: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
-        return (words % np.uint32(len(self._holding))).astype(np.int64)
+    def _bucket(self, words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        return words & np.uint32(len(self._holding) - 1)
 
     def _resize(self, room: int) -> None:
         """Make room for that many rows, none fewer than there are."""

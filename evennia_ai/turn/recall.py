@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
@@ -35,6 +35,7 @@ MOST_FOUND = 24
 MOST_CORRECTED = 5  # lines that are looked up for later corrections
 LINE_CHARS = 300
 MARK_TOKENS = 2  # the line break and "- " of each line
+TEXTS_KNOWN = 1_024  # a talk recalls the same lines turn after turn: about 1 MB
 BRIEF_TOKENS = 90  # for a model that reads slowly
 
 
@@ -98,9 +99,14 @@ class Candidate(NamedTuple):
 
 def as_candidate(record: Record, score: float = 0.0) -> Candidate:
     """Return a record with what its comparison with others needs."""
-    text = text_of(record)
-    at = time_of(record).timestamp()
-    return Candidate(record, frozenset(find_words(text)), at, tells_change(text), score)
+    words, changed = subject_of(text_of(record))
+    return Candidate(record, words, time_of(record).timestamp(), changed, score)
+
+
+@lru_cache(maxsize=TEXTS_KNOWN)
+def subject_of(text: str) -> tuple[frozenset[str], bool]:
+    """Return a text's content words, and whether it tells of a change."""
+    return frozenset(find_words(text)), tells_change(text)
 
 
 def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:

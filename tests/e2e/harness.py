@@ -39,6 +39,7 @@ LEFT_BEHIND = shutil.ignore_patterns(
 )  # fmt: skip
 
 ADMIN = "Warden"
+OPEN_EVENTS = "SELECT text, state FROM evennia_ai_event WHERE state IN ('waiting', 'claimed')"
 PLAYERS = ("Ann", "Ben", "Cid")
 PASSWORD = "correct-horse-4711"
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 import pytest
 
 from server import running
-from tests.e2e.harness import ADMIN, GameServer
+from tests.e2e.harness import ADMIN, OPEN_EVENTS, GameServer
 from tests.e2e.telnet import TelnetPlayer
-from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+from tests.e2e.test_talk import thinking_with
 from tests.provider import FaultyProvider
 
 GAMES_OWN = """

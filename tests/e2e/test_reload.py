@@ -10,8 +10,8 @@ import pytest
 
 from tests.bench import worlds
 from tests.e2e import hanging
-from tests.e2e.harness import GameServer
-from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+from tests.e2e.harness import OPEN_EVENTS, GameServer
+from tests.e2e.test_talk import thinking_with
 from tests.provider import FaultyProvider
 
 pytestmark = pytest.mark.alone

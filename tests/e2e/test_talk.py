@@ -14,7 +14,6 @@ from tests.e2e.telnet import TelnetPlayer
 from tests.provider import FaultyProvider
 
 MESSAGES = "SELECT id, role, content FROM evennia_ai_message ORDER BY id"
-OPEN_EVENTS = "SELECT text, state FROM evennia_ai_event WHERE state IN ('waiting', 'claimed')"
 
 
 @pytest.fixture(scope="module")
@@ -83,15 +82,15 @@ def test_say_whisper_and_emote_are_answered_where_they_belong(game: GameServer) 
 
 def test_two_players_at_once_are_both_answered(game: GameServer) -> None:
     with game.player("Ann") as ann, game.player("Ben") as ben:
-        ann.send("say Mira, what about your beer?")
-        ben.send("say Mira, who are you?")
-        ann.expect('Mira says, "')
-        game.wait_for_sql(OPEN_EVENTS, [])
-        states = game.sql("SELECT text, state FROM evennia_ai_event WHERE kind = 'say'")
-        assert {tuple(row) for row in states} >= {
-            ("Mira, what about your beer?", "answered"),
-            ("Mira, who are you?", "answered"),
-        }
+        asked = ["Mira, what about your beer?", "Mira, who are you?"]
+        ann.send(f"say {asked[0]}")
+        ben.send(f"say {asked[1]}")
+        # What Mira says first may be her greeting.
+        game.wait_for_sql(
+            "SELECT text, state FROM evennia_ai_event"
+            f" WHERE kind = 'say' AND text IN {tuple(asked)} ORDER BY text",
+            [(words, "answered") for words in asked],
+        )
 
 
 @pytest.mark.quick
