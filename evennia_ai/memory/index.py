@@ -10,8 +10,8 @@ An index can always be rebuilt, and it writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, TypeGuard
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,17 @@ from evennia_ai.memory.columns import ALONE, Columns
 from evennia_ai.memory.lexical import Lexicon, View, numbered
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
 from evennia_ai.memory.rarity import Rarity
-from evennia_ai.memory.vectors import Bytes, Floats, Vectors, to_bytes, unit
+from evennia_ai.memory.vectors import (
+    Bytes,
+    Floats,
+    Vectors,
+    answers_at_once,
+    readable,
+    to_bytes,
+    unit,
+)
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
-from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Offered, Weights, understand
+from evennia_ai.policy.retrieval.weights import Offered, Weights, understand
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
@@ -169,27 +177,32 @@ class MemoryIndex:
 
     def later(
         self,
-        id: str,
-        text: str,
+        texts: Mapping[str, str],
         k: int,
         audience: Iterable[str] | None = None,
         upto: int | None = None,
-    ) -> list[str]:
-        """Return at most ``k`` later lines of a line's speaker that share words with its text.
+    ) -> dict[str, list[str]]:
+        """Return for each line at most ``k`` later ones of its speaker that share words with it.
 
-        They are ids, the best first; the rest as for `companions`.
+        ``texts`` are the lines' words by id. The result is by id, too, and each list begins with
+        the best; the rest as for `companions`.
         """
         view = self._view(audience, upto)
-        row = self._line(id, view)
-        if row is None:
-            return []
-        scores = self._lexicon.scores(find_words(text), view, self._columns["words"])
+        rows = {name: row for name in texts if (row := self._line(name, view)) is not None}
+        if not rows:
+            return {}
+        words = [find_words(texts[name]) for name in rows]
+        scores = self._lexicon.scores(words, view, self._columns["words"])
         lines = view.rows[: view.lines]
-        is_later = self._columns["place"][lines] > self._columns["place"][row]
-        is_later &= self._columns["speaker"][lines] == self._columns["speaker"][row]
-        scores = scores[: view.lines] * is_later
-        best = np.argsort(-scores, kind="stable")[:k]
-        return [self._ids[lines[place]] for place in best.tolist() if scores[place] > 0]
+        places, speakers = self._columns["place"], self._columns["speaker"]
+        found = {}
+        for (name, row), score in zip(rows.items(), scores, strict=True):
+            fits = score[: view.lines]
+            fits *= (places[lines] > places[row]) & (speakers[lines] == speakers[row])
+            some = np.flatnonzero(fits)
+            best = some[np.argsort(-fits[some], kind="stable")[:k]]
+            found[name] = [self._ids[line] for line in lines[best].tolist()]
+        return found
 
     def _view(
         self, audience: Iterable[str] | None, upto: int | None, everything: bool = False
@@ -204,16 +217,10 @@ class MemoryIndex:
         return row if is_line else None
 
     def understand(
-        self,
-        query: str,
-        audience: Iterable[str] | None = None,
-        now: float | None = None,
-        *,
-        vector: Any = None,
-        upto: int | None = None,
+        self, query: str, audience: Iterable[str] | None, vector: Any, upto: int | None
     ) -> Asked:
         """Return what `search` looks for; the arguments are those of `search`."""
-        return self._asked(query, self._view(audience, upto), now, vector)
+        return self._asked(query, self._view(audience, upto), None, vector)
 
     def _asked(self, query: str, view: View, now: float | None, vector: Any) -> Asked:
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
@@ -275,28 +282,17 @@ class MemoryIndex:
     def _best(self, ranked: Ranked, view: View, k: int) -> list[tuple[str, float]]:
         """Return the best ``k`` results, those that only repeat a better one last."""
         rows = ranked.rows[: SPARE * k]
-        first, second = np.nonzero(np.triu(self._vectors.alike(rows) > ALIKE, 1))
-        alike = set(zip(second.tolist(), first.tolist(), strict=True))
-        repeats = {place for place, _better in alike}
+        alike = np.triu(self._vectors.alike(rows) > ALIKE, 1)
+        repeating = set(np.flatnonzero(alike.any(axis=0)).tolist())
         chosen: list[int] = []
         again: list[int] = []
         for place, row in enumerate(rows.tolist()):
             # A memory is a repetition if its source is in the view.
             told = any(view.mask[source] for source in self._sources_of(row))
-            told = told or (place in repeats and any((place, better) in alike for better in chosen))
+            told = told or (place in repeating and bool(alike[chosen, place].any()))
             (again if told else chosen).append(place)
             if len(chosen) == k:
                 break
         best = (chosen + again)[:k]
-        scores = np.minimum.accumulate(ranked.scores[best]).tolist()
-        return list(zip((self._ids[row] for row in rows[best].tolist()), scores, strict=True))
-
-
-def answers_at_once(embedder: Embedder | RemoteEmbedder | None) -> TypeGuard[Embedder]:
-    """True for a local embedder, False for a remote one and for None."""
-    return hasattr(embedder, "embed")
-
-
-def readable(text: str) -> str:
-    """Return the part of a text that is ranked, as far as it can be encoded."""
-    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode()
+        names = [self._ids[row] for row in rows[best].tolist()]
+        return [*zip(names, np.minimum.accumulate(ranked.scores[best]).tolist(), strict=True)]

@@ -25,7 +25,7 @@ from evennia_ai.policy.retrieval.relevance import K1, B
 from evennia_ai.policy.retrieval.weights import Offered, describe
 
 MOST = 255  # occurrences of a word that are counted in one text; a count takes one byte
-PART = 32_768  # postings that are sorted at once: 3 ms
+RUN, PART = 2_048, 32_768  # postings that are sorted at once, and with others: 3 ms
 
 
 class Postings(NamedTuple):
@@ -51,7 +51,10 @@ class View(NamedTuple):
 
 
 class Lexicon:
-    """An inverted index: parts sorted by word, and the newest postings in order of row."""
+    """An inverted index: parts sorted by word, and the newest postings in order of row.
+
+    Parts grow as those of a log-structured merge tree do (O'Neil et al., 1996).
+    """
 
     def __init__(self) -> None:
         self._parts: list[Postings] = []
@@ -69,10 +72,11 @@ class Lexicon:
         self._new.words.extend(counts)
         self._new.rows.extend([row] * len(counts))
         self._new.counts.extend(min(count, MOST) for count in counts.values())
-        if len(self._new.words) >= PART:
-            columns = [np.array(column) for column in self._new]
-            order = np.argsort(columns[0], kind="stable")
-            self._parts.append(Postings(*(column[order] for column in columns)))
+        if len(self._new.words) >= RUN:
+            part = _sorted([self._new])
+            while self._parts and len(self._parts[-1].words) <= min(2 * len(part.words), PART):
+                part = _sorted([self._parts.pop(), part])
+            self._parts.append(part)
             self._new = Postings(array("I"), array("i"), array("B"))
 
     def keep(self, rows: Rows, size: int) -> None:
@@ -83,24 +87,30 @@ class Lexicon:
         for column, kept in zip(self._new, _renumbered(self._new, new), strict=True):
             column[:] = array(column.typecode, kept.tobytes())
 
-    def scores(self, words: Sequence[str], view: View, lengths: npt.NDArray[np.int32]) -> Floats:
-        """Return a score for each row in the view: 0 for no word, about 1 for all.
+    def scores(
+        self, queries: Sequence[Sequence[str]], view: View, lengths: npt.NDArray[np.int32]
+    ) -> list[Floats]:
+        """Return for each query a score for each row in the view: 0 for no word, about 1 for all.
 
         It is BM25 divided by the sum of the words' rarities, so that long and short queries score
         alike. ``lengths`` is the number of words of every row, in the view or not.
         """
-        wanted, times = np.unique(
-            np.fromiter(map(number_of, words), np.uint32, len(words)), return_counts=True
-        )
+        asked = [np.fromiter(map(number_of, words), np.uint32, len(words)) for words in queries]
+        wanted = np.unique(np.concatenate(asked))
         found = self._find(wanted)
         in_view = view.mask[found.rows]
         places, rows, counts = (column[in_view] for column in found)
         holding = np.bincount(places, minlength=len(wanted))
-        rarity = times * np.log1p((len(view.rows) - holding + 0.5) / (holding + 0.5))
+        rarity = np.log1p((len(view.rows) - holding + 0.5) / (holding + 0.5))
         norms = K1 * (1 - B) + K1 * B / view.words * lengths[rows]
         gains = rarity[places] * (K1 + 1) * counts / (counts + norms)
-        total = np.bincount(rows, gains, minlength=len(view.mask))[view.rows]
-        scores: Floats = (total / (rarity.sum() or 1.0)).astype(np.float32)
+        scores: list[Floats] = []
+        for words in asked:
+            times = np.bincount(np.searchsorted(wanted, words), minlength=len(wanted))
+            here = np.flatnonzero(times[places])
+            gained = gains[here] * times[places[here]]
+            total = np.bincount(rows[here], gained, minlength=len(view.mask))[view.rows]
+            scores.append((total / (float(rarity @ times) or 1.0)).astype(np.float32))
         return scores
 
     def _find(self, wanted: npt.NDArray[np.uint32]) -> Postings:
@@ -120,6 +130,13 @@ class Lexicon:
             places = np.repeat(np.arange(len(wanted)), number)
             pieces.append(Postings(places, part.rows[here], part.counts[here]))
         return Postings(*map(np.concatenate, zip(*pieces, strict=True)))
+
+
+def _sorted(parts: Sequence[Postings]) -> Postings:
+    """Return parts as one, sorted by word."""
+    words, rows, counts = map(np.concatenate, zip(*parts, strict=True))
+    order = np.argsort(words, kind="stable")
+    return Postings(words[order], rows[order], counts[order])
 
 
 def number_of(word: str) -> int:

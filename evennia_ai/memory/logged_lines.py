@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.memory.index import answers_at_once, readable
-from evennia_ai.memory.vectors import pack
+from evennia_ai.memory.vectors import answers_at_once, pack, readable
 from evennia_ai.policy.lines import read_line
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Embedder, Lines, RemoteEmbedder

@@ -14,10 +14,10 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable
-from evennia_ai.memory.index import MemoryIndex, answers_at_once, readable
+from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.lexical import number_of, numbered
 from evennia_ai.memory.logged_lines import LoggedLines
-from evennia_ai.memory.vectors import pack
+from evennia_ai.memory.vectors import answers_at_once, pack, readable
 from evennia_ai.messages import Audience
 from evennia_ai.policy.lines import line_id, read_line
 from evennia_ai.policy.records.provenance import Record
@@ -110,7 +110,7 @@ class OldLines:
         vector: Any,
     ) -> Steps[None]:
         """Let older lines that may fit a query join the index, and those of before leave it."""
-        wanted, vector, _now = index.understand(query, audience, vector=vector, upto=upto)
+        wanted, vector, _now = index.understand(query, audience, vector, upto)
         if vector is None:
             return
         asked = LineQuery(

@@ -76,7 +76,7 @@ def _candidates(
 ) -> tuple[Rows, Floats]:
     """Return the view's best places and their scores by words, meaning and neighbours."""
     vectors, meaning = memories.vectors, np.float32(weights.meaning)
-    by_words = memories.lexicon.scores(asked.wanted.words, view, memories.columns["words"])
+    (by_words,) = memories.lexicon.scores([asked.wanted.words], view, memories.columns["words"])
     by_words *= np.float32(weights.words)
     mean = vectors.mean(view.rows)
     places = np.arange(len(view.rows))

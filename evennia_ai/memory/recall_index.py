@@ -16,17 +16,17 @@ from typing import Any, cast
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.columns import ALONE
-from evennia_ai.memory.index import MemoryIndex, answers_at_once
+from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.logged_lines import LoggedLines
 from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.remote_vectors import RemoteVectors
-from evennia_ai.memory.vectors import pack
+from evennia_ai.memory.vectors import answers_at_once, pack
 from evennia_ai.messages import Audience
 from evennia_ai.policy.lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
 from evennia_ai.policy.retrieval.relevance import newest_first
-from evennia_ai.ports import Embedder, Lines, RemoteEmbedder, Services
+from evennia_ai.ports import Embedder, Lines, Related, RemoteEmbedder, Services
 from evennia_ai.scheduling import Steps, pause
 
 AT_ONCE = 20  # changes or lines taken in without a pause: 4 ms at most (measured)
@@ -182,37 +182,32 @@ class RecallIndex:
         ordered = newest_first(query, [hit.record for hit in found], now)[:limit]
         return [Found(record, hit.score) for record, hit in zip(ordered, found, strict=False)]
 
-    def companions(
-        self, seqs: Iterable[int], audience: Audience | None, upto: int | None = None
-    ) -> dict[int, list[Record]]:
-        """Return for each line the lines of its exchange, in order, by its message.
+    def related(
+        self,
+        lines: Sequence[Record],
+        corrected: int,
+        audience: Audience | None,
+        upto: int | None = None,
+    ) -> Related:
+        """Return what belongs to lines: their exchanges, and of the first few what came later.
 
-        Only lines that the audience may know count, and none after the message ``upto``.
+        Of ``corrected`` lines it is what their speakers said later in words of theirs. Only lines
+        that the audience may know count, and none after the message ``upto``.
         """
-        near = self._index.companions(map(line_id, seqs), audience, upto=upto)
-        known = self._known(near, audience)
-        return {seq: lines for name, lines in known.items() if (seq := seq_of(name)) is not None}
+        words = {line["id"]: line["words"] for line in lines[:corrected]}
+        near = self._index.companions([line["id"] for line in lines], audience, upto)
+        later = self._index.later(words, LATER, audience, upto)
+        wanted = {*chain.from_iterable(near.values()), *chain.from_iterable(later.values())}
+        records = self._records(wanted)
+        known = {name: one for name, one in records.items() if is_known_to(one, audience)}
 
-    def later(
-        self, lines: Iterable[Record], audience: Audience | None, upto: int | None = None
-    ) -> dict[str, list[Record]]:
-        """Return for each line what its speaker said later in words of it, the best first, by id.
+        def known_of(found: Mapping[str, Sequence[str]]) -> dict[str, list[Record]]:
+            return {
+                name: [known[other] for other in others if other in known]
+                for name, others in found.items()
+            }
 
-        The rest as for `companions`.
-        """
-        found: dict[str, list[str]] = {
-            line["id"]: self._index.later(line["id"], line["words"], LATER, audience, upto=upto)
-            for line in lines
-        }
-        return self._known(found, audience)
-
-    def _known(
-        self, found: Mapping[str, Iterable[str]], audience: Audience | None
-    ) -> dict[str, list[Record]]:
-        """Return records in place of ids, without those that the audience may not know."""
-        records = self._records(set(chain.from_iterable(found.values())))
-        known = {name: r for name, r in records.items() if is_known_to(r, audience)}
-        return {name: [known[o] for o in others if o in known] for name, others in found.items()}
+        return Related(known_of(near), known_of(later))
 
     def forget(self, seqs: Iterable[int]) -> None:
         """Remove the lines of deleted messages."""

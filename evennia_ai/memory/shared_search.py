@@ -14,7 +14,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY, mix
-from evennia_ai.ports import Services
+from evennia_ai.ports import Related, Services
 from evennia_ai.scheduling import Steps
 
 
@@ -80,13 +80,9 @@ class SharedSearch:
         known = {normalised(str(found.record.get("content", ""))) for found in own}
         return mix(own, self._search_told(query, limit, now, keep, known), limit)
 
-    def companions(self, *args: Any, **kwargs: Any) -> dict[int, list[Record]]:
-        """Return the lines of exchanges; see `RecallIndex.companions`."""
-        return self.own.companions(*args, **kwargs)
-
-    def later(self, *args: Any, **kwargs: Any) -> dict[str, list[Record]]:
-        """Return later lines on the same; see `RecallIndex.later`."""
-        return self.own.later(*args, **kwargs)
+    def related(self, *args: Any, **kwargs: Any) -> Related:
+        """Return what belongs to its own lines; see `RecallIndex.related`."""
+        return self.own.related(*args, **kwargs)
 
     def _search_told(
         self, query: str, limit: int, now: datetime, keep: Keep | None, known: set[str]

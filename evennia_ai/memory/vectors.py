@@ -10,10 +10,13 @@ A search over many memories first compares the first numbers of each vector only
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
+
+from evennia_ai.policy.retrieval.weights import LONGEST_TEXT
+from evennia_ai.ports import Embedder, RemoteEmbedder
 
 Bytes = npt.NDArray[np.int8]
 Floats = npt.NDArray[np.float32]
@@ -189,3 +192,13 @@ def unit(vector: npt.ArrayLike) -> Floats:
     if not np.isfinite(length):
         raise ValueError("A vector must consist of finite numbers.")
     return numbers / np.float32(length) if length else numbers
+
+
+def answers_at_once(embedder: Embedder | RemoteEmbedder | None) -> TypeGuard[Embedder]:
+    """True for a local embedder, False for a remote one and for None."""
+    return hasattr(embedder, "embed")
+
+
+def readable(text: str) -> str:
+    """Return the part of a text that is ranked, as far as it can be encoded."""
+    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode()

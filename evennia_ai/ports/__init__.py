@@ -18,6 +18,7 @@ from evennia_ai.ports.log import TurnRecord as TurnRecord
 from evennia_ai.ports.log import Turns as Turns
 from evennia_ai.ports.memory import Embedder as Embedder
 from evennia_ai.ports.memory import Found as Found
+from evennia_ai.ports.memory import Related as Related
 from evennia_ai.ports.memory import RemoteEmbedder as RemoteEmbedder
 from evennia_ai.ports.memory import SemanticMemory as SemanticMemory
 from evennia_ai.ports.models import NO_SCENE as NO_SCENE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from twisted.internet.defer import Deferred
 
@@ -55,6 +55,13 @@ class RemoteEmbedder(Protocol):
 
     def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
         """Fire with what `Embedder.embed` returns, or `embed_query`; fails with a ProviderError."""
+
+
+class Related(NamedTuple):
+    """What belongs to lines, by their ids: other lines in order of time, or the best first."""
+
+    beside: Mapping[str, Sequence[Record]]
+    later: Mapping[str, Sequence[Record]]
 
 
 class Found(Protocol):

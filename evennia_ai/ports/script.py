@@ -33,7 +33,7 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText, UsageReport
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
-from evennia_ai.ports.memory import Found, SemanticMemory
+from evennia_ai.ports.memory import Found, Related, SemanticMemory
 from evennia_ai.ports.models import Gateway
 from evennia_ai.ports.records import DayPlan, EntityProfiles, Goals, Journal
 from evennia_ai.ports.tools import ToolResult, ToolSpec
@@ -108,12 +108,13 @@ class Memories(Protocol):
         upto: int | None = None,
         everything: bool = False,
     ) -> Sequence[Found]: ...
-    def companions(
-        self, seqs: Iterable[int], audience: Audience | None, upto: int | None = None
-    ) -> Mapping[int, Sequence[Record]]: ...  # the lines of each line's exchange
-    def later(
-        self, lines: Iterable[Record], audience: Audience | None, upto: int | None = None
-    ) -> Mapping[str, Sequence[Record]]: ...  # later words of its speaker on the same, by id
+    def related(
+        self,
+        lines: Sequence[Record],
+        corrected: int,
+        audience: Audience | None,
+        upto: int | None = None,
+    ) -> Related: ...  # the lines of their exchanges, and what may correct the first few
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory import embedders
 from evennia_ai.memory.extras import EMBEDDINGS
-from evennia_ai.memory.index import answers_at_once
 from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
+from evennia_ai.memory.vectors import answers_at_once
 from evennia_ai.memory.worker import Worker
 from evennia_ai.ports import Character, Embedder, Lines, RemoteEmbedder
 from evennia_ai.scheduling import Clock

@@ -18,6 +18,7 @@ from evennia_ai.store.amendments import TableAmendments
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.old_lines import drop_tables
 from evennia_ai.store.rows import raw_delete, todays_form
+from evennia_ai.store.statements import values
 
 # Rows that cannot be a line are left in the database.
 LINES = ~Q(role=EXCUSE) & (~Q(role="tool") | Q(content__startswith="You "))
@@ -73,8 +74,12 @@ class TableLines:
 
     def read(self, seqs: Iterable[int]) -> list[Message]:
         """Return those of some messages that exist, in one query."""
-        rows = self._recalled().filter(id__in=list(seqs))
-        return self._amended(as_message(read) for read in rows.values_list(*READ))
+        wanted = set(seqs).difference(self._left_out())
+        if not wanted:
+            return []
+        mine = {"assistant_id": self.assistant_id, "id": tuple(wanted)}
+        rows = values(models.Message, READ, **mine)
+        return self._amended(as_message(row) for row in rows if may_be_line(*row[2:4]))
 
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
         """Store vectors by message, instead of those of other embedders, in one transaction.
@@ -109,6 +114,11 @@ def erase_vectors(assistant_id: int) -> None:
     with suppress(Error), transaction.atomic():  # if it is in use, its rows go with the vectors
         drop_tables(assistant_id)
     raw_delete(models.LineVector.objects.filter(message__assistant_id=assistant_id))
+
+
+def may_be_line(role: str, content: str) -> bool:
+    """Return what `LINES` says of a row."""
+    return role != EXCUSE and (role != "tool" or content.startswith("You "))
 
 
 def as_message(read: Iterable[Any]) -> Message:

@@ -17,6 +17,7 @@ Table = Any  # a model class
 Steps = list[list[Callable[[Any], Any]]]  # of each column, what turns its value into a field's
 
 MOST_ROWS = 20  # in one statement, so that few are written
+PADDED = 8  # a list of values has a multiple of so many
 
 
 def insert(*rows: models.Model) -> None:
@@ -71,19 +72,32 @@ def run(sql: str, table: Table, values: Mapping[str, Any], where: Mapping[str, A
 
 def select(table: Table, **where: Any) -> list[Any]:
     """Return the rows whose columns equal ``where``, or one of its tuple, by their keys."""
-    sql = select_sql(table, tuple((k, len(v) if is_many(v) else 0) for k, v in where.items()))
+    names = names_of(table)
+    found = values(table, names, **where)
+    # Sorted here: with ORDER BY, SQLite would read all rows of an assistant by their keys.
+    rows = [table.from_db(connection.alias, names, row) for row in found]
+    return sorted(rows, key=lambda row: row.pk)
+
+
+def values(table: Table, names: Sequence[str], **where: Any) -> list[list[Any]]:
+    """Return these columns of the rows that `select` returns, in no order."""
+    wanted = {k: padded(v) if is_many(v) else (v,) for k, v in where.items()}
+    counts = tuple((k, len(v) if is_many(where[k]) else 0) for k, v in wanted.items())
     stored = [
         column(table, name).get_db_prep_save(one, connection)
-        for name, value in where.items()
-        for one in (value if is_many(value) else (value,))
+        for name, some in wanted.items()
+        for one in some
     ]
-    names, converters = columns_read(table)
     with connection.cursor() as cursor:
-        cursor.execute(sql, stored)
+        cursor.execute(select_sql(table, tuple(names), counts), stored)
         found = cursor.fetchall()
-    # Sorted here: with ORDER BY, SQLite would read all rows of an assistant by their keys.
-    rows = [table.from_db(connection.alias, names, converted(row, converters)) for row in found]
-    return sorted(rows, key=lambda row: row.pk)
+    converters = converters_of(table, tuple(names))
+    return [converted(row, converters) for row in found]
+
+
+def padded(some: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values with the last one repeated, so that few statements are written."""
+    return some + some[-1:] * (-len(some) % PADDED)
 
 
 def is_many(value: Any) -> bool:
@@ -101,15 +115,20 @@ def converted(row: Sequence[Any], converters: Steps) -> list[Any]:
 
 
 @cache
-def columns_read(table: Table) -> tuple[list[str], Steps]:
-    """Return the names of a table's columns, and what makes values of what the database gives."""
-    fields = table._meta.concrete_fields
+def names_of(table: Table) -> tuple[str, ...]:
+    """Return the names that a table's rows have for its columns."""
+    return tuple(field.attname for field in table._meta.concrete_fields)
+
+
+@cache
+def converters_of(table: Table, names: Sequence[str]) -> Steps:
+    """Return what makes values of what the database gives for these columns."""
     steps: Steps = []
-    for field in fields:
+    for field in (column(table, name) for name in names):
         shown = field.get_col(table._meta.db_table)
         given = (*connection.ops.get_db_converters(shown), *shown.get_db_converters(connection))
         steps.append([partial(convert, one, shown) for one in given])
-    return [field.attname for field in fields], steps
+    return steps
 
 
 def convert(converter: Any, shown: Any, value: Any) -> Any:
@@ -118,9 +137,9 @@ def convert(converter: Any, shown: Any, value: Any) -> Any:
 
 
 @cache
-def select_sql(table: Table, where: Sequence[tuple[str, int]]) -> str:
-    """Return the statement that reads rows; of each column how many values, 0 for one."""
-    shown = ", ".join(shown_columns(table, columns_read(table)[0]))
+def select_sql(table: Table, names: Sequence[str], where: Sequence[tuple[str, int]]) -> str:
+    """Return the statement that reads columns where others have one of so many values, 0: one."""
+    shown = ", ".join(shown_columns(table, names))
     tests = [
         f"{name} IN ({', '.join(['%s'] * many)})" if many else f"{name} = %s"
         for name, (_, many) in zip(

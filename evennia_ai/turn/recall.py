@@ -29,7 +29,7 @@ from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, same_subject, tel
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import Script
+from evennia_ai.ports import Related, Script
 
 MOST_FOUND = 24
 MOST_CORRECTED = 5  # lines that are looked up for later corrections
@@ -128,20 +128,10 @@ def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:
     return [as_candidate(item.record, item.score) for item in found]
 
 
-class Related(NamedTuple):
-    """What belongs to lines of the log: their exchanges by message, later lines by id."""
-
-    beside: Mapping[int, Sequence[Record]]
-    later: Mapping[str, Sequence[Candidate]]
-
-
 def related(script: Script, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
     """Return what belongs to the candidates that are lines of the log."""
     lines = [one.record for one in candidates if one.record.get("kind") == LINE]
-    known = (wanted.audience, wanted.upto)
-    beside = script.memories.companions([line["seq"] for line in lines], *known)
-    later = script.memories.later(lines[:MOST_CORRECTED], *known)
-    return Related(beside, {name: [*map(as_candidate, found)] for name, found in later.items()})
+    return script.memories.related(lines, MOST_CORRECTED, wanted.audience, wanted.upto)
 
 
 def choose(
@@ -157,8 +147,8 @@ def choose(
         record = candidate.record
         if record["id"] in taken or normalised(text_of(record)) in known or restates(record, taken):
             continue
-        beside = related.beside.get(record.get("seq", 0), ())
-        newer = [*candidates, *related.later.get(record["id"], ())]
+        beside = related.beside.get(record["id"], ())
+        newer = [*candidates, *map(as_candidate, related.later.get(record["id"], ()))]
         group = [record, *beside, *later(candidate, newer)]
         if wanted.brief:
             group = [one for one in group if not one.get("own")]

@@ -159,8 +159,7 @@ def test_an_older_line_comes_with_its_exchange(mind):
     mind.prepare()
     mind.restart()
     mind.found("What do frogs eat?")
-    beside = mind.index.companions([asked], BOTH)
-    assert answered in [line["seq"] for line in beside[asked]]
+    assert answered in mind.beside(asked)
 
 
 def test_a_forgotten_line_leaves_the_table(mind, seqs):

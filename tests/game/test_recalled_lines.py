@@ -1,7 +1,5 @@
 """The log is the memory: each line is recalled for those who may know it."""
 
-from itertools import pairwise
-
 import pytest
 from django.db import OperationalError
 
@@ -67,9 +65,8 @@ def test_a_whisper_is_recalled_for_those_alone_who_heard_it(mind):
     assert mind.found("willow", frozenset({ANN}))[0] == "Ann whispers to you: below the willow"
     for others in (frozenset({BOB}), BOTH, frozenset(), None):
         assert "willow" not in str(mind.search("willow", others))
-        beside = mind.index.companions([first, secret], others)
-        assert [line["seq"] for line in beside[first]] == [last]
-        assert "willow" not in str(beside)
+        assert mind.beside(first, others) == [last]
+        assert mind.beside(secret, others) == []
     assert "willow" in str(mind.search("willow", BOTH, everything=True))
 
 
@@ -80,7 +77,7 @@ def test_lines_in_the_view_are_left_out_before_anything_is_ranked(mind):
         "Ann says: a grey goose",
         "Ann says: a red goose",
     ]
-    assert [line["seq"] for line in mind.index.companions([one], BOTH, upto=two)[one]] == [two]
+    assert mind.beside(one, upto=two) == [two]
     assert three
 
 
@@ -135,9 +132,7 @@ def test_a_line_that_is_gone_is_found_no_more(mind):
 def test_lines_keep_their_order_whatever_came_between(mind):
     seqs = mind.log(*(heard(f"goose {n}") for n in range(6)))
     mind.prepare()
-    beside = mind.index.companions([seqs[3]], BOTH)[seqs[3]]
-    assert [line["seq"] for line in beside] == [seqs[2], seqs[4]]
-    assert all(a["timestamp"] <= b["timestamp"] for a, b in pairwise(beside))
+    assert mind.beside(seqs[3]) == [seqs[2], seqs[4]]
 
 
 def test_the_sizes_of_an_unloaded_view_grow_with_the_log(mind, django_assert_num_queries):

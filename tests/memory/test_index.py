@@ -259,6 +259,24 @@ def test_only_what_the_audience_may_know_belongs_to_a_line():
     assert index.companions(["m0"], {"#1"}, upto=1) == {"m0": ["m1"]}
 
 
+def test_later_lines_are_of_the_same_speaker_who_may_be_heard_and_share_words():
+    index = MemoryIndex()
+    said = [
+        ("Ann", "My goose is white.", None),
+        ("Ben", "A goose is a goose.", None),
+        ("Ann", "The goose is grey.", None),
+        ("Ann", "My white goose fled.", {"#1"}),
+        ("Ann", "Bread is dear.", None),
+    ]
+    for number, (speaker, words, audience) in enumerate(said):
+        index.add(f"m{number}", words, speaker, float(number), audience=audience)
+    asked = {"m0": said[0][1], "m1": said[1][1], "m3": said[3][1], "no line": "goose"}
+    assert index.later(asked, 3) == {"m0": ["m2"], "m1": []}
+    assert index.later(asked, 3, {"#1"}) == {"m0": ["m3", "m2"], "m1": [], "m3": []}
+    assert index.later(asked, 1, {"#1"})["m0"] == ["m3"]
+    assert index.later(asked, 3, {"#1"}, upto=2)["m0"] == ["m2"]
+
+
 def test_a_line_that_comes_again_keeps_its_place():
     index = talk(range(4))
     index.add("m1", "Odile!", "Ben", MAY_8 + 1)

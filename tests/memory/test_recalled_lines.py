@@ -43,12 +43,12 @@ def test_no_whisper_is_recalled_for_anybody_else(talk, audience, upto):
     }
     found = memories.search("goose number", 20, audience, now, upto=upto)
     assert {hit.record["seq"] for hit in found} == known
-    everything = range(1, len(talk) + 1)
-    beside = memories.companions(everything, audience, upto=upto)
-    assert set(beside) == known
-    assert {line["seq"] for lines in beside.values() for line in lines} <= known
-    later = memories.later([hit.record for hit in found], audience, upto=upto)
-    assert {line["seq"] for lines in later.values() for line in lines} <= known
+    hits = memories.search("goose number", 20, audience, now, everything=True)
+    everything = [hit.record for hit in hits]
+    related = memories.related(everything, len(everything), audience, upto)
+    assert {seq_of(name) for name in related.beside} == known
+    for lines in (*related.beside.values(), *related.later.values()):
+        assert {line["seq"] for line in lines} <= known
 
 
 def test_a_private_line_with_nobody_in_its_audience_is_for_nobody():
