@@ -21,7 +21,7 @@ R = TypeVar("R")
 # What an `inlineCallbacks` function returns whose Deferred fires with a T.
 Steps = Generator[Deferred[Any], Any, T]
 
-SLICE_S = 0.01
+SLICE_S = 0.004
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
 PIECE = 20
 

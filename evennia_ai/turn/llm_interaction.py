@@ -21,6 +21,7 @@ from evennia_ai.policy.compaction.summary import (
     without_claims,
     words_for,
 )
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.limits.prices import to_micros
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import (
@@ -30,7 +31,7 @@ from evennia_ai.policy.tokens import (
     stored_tokens,
 )
 from evennia_ai.ports import TASK_SUMMARY, Caller, HeardLine, LLMRequest, Scene, Script, TurnRecord
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.turn.model_call import ask_apart
 from evennia_ai.turn.prompt_building import Asking, Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import PromptContext, lore_text
@@ -142,6 +143,21 @@ def tokens_a_word(messages: Sequence[Message]) -> float:
     return tokens / max(1, words)
 
 
+def request_for_summary(
+    script: Script,
+    wire: Sequence[WireMessage],
+    material: tuple[str, ...],
+    trace: PromptTrace,
+    terms: SummaryTerms,
+) -> LLMRequest:
+    """Return the request for a summary of some material."""
+    name, room = script.character_name, text_room(terms.room)
+    scene = Scene(name, script.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room)
+    most_tokens = max(SUMMARY_TOKENS, script.config.max_reply_tokens)
+    request = background_request(script, wire, scene, most_tokens, terms.payer)
+    return replace(request, trace=trace, authors=terms.authors)
+
+
 @inlineCallbacks
 def generate_context_summary(
     script: Script,
@@ -164,19 +180,16 @@ def generate_context_summary(
     its input or its room, or nothing but claims, see `without_claims`); fails with a
     `ProviderError`, and with TurnAborted if the server stops.
     """
-    config, name, room = script.config, script.character_name, text_room(terms.room)
+    put, name, room = script.services.slices.put, script.character_name, text_room(terms.room)
     stated = [m for m in messages_to_compact if not is_offline(m)]
     lines = transcript_lines(stated, name, with_results)
     most = words_for(terms.room, tokens_a_word(messages_to_compact))
-    wire = summary_request(name, lines, previous, focus, config.compact_prompt, most)
-    material = (previous, *lines)
-    scene = Scene(name, script.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room)
-    most_tokens = max(SUMMARY_TOKENS, config.max_reply_tokens)
-    request = replace(
-        background_request(script, wire, scene, most_tokens, terms.payer),
-        trace=trace_summary(script, stated, terms.audience, previous, with_results),
-        authors=terms.authors or of_messages(stated),
-    )
+    yield pause(put)
+    wire = summary_request(name, lines, previous, focus, script.config.compact_prompt, most)
+    trace = trace_summary(script, stated, terms.audience, previous, with_results)
+    yield pause(put)
+    asked = replace(terms, authors=terms.authors or of_messages(stated))
+    request = request_for_summary(script, wire, (previous, *lines), trace, asked)
     reply: LLMReply = yield ask_apart(
         script, request, TASK_SUMMARY, terms.profile, terms.deadline_at
     )
@@ -184,6 +197,7 @@ def generate_context_summary(
     tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
     problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), tokens, room)
     if not problem:
+        yield pause(put)
         text = without_claims(text, name, lines)
         problem = "" if text else ONLY_CLAIMS
     if problem:

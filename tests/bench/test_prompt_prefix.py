@@ -17,6 +17,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import LLMReply, Message, make_message, to_wire
 from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, plan_compaction
 from evennia_ai.policy.conversation.lore import LoreEntry
+from evennia_ai.policy.retrieval.words import stemmers
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Situation
 from evennia_ai.scheduling import TimeSlices
@@ -160,6 +161,7 @@ def history(messages: int) -> list[Message]:
 @pytest.mark.django_db
 def test_a_compaction_does_not_hold_the_reactor(sheet: Callable[[str], Sheet]) -> None:
     paper = sheet("a compaction of 2,000 messages, without the model call")
+    stemmers()  # as a server does at its start
     stretches: list[float] = []
     whole: list[float] = []
     for _ in range(TIMES):
@@ -176,7 +178,7 @@ def test_a_compaction_does_not_hold_the_reactor(sheet: Callable[[str], Sheet]) -
         assert done[0]["compacted_messages"] > 1_500
         stretches += turns.took_ms
         whole.append(sum(turns.took_ms))
-    paper.add_held("a stretch on the reactor", stretches, p99_at_most=30.0)
+    paper.add_held("a stretch on the reactor", stretches, p99_at_most=10.0)
     paper.add("the longest stretch", max(stretches), "ms", 10.0)
     add_times(paper, "all of it", whole)
     paper.check()

@@ -118,6 +118,7 @@ def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]
     task = decide(script, request, use)
     if isinstance(task, Skip):
         return skip(task.reason, token_usage=use.ratio)
+    yield pause(script.services.slices.put)
     yield archive_summaries(script)  # what a crash left undone of the compaction before
     script.services.compacting(script, request.reason, None)
     if request.is_urgent:

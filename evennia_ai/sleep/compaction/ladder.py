@@ -15,7 +15,7 @@ from evennia_ai.messages import Message, make_message
 from evennia_ai.policy.compaction.summary import INSTRUCTIONS, UPDATE, transcript_lines
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Script
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.turn.llm_interaction import SummaryTerms, generate_context_summary
 from evennia_ai.turn.model_call import summary_profile
 
@@ -121,6 +121,7 @@ def ask_by_rung(script: Script, rung: Rung, material: Material, terms: SummaryTe
     elif tokens_at_once(script, material, with_results) > window:
         return ""
     for chunk in chunks:
+        yield pause(script.services.slices.put)
         text = yield generate_context_summary(
             script, chunk, material.focus, previous=text, with_results=with_results, terms=terms
         )

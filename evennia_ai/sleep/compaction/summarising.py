@@ -68,6 +68,7 @@ def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, SummaryPa
         part: SummaryPart | None = yield sum_up(script, request, evicted, texts.get(key, ""), terms)
         if part is None:
             return None
+        yield pause(script.services.slices.put)
         parts[key] = yield check_facts(script, part, evicted.messages, part_audience(key))
         yield pause(script.services.slices.put)
     return parts
