@@ -9,6 +9,7 @@ parameter that limits the reply is removed, because servers complain about it in
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -141,6 +142,7 @@ def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, lo
     return local and 0 < reported_prompt_tokens < SILENT_SHARE * estimated_tokens
 
 
+@lru_cache(maxsize=64)  # each call asks three times
 def is_local(base_url: str) -> bool:
     """Return True for a server on this machine or in a private network."""
     host = urlsplit(base_url).hostname or ""

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple, cast
 
 from evennia_ai.messages import EMOTE, LOST_RESULT, MARK, NOOP, SPEECH, WireMessage, unmarked
 from evennia_ai.policy.model_text import read_object
@@ -39,8 +40,7 @@ class WireStyle:
     calls: bool = True
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(NamedTuple):
     """A text message."""
 
     role: str
@@ -53,6 +53,7 @@ class Act:
 
     call: dict[str, Any]
     result: str
+    role: ClassVar[str] = TOOL
 
     @property
     def name(self) -> str:
@@ -95,7 +96,7 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
         ordered.append(Words(USER, CLOSING))
     if rules:
         ordered.insert(0, Words(SYSTEM, rules) if style.system else Words(USER, f"{rules}\n"))
-    return write_items(merged(ordered))
+    return write_items(ordered)
 
 
 def is_words(item: Item, role: str) -> bool:
@@ -214,23 +215,21 @@ def used_tool(act: Act) -> str:
     return f"{act.name} {cut_text(unmarked(shown), ARGUMENT_CHARS)}".rstrip()
 
 
-def merged(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items with texts of equal roles in a row merged."""
-    for role, group in groupby(items, lambda item: getattr(item, "role", TOOL)):
-        if role == TOOL:
-            yield from group
-        else:
-            yield Words(role, JOINTS[role].join(item.text for item in group))
-
-
 def write_items(items: Iterable[Item]) -> list[WireMessage]:
-    """Return items as wire messages."""
+    """Return items as wire messages, texts of equal roles in a row as one."""
     wire: list[WireMessage] = []
-    for item in items:
-        if isinstance(item, Words):
-            wire.append({"role": item.role, "content": item.text})
+    for role, group in groupby(items, attrgetter("role")):
+        if role == TOOL:
+            for act in group:
+                wire += native_call(cast(Act, act))
         else:
-            call_id = item.call["id"]
-            wire.append({"role": ASSISTANT, "content": "", "tool_calls": [item.call]})
-            wire.append({"role": TOOL, "tool_call_id": call_id, "content": item.result})
+            wire.append({"role": role, "content": JOINTS[role].join([one.text for one in group])})
     return wire
+
+
+def native_call(act: Act) -> list[WireMessage]:
+    """Return an act as the message that calls a tool, and its result."""
+    return [
+        {"role": ASSISTANT, "content": "", "tool_calls": [act.call]},
+        {"role": TOOL, "tool_call_id": act.call["id"], "content": act.result},
+    ]
