@@ -9,7 +9,7 @@ momentum by Adam, Kingma and Ba, 2015).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -21,11 +21,10 @@ from evennia_ai.policy.retrieval.weights import Weights
 
 KS = (5, 10, 20)
 NONE = Weights(
-    meaning=0, words=0, before=(0, 0), after=(0, 0), session=0, speaker=0, time=0, number=0,
-    around=0, within=0, question=0, length=0, sources=0, recency=0, importance=0,
-)  # fmt: skip
+    **{field.name: (0, 0) if field.name in ("before", "after") else 0 for field in fields(Weights)}
+)
 SHIPPED = Weights()
-OWN = ("speaker", "time", "number", "around", "within", "question", "length")
+OWN = ("speaker", "time", "number", "around", "within", "question", "length", "rarity")
 STEPS, RATE, RIDGE = 100, 0.1, 1e-3
 
 
