@@ -1,0 +1,161 @@
+"""``aitest/provider``: probes of model profiles, as admins see them."""
+
+import time
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.llm.probe import STEPS
+from evennia_ai.policy.probe.grading import TOOL, WORD
+from tests.provider import FaultyProvider
+
+pytestmark = pytest.mark.engine
+
+SECRET = "4f1c9e77-a2b8-tavern"
+TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in ("red", "blue")]}
+
+
+@pytest.fixture
+def admin(game, tavern):
+    return game.player("Ada", game.room("Office"), permissions=["Admin"])
+
+
+@pytest.fixture
+def mira(game, tavern):
+    return game.assistant("Mira", tavern, "You are Mira, a barkeep.")
+
+
+@pytest.fixture(scope="module")
+def provider_process(tmp_path_factory):
+    with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(provider_process):
+    provider_process.clear()
+    return provider_process
+
+
+@pytest.fixture
+def handed_over(service):
+    """What the loop thread hands to the reactor, which does not run here."""
+    jobs = []
+    service.models.loop_thread._call_from_thread = lambda *job: jobs.append(job)
+    return jobs
+
+
+@pytest.fixture
+def castle(service, provider, monkeypatch):
+    service.profiles["castle"] = {
+        "client": "openai", "model": "stub", "base_url": provider.base_url,
+    }  # fmt: skip
+    return service.profiles["castle"]
+
+
+def probe(player, line, jobs, until="The profile '"):
+    """Type the command and play the reactor until the verdict is there."""
+    player.forget()
+    player.do(line)
+    end = time.monotonic() + 20
+    while until not in player.last():
+        assert time.monotonic() < end, player.heard()
+        while jobs:
+            function, *arguments = jobs.pop(0)
+            function(*arguments)
+        time.sleep(0.005)
+    return "\n".join(player.heard())
+
+
+def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed_over, service):
+    in_schema = '{"act": "none", "target": "", "say": "Good evening."}'
+    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."}, {"text": in_schema})
+    text = probe(admin, "aitest/provider castle", handed_over)
+    assert text.startswith(f"Testing 'castle': {provider.base_url}, stub")
+    for number, title in enumerate(STEPS, 1):
+        assert f"{number} of 5: {title}" in text
+    assert "ok    It calls tools." in text
+    assert "note  It does not tell its context window." in text
+    assert "ok    It will be asked by tools:" in text
+    assert text.endswith("The profile 'castle' works.")
+    told = service.endpoints.told(ModelProfile("castle", model="stub", base_url=provider.base_url))
+    assert (told.told.form, told.told.system) == ("tools", True)
+
+
+def test_each_endpoint_of_a_profile_is_tested(admin, castle, provider, handed_over):
+    castle["endpoints"] = [castle["base_url"], {"base_url": castle["base_url"], "model": "nobody"}]
+    unknown = {"raw": '{"error": {"message": "no"}}', "status": 404}
+    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."}, {"text": "no schema"}, unknown)
+    text = probe(admin, "aitest/provider castle", handed_over, until="does not work yet")
+    assert text.index("stub") < text.index("The profile 'castle' works.") < text.index("nobody")
+
+
+def test_what_is_wrong_comes_with_what_to_do(admin, castle, provider, handed_over):
+    castle["model"] = "nobody"
+    provider.queue({"raw": '{"error": {"message": "no"}}', "status": 404})
+    text = probe(admin, "aitest/provider castle", handed_over)
+    assert "wrong There is no model 'nobody' (HTTP 404).\n      There are: stub." in text
+    assert text.endswith("The profile 'castle' does not work yet.")
+
+
+def test_another_model_may_be_named(admin, castle, provider, handed_over):
+    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
+    probe(admin, "aitest/provider castle = big", handed_over)
+    assert {request["body"]["model"] for request in provider.requests()} == {"big"}
+
+
+def test_the_games_own_model_counts(admin, castle, provider, handed_over, settings):
+    settings.AI_ASSISTANT = {"llm_model": "huge"}
+    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
+    probe(admin, "aitest/provider castle", handed_over)
+    assert {request["body"]["model"] for request in provider.requests()} == {"huge"}
+
+
+def test_what_a_server_says_is_shown_without_its_markup(admin, castle, provider, handed_over):
+    refusal = {"raw": '{"error": {"message": "|lcquit|ltclick|le"}}', "status": 400}
+    provider.queue(refusal, refusal, refusal)
+    text = probe(admin, "aitest/provider castle", handed_over)
+    assert "|lcquit|ltclick|le" in text
+
+
+def test_a_key_is_never_shown(admin, castle, provider, handed_over, service):
+    service.models.client._environ["CASTLE_KEY"] = SECRET
+    castle["api_key_env"] = "CASTLE_KEY"
+    provider.control(require_key="another")
+    text = probe(admin, "aitest/provider castle", handed_over)
+    assert "refuses the key in CASTLE_KEY" in text
+    assert SECRET not in text
+
+
+def test_one_probe_at_a_time(admin, castle, provider, handed_over):
+    provider.control(pages={"GET /v1/models": {"raw": "[]", "latency": 60}})
+    admin.do("aitest/provider castle")
+    assert "Another probe is running" in admin.told("aitest/provider castle")
+
+
+def test_a_server_that_stops_ends_the_probe_in_silence(admin, castle, provider, service):
+    provider.control(pages={"GET /v1/models": {"raw": "[]", "latency": 60}})
+    admin.do("aitest/provider castle")
+    admin.forget()
+    service.stopService()
+    assert admin.heard() == []
+
+
+def test_the_offline_brain_says_what_it_is(admin):
+    assert "uses the offline brain" in admin.told("aitest/provider offline")
+
+
+@pytest.mark.parametrize("line", ["aitest/provider", "aitest/provider x", "aitest/provider x = y"])
+def test_no_profile_or_an_unknown_one_names_those_there_are(admin, line):
+    text = admin.told(line)
+    for name in ("default", "llamacpp", "offline", "ollama", "openai", "openrouter", "vllm"):
+        assert name in text
+
+
+def test_a_built_in_profile_works_at_once_but_wants_a_model(game, admin, mira):
+    text = admin.told("aisetup/set Mira/profile = ollama")
+    assert "profile is now ollama." in text
+    assert "The profile 'ollama' names no model. Set " in text
+    admin.told("aisetup/set Mira/llm_model = qwen3:8b")
+    assert mira.assistant.profile.base_url == "http://localhost:11434/v1"
+    assert mira.assistant.complaints == []
