@@ -46,7 +46,7 @@ REMARKS = ((models.Turn, "detail"), (models.Event, "reason"), (models.ModelCall,
 class Forgetting:
     """One run of "forget me" for some people: by all characters, or by one ``assistant``.
 
-    After a crash, a new run completes it: what the rest is found by is deleted last.
+    After a crash or an error, a new run completes it: what the rest is found by is deleted last.
     """
 
     def __init__(self, people: Iterable[str], assistant: int | None = None) -> None:
@@ -127,7 +127,7 @@ class Forgetting:
         """Empty the prompts and replies that may hold their words."""
         for page in pages(self.traces.rows(models.CallRecord), "people"):
             calls = models.ModelCall.objects.filter(
-                id__in=[row[0] for row in page], turn_id__in=self.traces.turns
+                id__in=[row[0] for row in page], turn_id__in=list(self.traces.turns)
             )
             going = {id_ for id_, people in page if not self.people.isdisjoint(people.split())}
             going.update(calls.values_list("id", flat=True))
@@ -195,19 +195,20 @@ class Forgetting:
     def forget_rows(self) -> Iterator[int]:
         """Delete the rows that were found; their own words last, which lead to all others."""
         yield from self.rename_authors()
-        yield from delete_ids(models.ToolCall, self.traces.calls)
-        yield from delete_ids(models.Message, self.traces.messages)
-        yield from delete_ids(models.Event, self.traces.events)
+        for model, ids in self.traces.by_level():
+            yield from delete_ids(model, ids)
         theirs = Q(speaker__in=self.people)
         for model in (models.Message, models.Event):  # what they said meanwhile
             yield from delete_all(self.traces.rows(model).filter(theirs))
 
     def rename_authors(self) -> Iterator[int]:
         """Replace their numbers in the authors of messages and events that stay."""
-        messages = models.Message.objects.filter(id__in=self.traces.named - self.traces.messages)
+        messages = models.Message.objects.filter(
+            id__in=self.traces.named - self.traces.messages.keys()
+        )
         named = (Q(authors__contains=f" {dbref} ") for dbref in sorted(self.people))
         events = self.traces.rows(models.Event).filter(reduce(or_, named))
-        events = events.exclude(id__in=self.traces.events)
+        events = events.exclude(id__in=list(self.traces.events))
         for rows in (messages, events):
             for page in pages(rows, "authors"):
                 with brief_transaction():

@@ -22,6 +22,10 @@ COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
 STORED_WITHIN = timedelta(seconds=sum(PAUSES_S))
 
 Pair = tuple[int | None, str]  # the turn and the call id of one tool call
+Levels = dict[int, int]
+# When rows go: what only its words give away first, own words last, and answers from the last that
+# quotes another to the first.
+BY_WORDS, OWN = 1_000_000, -1
 
 
 @dataclass
@@ -33,17 +37,21 @@ class Traces:
     ``turns`` are those that answer them, or that answer nothing but such an answer; ``copies`` are
     the events in which another character heard such an answer. ``named`` are messages that stay,
     but have these people among their authors.
+
+    Turns and rows have a level: 0 for an answer to these people, 1 for an answer to that alone, and
+    so on. Rows of a level are found by those below: if a run is broken off that deletes the highest
+    level first, the next one finds what it left.
     """
 
     people: Audience
     assistant: int | None = None
     words: SpokenWords = field(default_factory=SpokenWords)
     characters: Mapping[int, str] = field(default_factory=characters_by_assistant)
-    turns: set[int] = field(default_factory=set)
-    copies: set[int] = field(default_factory=set)
-    events: set[int] = field(default_factory=set)
-    calls: set[int] = field(default_factory=set)
-    messages: set[int] = field(default_factory=set)
+    turns: Levels = field(default_factory=dict)
+    copies: Levels = field(default_factory=dict)
+    events: Levels = field(default_factory=dict)
+    calls: Levels = field(default_factory=dict)
+    messages: Levels = field(default_factory=dict)
     named: set[int] = field(default_factory=set)
     assistants: set[int] = field(default_factory=set)
     pairs: set[Pair] = field(default_factory=set)
@@ -68,12 +76,12 @@ class Traces:
         theirs = Q(speaker__in=self.people)
         for page in pages(self.rows(models.Event).filter(theirs), "assistant_id", "turn_id"):
             yield
-            self.events.update(row[0] for row in page)
+            self.events |= {row[0]: OWN for row in page}
             self.assistants.update(row[1] for row in page)
-            self.turns.update(row[2] for row in page if row[2])
+            self.turns |= {row[2]: 0 for row in page if row[2]}
         for page in pages(self.rows(models.Message).filter(theirs), "assistant_id"):
             yield
-            self.messages.update(row[0] for row in page)
+            self.messages |= {row[0]: OWN for row in page}
             self.assistants.update(row[1] for row in page)
 
     def follow_answers(self) -> Iterator[None]:
@@ -84,10 +92,11 @@ class Traces:
             yield
             rows = models.Turn.objects.filter(id__in=some)
             for turn in rows.values_list("id", "assistant_id", "at", "ended_at"):
-                heard = self.copies_of(*turn) - self.copies
-                self.copies |= heard
-                new = self.turns_on(heard) - self.turns
-                self.turns |= new
+                level = self.turns[turn[0]]
+                heard = self.copies_of(*turn) - self.copies.keys()
+                self.copies |= dict.fromkeys(heard, level)
+                new = self.turns_on(heard) - self.turns.keys()
+                self.turns |= dict.fromkeys(new, level + 1)
                 waiting += sorted(new)
 
     def copies_of(
@@ -126,9 +135,9 @@ class Traces:
             yield
             for id_, turn_id, call_id, arguments, result in page:
                 if turn_id in self.turns:
-                    self.calls.add(id_)
+                    self.calls[id_] = self.turns[turn_id]
                 elif self.words.is_in(arguments) or self.words.is_in(result):
-                    self.calls.add(id_)
+                    self.calls[id_] = BY_WORDS
                     self.pairs.add((turn_id, call_id))
 
     def find_messages(self) -> Iterator[None]:
@@ -147,41 +156,44 @@ class Traces:
 
     def look_at(self, row: Mapping[str, Any]) -> None:
         """Note a message that goes, or that names these people as authors."""
-        if self.goes(row):
-            self.messages.add(row["id"])
+        level = self.level_of(row)
+        if level is not None:
+            self.messages[row["id"]] = level
             self.assistants.add(row["assistant_id"])
             if row["event_id"] and row["role"] == "user":
-                self.events.add(row["event_id"])
+                self.events[row["event_id"]] = level
             self.pairs.update((row["turn_id"], call_id) for call_id in call_ids(row))
         elif not self.people.isdisjoint(row["authors"].split()):
             self.named.add(row["id"])
 
-    def goes(self, row: Mapping[str, Any]) -> bool:
-        """Return True for a message that answers these people, is for them, or holds their words.
+    def level_of(self, row: Mapping[str, Any]) -> int | None:
+        """Return the level of a message that goes, None for one that stays.
 
-        If its authors are known and these people are not among them, it is not searched.
+        It goes if it answers these people, is for them, or holds their words. If its authors are
+        known and these people are not among them, it is not searched.
         """
         if row["event_id"] in self.copies:
-            return True
+            return self.copies[row["event_id"]]
         if row["role"] != "user" and row["turn_id"] in self.turns:
-            return True
+            return self.turns[row["turn_id"]]
         if row["private"] and not self.people.isdisjoint(row["audience"]):
-            return True
+            return BY_WORDS
         authors = row["authors"].split()
         if authors and row["role"] != "user" and self.people.isdisjoint(authors):
-            return False
+            return None
         texts = [row["content"], *(call["function"]["arguments"] for call in row["tool_calls"])]
-        return any(map(self.words.is_in, texts))
+        return BY_WORDS if any(map(self.words.is_in, texts)) else None
 
     def find_events(self) -> Iterator[None]:
         """Find what characters heard from each other that holds their words."""
-        self.events |= self.copies
+        for id_, level in self.copies.items():
+            self.events.setdefault(id_, level)
         rows = self.rows(models.Event).filter(speaker__in=self.characters.values())
         for page in pages(rows, "text", "assistant_id"):
             yield
             for id_, text, assistant_id in page:
                 if id_ in self.copies or self.words.is_in(text):
-                    self.events.add(id_)
+                    self.events.setdefault(id_, BY_WORDS)
                     self.assistants.add(assistant_id)
 
     def complete_pairs(self) -> None:
@@ -190,11 +202,25 @@ class Traces:
         rows = models.Message.objects.filter(turn_id__in=turns).exclude(role="user")
         for row in rows.values("id", "turn_id", "tool_calls", "tool_call_id"):
             if any((row["turn_id"], call_id) in self.pairs for call_id in call_ids(row)):
-                self.messages.add(row["id"])
+                self.messages.setdefault(row["id"], BY_WORDS)
         calls = models.ToolCall.objects.filter(turn_id__in=turns)
         for id_, *pair in calls.values_list("id", "turn_id", "call_id"):
             if tuple(pair) in self.pairs:
-                self.calls.add(id_)
+                self.calls.setdefault(id_, BY_WORDS)
+
+    def by_level(self) -> Iterator[tuple[Any, list[int]]]:
+        """Yield tables with the ids of rows that go, in the order in which they must go."""
+        # A message leads to the event that it came from, this to the turn on it, and a call of that
+        # turn to its copies.
+        found = (
+            (models.Message, self.messages),
+            (models.Event, self.events),
+            (models.ToolCall, self.calls),
+        )
+        levels = {level for _model, rows in found for level in rows.values()}
+        for level in sorted(levels, reverse=True):
+            for model, rows in found:
+                yield model, [id_ for id_, at in rows.items() if at == level]
 
 
 def call_ids(row: Mapping[str, Any]) -> list[str]:

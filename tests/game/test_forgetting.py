@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import count, islice
 
 import pytest
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F
 from evennia.utils.create import create_object
 from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai import models
 from evennia_ai.messages import make_message
+from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.reports import ANSWER
 from evennia_ai.store.server_settings import wishes
@@ -142,6 +144,26 @@ def test_what_was_overheard_is_forgotten_though_it_was_stored_after_the_turn_had
     assert heard.update(at=F("at") + timedelta(seconds=2)) == 1
     forget(ann)
     assert not heard.exists()
+
+
+def test_wherever_a_run_is_broken_off_the_next_one_finds_what_it_left(planted, ann, mira, bruno):
+    lines = ["Bruno, mind the door!", "Aye, by all means."]
+    planted.reply(*(call("say", text=line) for line in lines))
+    ann.do("say Mira, I own nothing at all")
+    planted.game.run(3)
+    heard = models.Event.objects.filter(speaker__in=[mira.dbref, bruno.dbref])
+    assert list(heard.order_by("id").values_list("text", flat=True)) == lines
+    heard.update(at=F("at") + timedelta(seconds=2))  # they were stored after the turns had ended
+    for number in count():
+        with transaction.atomic():
+            broken_off = islice(Forgetting([ann.dbref]).steps(), number)
+            is_whole = len(list(broken_off)) < number
+            list(Forgetting([ann.dbref]).steps())
+            left = [heard.count(), models.Message.objects.count(), models.ToolCall.objects.count()]
+            assert left == [0, 0, 0], number
+            transaction.set_rollback(True)
+        if is_whole:
+            break
 
 
 def test_a_line_with_unknown_authors_is_judged_by_its_words_and_one_of_others_stays(planted, ann):

@@ -15,8 +15,9 @@ from tests.e2e.harness import PLAYERS
 from tests.e2e.telnet import TelnetPlayer
 
 OPEN = (
-    "SELECT text FROM evennia_ai_event WHERE state IN ('waiting', 'claimed', 'doubtful')"
-    " UNION ALL SELECT context FROM evennia_ai_turn WHERE ended_at IS NULL"
+    "SELECT assistant_id, state || ' ' || kind || ': ' || text AS what FROM evennia_ai_event"
+    " WHERE state IN ('waiting', 'claimed', 'doubtful') UNION ALL"
+    " SELECT assistant_id, context || ' turn ' || id FROM evennia_ai_turn WHERE ended_at IS NULL"
 )
 POINTS = (
     "inbox row", "turn begun", "model called", "call recorded", "intent stored", "act executed",

@@ -112,7 +112,7 @@ class Day:
         resting_since = None
         until = time.monotonic() + REST_S
         while resting_since is None or time.monotonic() < resting_since + QUIET_S:
-            waiting = [tuple(row) for row in self.game.sql(OPEN)]
+            waiting = [dict(row) for row in self.game.sql(OPEN)]
             if not waiting:
                 resting_since = resting_since or time.monotonic()
             else:
