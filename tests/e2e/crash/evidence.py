@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -204,6 +204,7 @@ def check_screens(
     found = []
     inbox = {mark for row in evidence.events for mark in MARK.findall(row.text)}
     act = re.compile(ACT.format(names="|".join(speakers)), re.M)
+    most_at_once = calls_of_a_turn(evidence.deeds)
     for player in players:
         screen = player.clean
         for mark in ECHO.findall(screen):
@@ -218,10 +219,23 @@ def check_screens(
         ]
         acts = [(*line[0].split()[:2], mark) for line in shown for mark in marks(line[0])]
         for (who, verb, mark), times in Counter(acts).items():
-            if times > 1:
+            if times > most_at_once[mark]:
                 words = f"{player.name} saw {times} times how {who} {verb} {mark}"
                 found.append(Violation("P2", "", words))
     return found
+
+
+def calls_of_a_turn(deeds: Iterable[Deed]) -> dict[str, int]:
+    """Return for each mark the most calls of one tool in one turn that had it, 1 for none."""
+    calls = Counter(
+        (mark, deed.name, deed.call_id[: -len(EXCUSE_END)])
+        for deed in deeds
+        for mark in marks(deed.text)
+    )
+    most: dict[str, int] = defaultdict(lambda: 1)
+    for (mark, *_), number in calls.items():
+        most[mark] = max(most[mark], number)
+    return most
 
 
 def marks(line: str) -> set[str]:

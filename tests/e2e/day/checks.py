@@ -9,6 +9,7 @@ from typing import Any
 
 from evennia_ai.store.explanations import CHANGED, ERASED, EXACT
 from evennia_ai.store.recovery import INTERRUPTED
+from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.e2e.crash.evidence import MARK, of, read_journal
 from tests.e2e.day.course import Day
 from tests.invariants import EventRow, Evidence, RequestRow, Violation
@@ -43,8 +44,8 @@ for row in rows[:: 1 + rows.count() // {most}]:
 print("EXPLAINED" + json.dumps(told))
 """
 TURNS = """
-SELECT turn.id, turn.audience, '#' || script.db_obj_id AS dbref FROM evennia_ai_turn AS turn
-JOIN scripts_scriptdb AS script ON script.id = turn.assistant_id
+SELECT turn.id, turn.context, turn.audience, '#' || script.db_obj_id AS dbref
+FROM evennia_ai_turn AS turn JOIN scripts_scriptdb AS script ON script.id = turn.assistant_id
 """
 DBREFS = "SELECT db_key, '#' || id AS dbref FROM objects_objectdb"
 # Tables that may hold words.
@@ -86,7 +87,8 @@ def check_requests(day: Day, evidence: Evidence) -> list[Violation]:
         told = {words: ears for words, ears in told.items() if words in text}
         number = TURN_OF_REQUEST.match(record.get("request_id") or "")
         turn = turns.get(int(number[1])) if number else None
-        if turn is not None and not named.get(turn["id"], True):
+        is_asked = turn is not None and turn["context"] != CONTEXT_PRE_COMPACTION.name
+        if is_asked and not named.get(turn["id"], True):
             found.append(Violation("P7", turn["dbref"], f"turn {turn['id']} had no cause"))
         if turn is not None or number is None:
             audience = frozenset(json.loads(turn["audience"])) if turn else None

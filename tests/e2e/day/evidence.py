@@ -70,8 +70,12 @@ class Gone:
         return bool(self.marks) and not self.marks.isdisjoint(MARK.findall(text))
 
     def echoes_in(self, text: str) -> bool:
-        """Return True if a text may be a copy of what was said in these turns."""
-        return bool(self.echoes) and not self.echoes.isdisjoint(MARK.findall(text))
+        """Return True if a text may be a copy of what was said in these turns, or an answer to it.
+
+        An excuse, and what the offline brain says, has no mark.
+        """
+        marks = MARK.findall(text)
+        return bool(self.marks) and (not marks or not self.echoes.isdisjoint(marks))
 
 
 def what_is_gone(day: Day, evidence: Evidence, heard: Mapping[int, tuple[str, int]]) -> Gone:
