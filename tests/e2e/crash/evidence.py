@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Container, Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -38,6 +38,7 @@ SPEAKERS = ("Mira",)
 CHARS = 8_000
 EXCUSE_END = own_call_id(0, EXCUSE_STEP, 0)[-4:]
 WHISPER = "whisper"
+QUOTING = "I heard:"  # the words of a model whose reply has a fault: they have others' marks
 MASK = "mask"
 
 SELECT = """
@@ -204,7 +205,6 @@ def check_screens(
     found = []
     inbox = {mark for row in evidence.events for mark in MARK.findall(row.text)}
     act = re.compile(ACT.format(names="|".join(speakers)), re.M)
-    most_at_once = calls_of_a_turn(evidence.deeds)
     for player in players:
         screen = player.clean
         for mark in ECHO.findall(screen):
@@ -217,25 +217,13 @@ def check_screens(
             for line in shown
             if NO_WORDS.search(line["shown"])
         ]
-        acts = [(*line[0].split()[:2], mark) for line in shown for mark in marks(line[0])]
+        own = [line[0] for line in shown if not line["shown"].startswith(QUOTING)]
+        acts = [(*line.split()[:2], mark) for line in own for mark in marks(line)]
         for (who, verb, mark), times in Counter(acts).items():
-            if times > most_at_once[mark]:
+            if times > 1:
                 words = f"{player.name} saw {times} times how {who} {verb} {mark}"
                 found.append(Violation("P2", "", words))
     return found
-
-
-def calls_of_a_turn(deeds: Iterable[Deed]) -> dict[str, int]:
-    """Return for each mark the most calls of one tool in one turn that had it, 1 for none."""
-    calls = Counter(
-        (mark, deed.name, deed.call_id[: -len(EXCUSE_END)])
-        for deed in deeds
-        for mark in marks(deed.text)
-    )
-    most: dict[str, int] = defaultdict(lambda: 1)
-    for (mark, *_), number in calls.items():
-        most[mark] = max(most[mark], number)
-    return most
 
 
 def marks(line: str) -> set[str]:

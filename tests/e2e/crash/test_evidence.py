@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tests.e2e.crash.evidence import check_screens
-from tests.invariants import Deed, EventRow, Evidence
+from tests.invariants import EventRow, Evidence
 
 HEARD = Evidence(events=[EventRow("#34", 1, "Mira, wave at me for k1", "answered")])
 
@@ -17,9 +16,9 @@ class Screen:
     name: str = "Ann"
 
 
-def judge(*lines: str, deeds: Sequence[Deed] = ()) -> list[str]:
-    screen, evidence = Screen("\n".join(["", *lines, ""])), replace(HEARD, deeds=list(deeds))
-    return [str(violation) for violation in check_screens([screen], evidence)]  # type: ignore[list-item]
+def judge(*lines: str) -> list[str]:
+    screen = Screen("\n".join(["", *lines, ""]))
+    return [str(violation) for violation in check_screens([screen], HEARD)]  # type: ignore[list-item]
 
 
 def test_a_line_and_its_answer_are_in_order() -> None:
@@ -47,13 +46,8 @@ def test_an_act_seen_twice_was_done_twice() -> None:
     assert judge('Mira whispers: "I heard k1"', 'Mira whispers: "I heard k1"')
 
 
-def test_two_lines_of_one_turn_are_no_act_done_twice() -> None:
-    lines = ('Mira says, "I heard k1"', 'Mira says, "I heard k1 and k2"')
-    calls = [Deed("#34", "say", "", f"00a0{n}", 10, (), f"I heard k1, {n}") for n in ("100", "101")]
-    assert not judge(*lines, deeds=calls)
-    apart = [calls[0], replace(calls[1], call_id="00b0101")]
-    assert judge(*lines, deeds=apart)
-    assert judge(*lines, *lines, deeds=calls)
+def test_a_faulty_models_echo_of_others_is_no_act() -> None:
+    assert not judge('Mira says, "I heard k1"', 'Mira says, "I heard: I heard k1"')
 
 
 def test_one_answer_that_names_a_mark_twice_is_one_answer() -> None:

@@ -133,7 +133,7 @@ def without(evidence: Evidence, gone: Gone) -> Evidence:
             for row in evidence.messages
             if row.turn_id not in gone.turns
             and row.event_id not in gone.events
-            and not gone.echoes_in(row.content)
+            and not (row.event_id and gone.echoes_in(row.content))
         ],
         deeds=[row for row in evidence.deeds if row.turn_id and row.turn_id not in gone.turns],
         # The journal holds the entries of a compaction a moment, or a start, after it.
