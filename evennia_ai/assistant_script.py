@@ -320,6 +320,7 @@ def sleep_through(script: AssistantScript) -> Steps[dict[str, Any]]:
         except TurnAborted:
             note_stopped(script, state.pass_id)
             raise
+        yield persist(services.clock, script.turns.recover)  # a failed step leaves its turn open
         outcome = WOKEN if time.is_over else DONE
         end = partial(end_pass, state.pass_id, services.now(), outcome, results)
         yield persist(services.clock, end)

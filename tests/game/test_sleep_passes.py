@@ -6,8 +6,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.db import OperationalError, transaction
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.sleep_state import sleep_state
-from evennia_ai.models import ModelCall, SleepPass
+from evennia_ai.models import ModelCall, SleepPass, Turn
 from evennia_ai.sleep import STEPS
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
@@ -63,6 +64,23 @@ def test_admins_read_pass_by_pass_what_it_did(slept, admin):
     assert "Old talk summed up:" in told
     assert "2 model calls," in flat(told)
     assert "not done" not in told
+
+
+def test_a_turn_that_a_failed_step_left_open_is_closed_after_the_pass(
+    game, admin, mira, monkeypatch
+):
+    def refuse(*about):
+        raise StoreUnavailable("The database is down.")
+
+    fill(mira.assistant, 0.75)
+    game.model.add(call("noop"), "Ann told stories.")
+    monkeypatch.setattr(mira.assistant.turns, "finish", refuse)
+    admin.told("aisleep Mira")
+    for _ in range(50):
+        game.run(0.1)
+    row = SleepPass.objects.get()
+    assert (row.outcome, "pre_compaction_extraction" in row.errors) == ("done", True)
+    assert [turn.ended_at is None for turn in Turn.objects.all()] == [False]
 
 
 def test_one_pass_is_told_step_by_step(slept, admin):
