@@ -58,12 +58,15 @@ class Gone:
     """What was forgotten: marks, and the numbers of events and turns that had to do with them.
 
     ``echoes`` are the marks in what was said in these turns, also of other players' lines.
+    ``people`` are the dbrefs of the forgotten: with somebody who said nothing, the answers go in
+    whose turn an arrival of theirs was noted.
     """
 
     marks: frozenset[str] = frozenset()
     events: frozenset[int] = frozenset()
     turns: frozenset[int] = frozenset()
     echoes: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
 
     def holds(self, text: str) -> bool:
         """Return True if a text has a forgotten mark."""
@@ -75,7 +78,7 @@ class Gone:
         An excuse, and what the offline brain says, has no mark.
         """
         marks = MARK.findall(text)
-        return bool(self.marks) and (not marks or not self.echoes.isdisjoint(marks))
+        return bool(self.people) and (not marks or not self.echoes.isdisjoint(marks))
 
 
 def what_is_gone(day: Day, evidence: Evidence, heard: Mapping[int, tuple[str, int]]) -> Gone:
@@ -102,7 +105,7 @@ def what_is_gone(day: Day, evidence: Evidence, heard: Mapping[int, tuple[str, in
         if turn_of(deed.call_id) in turns
         for mark in MARK.findall(deed.text)
     }
-    return Gone(marks, frozenset(events), frozenset(turns), frozenset(echoes))
+    return Gone(marks, frozenset(events), frozenset(turns), frozenset(echoes), frozenset(last))
 
 
 def turn_of(call_id: str) -> int:
@@ -112,7 +115,7 @@ def turn_of(call_id: str) -> int:
 
 def without(evidence: Evidence, gone: Gone) -> Evidence:
     """Return the rows that have nothing to do with what was forgotten."""
-    if not gone.marks and not gone.events:
+    if gone == Gone():
         return evidence
     return replace(
         evidence,
