@@ -16,9 +16,9 @@ from tests.bench.figures import Sheet
 from tests.bench.probed import ProbedServer, Record, longest_gap
 from tests.bench.worlds import ASSISTANTS
 from tests.e2e import hanging
-from tests.e2e.harness import GameServer
+from tests.e2e.harness import OPEN_EVENTS, GameServer
 from tests.e2e.telnet import TelnetPlayer
-from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+from tests.e2e.test_talk import thinking_with
 from tests.provider import FaultyProvider
 
 pytestmark = pytest.mark.timeout(600)

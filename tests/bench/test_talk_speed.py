@@ -16,9 +16,9 @@ from server import running
 from tests.bench import worlds
 from tests.bench.figures import Sheet
 from tests.bench.probed import ProbedServer, Record
-from tests.e2e.harness import PASSWORD, GameServer
+from tests.e2e.harness import OPEN_EVENTS, PASSWORD, GameServer
 from tests.e2e.telnet import TelnetPlayer
-from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+from tests.e2e.test_talk import thinking_with
 from tests.provider import FaultyProvider
 
 pytestmark = pytest.mark.timeout(600)
