@@ -186,8 +186,7 @@ class Traces:
 
     def find_events(self) -> Iterator[None]:
         """Find what characters heard from each other that holds their words."""
-        for id_, level in self.copies.items():
-            self.events.setdefault(id_, level)
+        self.events = self.copies | self.events
         rows = self.rows(models.Event).filter(speaker__in=self.characters.values())
         for page in pages(rows, "text", "assistant_id"):
             yield

@@ -7,34 +7,14 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.probe import STEPS
 from evennia_ai.policy.probe.grading import TOOL, WORD
-from tests.provider import FaultyProvider
+from tests.provider import one_provider
 
 pytestmark = pytest.mark.engine
 
+provider_process, provider = one_provider.provider_process, one_provider.provider
+
 SECRET = "4f1c9e77-a2b8-tavern"
 TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in ("red", "blue")]}
-
-
-@pytest.fixture
-def admin(game, tavern):
-    return game.player("Ada", game.room("Office"), permissions=["Admin"])
-
-
-@pytest.fixture
-def mira(game, tavern):
-    return game.assistant("Mira", tavern, "You are Mira, a barkeep.")
-
-
-@pytest.fixture(scope="module")
-def provider_process(tmp_path_factory):
-    with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(provider_process):
-    provider_process.clear()
-    return provider_process
 
 
 @pytest.fixture

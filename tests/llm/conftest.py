@@ -6,7 +6,9 @@ from queue import Queue
 import pytest
 
 from evennia_ai.llm.loop_thread import LoopThread
-from tests.provider import FaultyProvider
+from tests.provider import one_provider
+
+provider_process, provider = one_provider.provider_process, one_provider.provider
 
 LONGEST_WAIT_S = 20.0
 
@@ -45,18 +47,6 @@ def loop_thread(pump):
     loop_thread.start()
     yield loop_thread
     loop_thread.stop()
-
-
-@pytest.fixture(scope="session")
-def provider_process(tmp_path_factory):
-    with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(provider_process):
-    provider_process.clear()
-    return provider_process
 
 
 @pytest.fixture
