@@ -10,7 +10,7 @@ help: ## Show this list
 	@echo "make test         lint, types, all small tests and a short game over telnet, on one Python"
 	@echo "make test-more    all other tests: each Python of 3.11 to 3.13, kills, simulations, browser"
 	@echo "make bench        measure speed, idle cost and recall"
-	@echo "make soak         the long campaigns and measurements, an hour or more"
+	@echo "make soak         each game test on each Python, long campaigns and measurements: hours"
 	@echo "make real         play the demo with the model of the environment; see docs/models.md"
 	@echo "make screenshots  take the pictures in docs/images/ from a real game, in a minute"
 	@echo "make clean        remove the test environments and caches; the demo's database stays"
@@ -34,6 +34,7 @@ bench: python
 	@$(PYTHON) -m tests.run bench
 
 soak: python
+	@$(PYTHON) -m tests.run lines
 	@$(PYTHON) -m tests.run soak
 
 real: python

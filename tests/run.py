@@ -5,6 +5,7 @@ Each call runs several steps side by side, prints one line for each, and closes 
 
     python -m tests.run test            what you run before a commit, on one interpreter
     python -m tests.run more            the other interpreters, the campaigns, all servers
+    python -m tests.run lines           all game tests on each other interpreter
     python -m tests.run bench|soak|real the measurements
     python -m tests.run screenshots     the pictures of the documentation
 
@@ -63,6 +64,22 @@ PURE = ("llm", "memory", "offline", "policy", "provider", "turn")
 MAIN_PATHS = (
     "commands", "journal", "migrations", "ports", "service", "sleep_passes", "talking", "tools",
 )  # fmt: skip
+# What meets Evennia or Django where their lines differ: characters, sessions, menus, pages, tables.
+# It stands for the game tests on the other line of Evennia, which `lines` runs whole.
+ON_OTHER_LINE = (
+    *(f"tests/faults/test_{name}.py" for name in ("corrupt_values", "schema", "storage", "world")),
+    *(
+        f"tests/game/test_{name}.py"
+        for name in (
+            *MAIN_PATHS,
+            *("backup", "builders_npcs", "contribs", "disclosure_web", "file_modes", "following"),
+            *("hearing", "lock_answers", "memory_command", "permission", "rest_api", "rpsystem"),
+            *("setup_menu", "shown_names", "status", "stop", "stores", "tables", "typing"),
+            *("uninstall", "world"),
+        )
+    ),
+    "tests/game/web",
+)
 MEASUREMENTS = {
     "bench": ("bench and not soak", "tests/bench"),
     "soak": ("soak", "tests"),
@@ -168,12 +185,24 @@ def run_more(found: dict[str, str]) -> list[Result]:
     steps = {main: steps_of_more(main)}
     for other in others:
         is_between = interpreters.as_numbers(other) < interpreters.as_numbers(main)
-        steps[other] = steps_of_other(other, whole=other == others[0] or not is_between)
+        steps[other] = steps_of_other(other, is_between=is_between and other != others[0])
     with ThreadPoolExecutor(WORKERS) as pool:
         results = finish(start(pool, steps, found))
     if environment.is_current(VENVS / main, EXTRAS):
         results.append(run(pytest_step("end-to-end tests of time", main, "e2e and alone")))
     return results
+
+
+def run_lines(found: dict[str, str]) -> list[Result]:
+    """Run all game tests on each interpreter but that of `make test`, whatever Evennia it has."""
+    others = sorted(set(found) - {main_version(found)}, key=interpreters.as_numbers)
+    say(f"Python {', '.join(others)}")
+    steps = {
+        other: halves("game tests of Evennia", other, f"{GAME} and not engine", last="l")
+        for other in others
+    }
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return finish(start(pool, steps, found))
 
 
 def steps_of_test(version: str) -> list[Step]:
@@ -200,17 +229,18 @@ def steps_of_more(version: str) -> list[Step]:
     ]
 
 
-def steps_of_other(version: str, whole: bool) -> list[Step]:
-    """List the steps on another interpreter; without ``whole`` only the main path of each room.
+def steps_of_other(version: str, is_between: bool) -> list[Step]:
+    """List the steps on another interpreter; only main paths if others before and after it run.
 
     On the other line of Evennia the game tests marked `engine` are left out. The pure tests use no
     package that has two versions; those of the rules show the interpreter.
     """
-    if not whole:
+    if is_between:
         files = [f"tests/game/test_{subject}.py" for subject in MAIN_PATHS]
         return [pytest_step("game tests of the main paths", version, GAME, *files)]
+    marks = f"{GAME} and not engine"
     return [
-        *halves("game tests of Evennia", version, f"{GAME} and not engine", last="l"),
+        pytest_step("game tests of Evennia", version, marks, *ON_OTHER_LINE),
         pytest_step("tests of the rules", version, SMALL, "tests/policy"),
         Step(f"types on {version}", version, ("-m", "mypy")),
     ]
@@ -254,6 +284,7 @@ def folders(marks: str) -> list[str]:
 SUITES: dict[str, Callable[[dict[str, str]], list[Result]]] = {
     "test": run_test,
     "more": run_more,
+    "lines": run_lines,
 }
 
 

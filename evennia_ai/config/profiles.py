@@ -273,7 +273,7 @@ def fit_settings(
     deadline_s = local_deadline(
         profile.told.speed, profile.told.answered, prompt_tokens(config), config.max_reply_tokens
     )
-    return replace(config, turn_deadline=deadline_s)
+    return made_config(**{"max_context_tokens": window, "turn_deadline": deadline_s, **values})
 
 
 @lru_cache(100)

@@ -56,8 +56,8 @@ class SpeechCheck:
         if not words:
             return NO_WORDS
         # Line breaks and fences, which the sanitizer removes, tell what a text is.
-        artefact = find_artefact(strip_reasoning(text), self._around)
-        artefact = artefact or find_artefact(words, self._around)
+        forms = dict.fromkeys((strip_reasoning(text), words))
+        artefact = next(filter(None, (find_artefact(form, self._around) for form in forms)), "")
         if artefact or call.name == EMOTE:
             return artefact
         return REPEATED if find_repeat(words, self._spoken) else ""

@@ -153,7 +153,7 @@ def test_42_what_cannot_be_stored_before_a_reload_is_told_or_stored(game, ann, m
     assert "(Mira did not catch that. Please say it again.)" in ann.heard()
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.soak)])
 def test_46_many_that_owe_an_answer_start_one_after_the_other(game, ann, mira, restart, count):
     cap = 16
     for number in range(count):

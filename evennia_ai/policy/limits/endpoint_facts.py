@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.request_forms.form import FORMS
@@ -84,10 +85,11 @@ def local_deadline(speed: Speed, answered: bool, prompt_tokens: int, reply_token
 
     ``answered`` is True if the endpoint has answered since the server start. ``prompt_tokens`` is
     the whole prompt, since none of it may be in a cache; ``reply_tokens`` is the reply's limit.
+    Whole seconds, so that similar prompts have the same.
     """
     needed_s = LOAD * speed.seconds_for(prompt_tokens, REPLY_SHARE * reply_tokens)
     least_s = LOCAL_DEADLINE_S if answered else FIRST_DEADLINE_S
-    return max(least_s, min(needed_s, LONGEST_DEADLINE_S))
+    return max(least_s, float(ceil(min(needed_s, LONGEST_DEADLINE_S))))
 
 
 @dataclass(frozen=True)

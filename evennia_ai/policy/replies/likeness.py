@@ -75,10 +75,10 @@ def is_repeat(said: Sequence[str], before: Sequence[str], age: int) -> bool:
         return said == before and age < LATEST
     if said == before or is_most_of(said, before) or is_most_of(before, said):
         return True
-    if any(word.isdigit() for word in difference(said, before)):
-        return False
     short = min(len(said), len(before)) < SHORT
-    return overlap(said, before) >= (LIKE_IF_SHORT if short else LIKE)
+    if overlap(said, before) < (LIKE_IF_SHORT if short else LIKE):
+        return False
+    return not any(word.isdigit() for word in difference(said, before))
 
 
 def is_most_of(part: Sequence[str], whole: Sequence[str]) -> bool:
