@@ -18,6 +18,7 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.following import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
+from evennia_ai.scheduling import SLICE_S
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.forget import Forgetting, count_traces, is_known
@@ -83,6 +84,7 @@ class CmdForgetMe(PlayersCommand):
     switch_options = ("account",)
     switches: list[str] = []  # Evennia sets it on each instance
     help_text, for_admins = "help_forget", FOR_ADMINS
+    gone = 0  # rows and records so far, also of a run that a busy database broke off
 
     def run(self) -> Dialogue:
         """Show what will go, ask, then delete in steps, so that the server stays responsive."""
@@ -142,14 +144,17 @@ class CmdForgetMe(PlayersCommand):
             service.is_busy = False
 
     def take_steps(self, forgetting: Forgetting) -> Dialogue:
-        """Take every step with a pause after it, and tell the caller about long work."""
-        gone, told_at = 0, time.monotonic()
+        """Take every step with pauses, and tell the caller about long work."""
+        began = told_at = time.monotonic()
         for some in forgetting.steps():
-            gone += some
-            if time.monotonic() - told_at > PROGRESS_S:
-                told_at = time.monotonic()
-                self.msg(text("forget_progress", count=gone))
-            yield PAUSE_S
+            self.gone += some
+            now = time.monotonic()
+            if now - told_at > PROGRESS_S:
+                told_at = now
+                self.msg(text("forget_progress", count=self.gone))
+            if now - began > SLICE_S:
+                yield PAUSE_S
+                began = time.monotonic()
 
     def find_people(self) -> Speaker:
         """Return whose words are to be forgotten; raises UsageError."""

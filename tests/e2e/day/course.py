@@ -181,10 +181,11 @@ class Day:
 
     def _forget(self, who: str) -> None:
         """Let a player have their words forgotten; what they said before is to be gone."""
-        said = frozenset(self.typed.get(who, ()))
+        said, began = frozenset(self.typed.get(who, ())), time.monotonic()
         while not self._asks_to_forget(self.players[who]):
             assert self.game.is_dead(), f"{who} was not forgotten:\n{self.players[who].transcript}"
             self._revive()
+        self._note(f"{who} is forgotten after {time.monotonic() - began:.1f} s")
         last = self._newest("event")
         self.forgotten.append(Forgotten(who, said, time.time(), last))
 
