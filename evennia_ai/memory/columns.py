@@ -24,22 +24,21 @@ FIRST_ROOM = 64
 GROWTH = 1.25
 MOST_VIEWS = 2  # that are kept until a memory is removed: one to search and one for neighbours
 SESSION_GAP_S = 1_800.0
-ROW = np.dtype(
-    [
-        ("group", np.int32),
-        ("speaker", np.int32),
-        ("place", np.int32),
-        ("at", np.float64),
-        ("importance", np.float32),
-        ("words", np.int32),
-        ("length", np.float32),
-        ("time", np.bool_),
-        ("number", np.bool_),
-        ("question", np.bool_),
-        ("sourced", np.bool_),
-        ("signs", np.uint8),
-    ]
-)
+# One array each: a search reads a few columns of all rows.
+COLUMNS: dict[str, Any] = {
+    "group": np.int32,
+    "speaker": np.int32,
+    "place": np.int32,
+    "at": np.float64,
+    "importance": np.float32,
+    "words": np.int32,
+    "length": np.float32,
+    "time": np.bool_,
+    "number": np.bool_,
+    "question": np.bool_,
+    "sourced": np.bool_,
+    "signs": np.uint8,
+}
 
 
 class Columns:
@@ -48,7 +47,7 @@ class Columns:
     def __init__(self) -> None:
         self.size = 0
         self.last_place = ALONE
-        self._rows = np.zeros(FIRST_ROOM, dtype=ROW)
+        self._rows = {name: np.zeros(FIRST_ROOM, dtype) for name, dtype in COLUMNS.items()}
         self._views: dict[tuple[Audience | None, bool, int | None], View] = {}
         self._groups: dict[Audience, int] = {}
         self._speakers: dict[str, int] = {}
@@ -60,9 +59,9 @@ class Columns:
 
     def new_row(self) -> int:
         """Add a row and return its number; it is in no view until `put` is called."""
-        if self.size == len(self._rows):
-            room = max(FIRST_ROOM, int(self.size * GROWTH))
-            self._rows = np.append(self._rows, np.zeros(room - self.size, dtype=ROW))
+        if self.size == len(self._rows["group"]):
+            missing = max(FIRST_ROOM, int(self.size * GROWTH)) - self.size
+            self._rows = {name: np.pad(column, (0, missing)) for name, column in self._rows.items()}
         self._rows["group"][self.size] = GONE
         self.size += 1
         return self.size - 1
@@ -99,7 +98,7 @@ class Columns:
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
         self._views.clear()
-        self._rows = self._rows[rows]
+        self._rows = {name: column[rows] for name, column in self._rows.items()}
         self.size = len(rows)
 
     def view(self, audience: Audience | None, everything: bool, upto: int | None = None) -> View:

@@ -97,6 +97,8 @@ class Lexicon:
         """
         asked = [np.fromiter(map(number_of, words), np.uint32, len(words)) for words in queries]
         wanted = np.unique(np.concatenate(asked))
+        if not len(wanted):
+            return [np.zeros(len(view.rows), dtype=np.float32) for _words in asked]
         found = self._find(wanted)
         in_view = view.mask[found.rows]
         places, rows, counts = (column[in_view] for column in found)
@@ -119,10 +121,10 @@ class Lexicon:
         Those of one row stand in the order of the words, whatever else is here.
         """
         new = Postings(*(np.frombuffer(column, column.typecode) for column in self._new))
-        here = np.flatnonzero(np.isin(new.words, wanted))
-        places = np.searchsorted(wanted, new.words[here])
-        order = np.argsort(places, kind="stable")
-        pieces = [Postings(places[order], new.rows[here[order]], new.counts[here[order]])]
+        nearest = np.searchsorted(wanted[:-1], new.words)
+        here = np.flatnonzero(wanted[nearest] == new.words)
+        here = here[np.argsort(nearest[here], kind="stable")]
+        pieces = [Postings(nearest[here], new.rows[here], new.counts[here])]
         for part in self._parts:
             first = np.searchsorted(part.words, wanted)
             number = np.searchsorted(part.words, wanted, "right") - first

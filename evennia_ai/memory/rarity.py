@@ -59,12 +59,15 @@ class Rarity:
     def of(self, rows: Rows) -> Floats:
         """Return the rarity of each row."""
         words = self._words[rows]
-        holding = self._holding[self._bucket(words)].astype(np.float32)
-        rarity = np.log1p((self._total - holding + 0.5).clip(0) / (holding + 0.5))
-        rarity *= words != NO_WORD
-        number = np.count_nonzero(words, axis=1).clip(1)
+        holding = self._holding[self._bucket(words)] + np.float32(0.5)
+        # It is log(1 + (total - held + 0.5) / (held + 0.5)); words that share a bucket may be held
+        # by more than all.
+        rarity = np.maximum(np.float32(np.log(self._total + 1)) - np.log(holding), 0)
+        given = words != NO_WORD
+        rarity *= given
+        number = np.maximum(given.sum(axis=1), 1)
         found: Floats = rarity.sum(axis=1) / (number * np.float32(np.log(self._total + 2)))
-        return found.clip(0, 1)
+        return np.clip(found, 0, 1)
 
     def _count(self, row: int, by: int) -> None:
         """Change the counts of a row's words."""

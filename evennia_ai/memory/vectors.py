@@ -24,7 +24,7 @@ Rows = npt.NDArray[np.int64]
 MOST = 127.0  # the largest number in a byte
 LENGTH = 4_000.0  # of a query, and the most of a row: their product is below 2**24
 SHORT = 64  # dimensions in the first comparison of many rows
-BLOCK = 1_024  # rows; growing adds a block and copies nothing
+BLOCK = 4_096  # rows; growing adds a block and copies nothing
 SAMPLE = 256  # vectors at least that a mean is taken of, if there are as many
 PRIOR = 10  # zero vectors in each mean, so that the mean of a few vectors is short
 
@@ -110,8 +110,9 @@ class Vectors:
         asked, unscaled = whole(query)
         middle, middle_unscaled = whole(mean)
         found, scale = self._gathered(rows)
-        products = (found @ asked) * scale * unscaled - (mean * query).sum()
-        squares = 1 - 2 * (found @ middle) * scale * middle_unscaled + (mean * mean).sum()
+        by_query, by_mean = (found @ np.stack([asked, middle], axis=1)).T
+        products = by_query * scale * unscaled - (mean * query).sum()
+        squares = 1 - 2 * by_mean * scale * middle_unscaled + (mean * mean).sum()
         lengths = np.sqrt(squares * (query * query).sum())
         cosines: Floats = np.divide(
             products, lengths, out=np.zeros_like(products), where=(scale > 0) & (lengths > 0)
@@ -138,6 +139,8 @@ class Vectors:
 
     def _gathered(self, rows: Rows) -> tuple[Floats, Floats]:
         """Return the numbers of these rows and their scales, zeros for those without a vector."""
+        if len(self._blocks) == 1:
+            return self._blocks[0].numbers[rows].astype(np.float32), self._blocks[0].scale[rows]
         found = np.zeros((len(rows), self.dimensions), dtype=np.float32)
         scale = np.zeros(len(rows), dtype=np.float32)
         order = np.argsort(rows, kind="stable")
