@@ -19,6 +19,13 @@ from tests.e2e.telnet import TelnetPlayer, Unexpected
 
 PATIENCE_S = 40.0
 REST_S, QUIET_S = 120.0, 2.0
+BACK_AFTER_S = 5.0
+# An event whose hearers have all left waits for the return of one.
+LEFT = (
+    "SELECT speaker, db_location_id AS place FROM evennia_ai_event"
+    " JOIN scripts_scriptdb ON scripts_scriptdb.id = assistant_id"
+    " JOIN objects_objectdb ON objects_objectdb.id = db_obj_id WHERE state = 'waiting'"
+)
 NEWEST = "SELECT COALESCE(MAX(id), 0) AS newest FROM evennia_ai_{table}"
 
 
@@ -101,7 +108,10 @@ class Day:
             late += max(0.0, time.monotonic() - due - late_enough(step))
 
     def rest(self) -> None:
-        """End all troubles, let the game come to rest, and kill it."""
+        """End all troubles, let the game come to rest, and kill it.
+
+        Those who left before they were heard come back.
+        """
         self.database.unlock()
         self.model.control(latency=0.0, faults={"rate": 0.0})
         if self.game.is_dead():
@@ -111,6 +121,7 @@ class Day:
             self.admin.send(line)
         resting_since = None
         until = time.monotonic() + REST_S
+        back_at = time.monotonic() + BACK_AFTER_S
         while resting_since is None or time.monotonic() < resting_since + QUIET_S:
             waiting = [dict(row) for row in self.game.sql(OPEN)]
             if not waiting:
@@ -118,6 +129,10 @@ class Day:
             else:
                 resting_since = None
                 assert time.monotonic() < until, f"it does not come to rest: {waiting}"
+                if time.monotonic() > back_at:
+                    back_at += BACK_AFTER_S
+                    for left in self.game.sql(LEFT)[:1]:
+                        self.admin.send(f"tel {left['speaker']} = #{left['place']}")
             time.sleep(0.2)
         self.game.kill_server()
 
