@@ -56,7 +56,7 @@ def test_two_hours_of_jumps_and_refusals_break_no_promise(tmp_path):
     assert len(classes(report["count"])) == ERRORS
 
 
-@pytest.mark.campaign
+@pytest.mark.soak
 def test_such_games_find_each_planted_bug(tmp_path):
     reports = play(tmp_path, "--games", 40, "--hours", 0.1, "--plants")
     assert reports.keys() == PLANTS.keys()
