@@ -31,6 +31,7 @@ from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_su
 from evennia_ai.store.server_settings import change_wishes, deletion_marks, wishes
 from evennia_ai.turn.background import has_model
 from evennia_ai.turn.llm_interaction import SummaryTerms
+from evennia_ai.turn.recall import subject_of
 
 log = Logger()
 
@@ -95,6 +96,7 @@ class ForgettingService:
     def finish(self, forgetting: Forgetting) -> None:
         """Clean up after all rows and records were deleted; returns at once."""
         change_wishes(forgetting.people, forgetting.assistant, wait=False)
+        subject_of.cache_clear()
         for script in AssistantScript.get_all_cached_instances():
             for dbref in forgetting.people:
                 if forgetting.assistant in (None, script.id):

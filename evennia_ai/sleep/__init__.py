@@ -120,7 +120,8 @@ def run_step(
     except TurnAborted:
         raise
     except StepGivenUp as error:
-        log.warn("{name}: sleep step {step} {error}", name=name, step=step.name, error=error)
+        tell = log.info if time.is_over else log.warn  # somebody spoke to it, or it took too long
+        tell("{name}: sleep step {step} {error}", name=name, step=step.name, error=error)
         return dict(BROKEN_OFF) if time.is_over else {"success": False, "error": str(error)}
     except StoreUnavailable as error:
         log.warn(
