@@ -127,6 +127,13 @@ class AssistantScript(
         turns.finish(turns.current, EXPIRED, reason)
         return waiting
 
+    def break_off(self) -> None:
+        """End the turn or the sleep pass under way; the turn's events are handled again."""
+        if self.ndb.turns:
+            self.turns.recover()
+        if self.ndb.sleep_state and self.ndb.sleep_state.pass_time:
+            self.ndb.sleep_state.pass_time.end_within(0)
+
     def forget(self, dbref: str) -> None:
         """Drop from memory what the tables no longer hold about somebody."""
         self.partners.pop(dbref, None)
@@ -233,6 +240,8 @@ class AssistantScript(
         """
         if self.ndb.ticking:
             raise TurnAborted(f"{self.character_name} is thinking just now: try again in a moment.")
+        if self.services.forgetting.holds(self):
+            raise TurnAborted(f"{self.character_name} forgets somebody: try again in a moment.")
         self.ndb.ticking = True
         try:
             with self.services.processes.lease(self):
@@ -286,10 +295,12 @@ class AssistantScript(
     def may_think(self) -> bool:
         """Return True if the assistant may start a turn.
 
-        False while it or all assistants are stopped, the server goes down, a player controls the
-        character, or the character has no location.
+        False while it or all assistants are stopped, the server goes down, it forgets somebody, a
+        player controls the character, or the character has no location.
         """
         if not (self.pk and self.is_on and self.services and self.services.accepting):
+            return False
+        if self.services.forgetting.holds(self):
             return False
         who = self.character
         is_here = who is not None and who.pk and who.location and not who.has_account

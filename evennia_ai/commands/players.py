@@ -141,7 +141,7 @@ class CmdForgetMe(PlayersCommand):
                     service.finish(forgetting)
                     return
         finally:
-            service.is_busy = False
+            service.release()
 
     def take_steps(self, forgetting: Forgetting) -> Dialogue:
         """Take every step with pauses, and tell the caller about long work."""

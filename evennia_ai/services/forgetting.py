@@ -61,11 +61,12 @@ class ForgettingService:
         self._planned: dict[Callable[[], Deferred[None]], Any] = {}
         self._paused_until = 0.0
         self._rewritten: dict[str, float] = {}  # the clock's second, by player
-        self.is_busy = False  # a command deletes somebody's words
+        self.is_busy = False  # somebody's words are being deleted
+        self._held: set[int] = set()  # assistants that may not think meanwhile
 
     def start(self) -> None:
         """Resume what an earlier process left undone; may be called again."""
-        if wishes() and not self.is_busy:
+        if wishes():
             self._plan(SOON_S, self._forget)
         if owed_summaries():
             self._plan(AGAIN_AFTER_S, self._rewrite_summaries)
@@ -83,15 +84,28 @@ class ForgettingService:
     def begin(self, people: Collection[str], assistant: int | None = None) -> Forgetting:
         """Note that some people are to be forgotten; returns the run that deletes their words.
 
-        With an ``assistant`` only that one forgets them.
+        With an ``assistant`` only that one forgets them. Whoever forgets does not think until
+        `release`: a thought of this time could hold the words when they are gone from all else.
         """
         change_wishes(people, assistant, wait=True)
         AssistantScript.shared_services.overheard.flush()  # words of this moment, too
         who_know = {id_ for dbref in people for id_ in assistants_who_know(dbref)}
-        ids = who_know if assistant is None else [assistant]
+        ids = who_know if assistant is None else {assistant}
+        self._held |= ids
         for script in AssistantScript.objects.filter_family(id__in=ids):
-            script.drop_turn("the speaker wants to be forgotten")
+            script.break_off()
         return Forgetting(people, assistant)
+
+    def holds(self, script: AssistantScript) -> bool:
+        """Return True while an assistant forgets somebody."""
+        return script.id in self._held
+
+    def release(self) -> None:
+        """Let everybody go on with what waits, after a run or after its error."""
+        self.is_busy, held, self._held = False, self._held, set()
+        for script in AssistantScript.get_all_cached_instances():
+            if script.id in held:
+                script.wake()
 
     def finish(self, forgetting: Forgetting) -> None:
         """Clean up after all rows and records were deleted; returns at once."""
@@ -126,9 +140,13 @@ class ForgettingService:
     @inlineCallbacks
     def _forget(self) -> Steps[None]:
         """Complete what a restart interrupted, then clean up."""
+        if self.is_busy:  # with a command, which may be about the same people
+            self._plan(AGAIN_AFTER_S, self._forget)
+            return
+        self.is_busy = True
         try:
             for assistant, people in wishes().items():
-                forgetting = Forgetting(people, assistant)
+                forgetting = self.begin(people, assistant)
                 for _gone in forgetting.steps():
                     yield pause(self._put)
                 self.finish(forgetting)
@@ -136,6 +154,8 @@ class ForgettingService:
             message = "evennia_ai: cannot forget a player now ({error}); retrying in {seconds} s"
             log.warn(message, error=error, seconds=AGAIN_AFTER_S)
             self._plan(AGAIN_AFTER_S, self._forget)
+        finally:
+            self.release()
 
     @inlineCallbacks
     def _hide_in_logs(self, words: SpokenWords) -> Steps[None]:

@@ -208,7 +208,11 @@ class Judge:
             self.heard[row["id"]] = (row["speaker"], row["turn_id"] or 0)
         gone = what_is_gone(day, evidence, self.heard)
         now, before = without(evidence, gone), without(self.seen, gone)
-        self.found += check_append_only(before.messages, now.messages)
+        lost = check_append_only(before.messages, now.messages)
+        self.found += lost
+        self._tell_lost(
+            before, now, {dbrefs(day)[one.who] for one in day.forgotten} if lost else ()
+        )
         if not day.forgotten:  # summaries are rewritten after a forgetting, some of them later
             self.found += check_records(before.compactions, now.compactions)
         self.seen = evidence
@@ -218,6 +222,17 @@ class Judge:
             for name in ("puts", "turns", "acts", "messages", "deeds", "compactions")
         }
         return now, gone
+
+    def _tell_lost(self, before: Evidence, now: Evidence, forgotten: Collection[str]) -> None:
+        """Print which turns lost messages belong to, and whose events these had."""
+        left = {(row.assistant, row.seq) for row in now.messages}
+        turns = {row.turn_id for row in before.messages if (row.assistant, row.seq) not in left} - {
+            None
+        }
+        for turn in sorted(turns) if forgotten else ():
+            events = {n: who for n, (who, at) in self.heard.items() if at == turn}
+            said = [deed.text for deed in before.deeds if deed.turn_id == turn]
+            print(f"lost: turn {turn}, {events=}, {said=}, forgotten: {sorted(forgotten)}")
 
     def _run(
         self, checks: Iterable[Any], evidence: Evidence, jumps: Collection[tuple[int, int]]

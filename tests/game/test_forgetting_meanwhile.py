@@ -1,0 +1,76 @@
+"""What characters think while a player is forgotten: nothing; afterwards others are answered."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+
+from evennia_ai import models
+from evennia_ai.game.sleep_state import sleep_state
+from evennia_ai.sleep.pass_time import PassTime
+from tests.game import forgetting_scene as scene
+from tests.game.forgetting_scene import forget
+from tests.scripted import call
+
+bruno, planted = scene.bruno, scene.planted
+ANSWER = "Nothing much, my friend."
+
+
+def asked(planted):
+    return len(planted.game.model.requests)
+
+
+def test_who_waits_for_an_answer_gets_one_afterwards_and_not_from_the_prompt_before(planted, ann):
+    planted.said()
+    (word,) = planted.words
+    late = Deferred()
+    planted.reply(late)
+    planted.ben.do("say Mira, what is new?")
+    planted.game.run(1)
+    planted.ben.forget()
+    forget(ann)
+    planted.reply(call("say", text=ANSWER))
+    late.callback(call("say", text=f"Ann told me of the {word} goblet."))
+    planted.game.run(2)
+    assert f'Mira says, "{ANSWER}"' in planted.ben.heard()
+    assert word not in " ".join(planted.ben.heard())
+    assert word not in planted.game.tail()
+    assert (
+        models.Event.objects.get(assistant=planted.script.id, text__contains="what is new").state
+        == "answered"
+    )
+    assert not models.Message.objects.filter(content__contains=word).exists()
+
+
+def test_nobody_who_knows_them_thinks_until_all_is_forgotten(planted, ann, service):
+    planted.said()
+    planted.reply(call("say", text=ANSWER))
+    forgetting = service.forgetting.begin([ann.dbref])
+    before, steps = asked(planted), forgetting.steps()
+    next(steps)
+    planted.ben.do("say Mira, what is new?")
+    planted.game.run(1)
+    assert asked(planted) == before
+    assert sum(steps) > 0
+    service.forgetting.finish(forgetting)
+    service.forgetting.release()
+    planted.game.run(1)
+    assert f'Mira says, "{ANSWER}"' in planted.ben.heard()
+    assert planted.words[0] not in planted.game.tail()
+
+
+def test_a_sleep_pass_under_way_is_broken_off(planted, ann, mira, service):
+    planted.said()
+    time = sleep_state(mira.assistant).pass_time = PassTime(service.clock)
+    service.forgetting.begin([ann.dbref])
+    planted.game.run()
+    assert time.is_over
+
+
+def test_after_an_error_they_think_again(planted, ann, service, monkeypatch):
+    planted.said()
+    service.forgetting.is_busy = True
+    service.forgetting.begin([ann.dbref])
+    assert not planted.script.may_think()
+    service.forgetting.release()
+    assert planted.script.may_think()
+    assert not service.forgetting.is_busy
