@@ -92,7 +92,7 @@ class ForgettingService:
         who_know = {id_ for dbref in people for id_ in assistants_who_know(dbref)}
         ids = who_know if assistant is None else {assistant}
         self._held |= ids
-        for script in AssistantScript.objects.filter_family(id__in=ids):
+        for script in scripts_in_memory(ids):
             script.break_off()
         return Forgetting(people, assistant)
 
@@ -103,9 +103,8 @@ class ForgettingService:
     def release(self) -> None:
         """Let everybody go on with what waits, after a run or after its error."""
         self.is_busy, held, self._held = False, self._held, set()
-        for script in AssistantScript.get_all_cached_instances():
-            if script.id in held:
-                script.wake()
+        for script in scripts_in_memory(held):
+            script.wake()
 
     def finish(self, forgetting: Forgetting) -> None:
         """Clean up after all rows and records were deleted; returns at once."""
@@ -226,3 +225,8 @@ class ForgettingService:
             return
         script.conversation.forget_view()
         yield archive_summaries(script)
+
+
+def scripts_in_memory(ids: Collection[int]) -> list[AssistantScript]:
+    """Return the assistants with these ids that may have something under way."""
+    return [script for script in AssistantScript.get_all_cached_instances() if script.id in ids]
