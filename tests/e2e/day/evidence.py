@@ -173,17 +173,17 @@ class Judge:
 
     def look(self, day: Day) -> None:
         """Check what holds at any time."""
-        evidence, gone = self._gather(day)
+        evidence, _gone = self._gather(day)
         newest = max((turn.id for turn in evidence.turns), default=0)
         # The tables were not read in one moment: the newest turns are left out, as at a jump.
         self._run(AT_ANY_TIME, evidence, [*day.jumps, (newest, newest)])
-        self._check_screens(day, gone)
 
     def judge(self, day: Day) -> list[Violation]:
         """Check a game at rest; return everything that was found since the morning."""
         evidence, gone = self._gather(day)
         self._run(CHECKS, evidence, day.jumps)
-        self._check_screens(day, gone)
+        players = day.players.values()
+        self.found += check_screens(players, self.seen, day.cast.minds, gone.marks)
         self.found += check_secrets_on_screens(day, evidence)
         self.found += check_requests(day, evidence)
         self.found += check_words_are_gone(day, gone.marks)
@@ -194,10 +194,6 @@ class Judge:
         self.found += check_log(day)
         self.found += check_explained(day, evidence)
         return list(dict.fromkeys(self.found))
-
-    def _check_screens(self, day: Day, gone: Gone) -> None:
-        players = day.players.values()
-        self.found += check_screens(players, self.seen, day.cast.minds, gone.marks)
 
     def _gather(self, day: Day) -> tuple[Evidence, Gone]:
         """Read everything, and compare it with what was read before."""
