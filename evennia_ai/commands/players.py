@@ -21,9 +21,10 @@ from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.scheduling import SLICE_S
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
 from evennia_ai.store.attributes import numbers_of
-from evennia_ai.store.forget import Forgetting, count_traces, is_known
+from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.names import names_of
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
+from evennia_ai.store.who_knows import count_traces, is_known
 
 PAUSE_S = 0.01
 BUSY_PAUSE_S, MOST_TRIES = 0.5, 60

@@ -44,12 +44,12 @@ from evennia_ai.store.attributes import (
     tell_once,
 )
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.forget import STORES
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import by_builder, read_entries
 from evennia_ai.store.pending_acts import TablePendingActs
 from evennia_ai.store.record_store import RecordStore
 from evennia_ai.store.turns import TableTurns
+from evennia_ai.store.who_knows import STORES
 
 GUESSED_OVERHEAD = 1_600  # tokens
 KEPT_REPORTS = 8

@@ -29,9 +29,9 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
 from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.attributes import MENU_DRAFT, TYPES
-from evennia_ai.store.forget import STORES
 from evennia_ai.store.old_lines import drop_tables
 from evennia_ai.store.rows import delete_rows
+from evennia_ai.store.who_knows import STORES
 
 PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.

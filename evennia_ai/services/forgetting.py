@@ -26,9 +26,10 @@ from evennia_ai.services.log_files import hide_lines, log_files
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.ladder import Material, climb_ladder
 from evennia_ai.store.erased_bytes import database_file, is_too_large, overwrite_deleted
-from evennia_ai.store.forget import Forgetting, assistants_who_know
+from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
 from evennia_ai.store.server_settings import change_wishes, deletion_marks, wishes
+from evennia_ai.store.who_knows import assistants_who_know
 from evennia_ai.turn.background import has_model
 from evennia_ai.turn.llm_interaction import SummaryTerms
 from evennia_ai.turn.recall import subject_of
@@ -90,11 +91,16 @@ class ForgettingService:
         change_wishes(people, assistant, wait=True)
         AssistantScript.shared_services.overheard.flush()  # words of this moment, too
         who_know = {id_ for dbref in people for id_ in assistants_who_know(dbref)}
-        ids = who_know if assistant is None else {assistant}
-        self._held |= ids
-        for script in scripts_in_memory(ids):
+        self.hold(who_know if assistant is None else {assistant})
+        return Forgetting(people, assistant, self.hold)
+
+    def hold(self, assistants: Collection[int]) -> bool:
+        """Let assistants not think until `release`; returns True if one of them could before."""
+        new = {*assistants} - self._held
+        self._held |= new
+        for script in scripts_in_memory(new):
             script.break_off()
-        return Forgetting(people, assistant)
+        return bool(new)
 
     def holds(self, script: AssistantScript) -> bool:
         """Return True while an assistant forgets somebody."""

@@ -23,8 +23,8 @@ from evennia_ai.policy.records.forget_me import is_builders
 from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.policy.records.segments import read_segment
 from evennia_ai.store.attributes import attributes_of, numbers_of
-from evennia_ai.store.forget import KNOWLEDGE, assistants_who_know
 from evennia_ai.store.rows import message_from_row
+from evennia_ai.store.who_knows import KNOWLEDGE, assistants_who_know
 
 # The kinds of what is known, in the order in which they are shown.
 KINDS = (

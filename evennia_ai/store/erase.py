@@ -8,8 +8,9 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.config.table_retention import GAME_WIDE, TABLES
 from evennia_ai.store.attributes import attributes_of
-from evennia_ai.store.forget import STORES, delete_newest
+from evennia_ai.store.forget import delete_newest
 from evennia_ai.store.server_settings import mark_for_deletion
+from evennia_ai.store.who_knows import STORES
 
 SEGMENTS_A_CHUNK = 50
 PURGED = [getattr(models, table) for table in TABLES if table not in GAME_WIDE]

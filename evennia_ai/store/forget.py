@@ -6,9 +6,8 @@ the lines that are left. Budgets go on counting.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import reduce
-from itertools import chain
 from operator import or_
 from typing import Any
 
@@ -21,24 +20,17 @@ from evennia_ai import models
 from evennia_ai.policy.records.forget_me import FORGOTTEN, ToForget
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.store.attributes import SCRIPT_KEY, attributes_of, rows_about
+from evennia_ai.store.attributes import attributes_of, rows_about
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.forget_summaries import rewrite_summaries
-from evennia_ai.store.forget_words import pages, rows_of
-from evennia_ai.store.goal_records import Goals
-from evennia_ai.store.journal import Journal, JournalArchive
-from evennia_ai.store.memory_editor import UndoSteps
-from evennia_ai.store.plans import DayPlan
-from evennia_ai.store.profiles import EntityProfiles
+from evennia_ai.store.forget_words import pages
 from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.server_settings import mark_for_deletion
 from evennia_ai.store.shared_entries import delete_entries
+from evennia_ai.store.who_knows import STORES, is_known
 
 CHUNK = 100  # rows a transaction: about 35 ms at a million
-# The journal comes before what is made of it.
-KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals, DayPlan)
-STORES = {store.kind: store for store in KNOWLEDGE}
 # Free texts about the course of things, which may quote somebody.
 REMARKS = ((models.Turn, "detail"), (models.Event, "reason"), (models.ModelCall, "error"))
 
@@ -47,11 +39,19 @@ class Forgetting:
     """One run of "forget me" for some people: by all characters, or by one ``assistant``.
 
     After a crash or an error, a new run completes it: what the rest is found by is deleted last.
+    ``hold`` is called with the assistants whose rows are to go; it keeps them from writing
+    more, and returns True if one of them could until then.
     """
 
-    def __init__(self, people: Iterable[str], assistant: int | None = None) -> None:
+    def __init__(
+        self,
+        people: Iterable[str],
+        assistant: int | None = None,
+        hold: Callable[[Collection[int]], bool] = lambda _assistants: False,
+    ) -> None:
         self.people = frozenset(people)
         self.assistant = assistant
+        self._hold = hold
         self.traces = Traces(self.people, assistant)
         self.gone = 0  # rows and records so far
 
@@ -67,7 +67,12 @@ class Forgetting:
     def _steps(self) -> Iterator[int]:
         if not any(is_known(one, self.assistant) for one in self.people):
             return
-        for _ in chain(self.traces.find(), rewrite_summaries(self.traces)):
+        for _ in self.traces.find():
+            yield 0
+        if self._hold(self.traces.assistants):
+            for _ in self.traces.find():  # what these wrote meanwhile
+                yield 0
+        for _ in rewrite_summaries(self.traces):
             yield 0
         yield from self.forget_records()
         yield from self.forget_shared()
@@ -265,36 +270,3 @@ def delete_newest(rows: Any) -> int:
         else:
             delete_rows(rows.model, ids)
     return len(ids)
-
-
-def count_traces(dbref: str, assistant: int | None = None) -> int:
-    """Return how many messages of somebody, and answers to them, one or all logs have."""
-    turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
-    rows = rows_of(models.Message, assistant)
-    # Two queries: for an OR of both, PostgreSQL reads the whole table.
-    answers = rows.filter(turn__in=turns).exclude(role="user").exclude(speaker=dbref)
-    return int(rows.filter(speaker=dbref).count() + answers.count())
-
-
-def assistants_who_know(dbref: str) -> list[int]:
-    """Return the ids of the assistants whose logs or records concern somebody."""
-    rows = models.Event.objects.filter(speaker=dbref).values_list("assistant_id", flat=True)
-    who_know = ObjectDB.objects.filter(db_attributes__in=rows_about(dbref, STORES))
-    assistants = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__in=who_know)
-    return sorted({*rows.distinct(), *assistants.values_list("id", flat=True)})
-
-
-def is_known(dbref: str, assistant: int | None = None) -> bool:
-    """Return True if the tables or the characters, or one of these, hold anything of somebody."""
-    if assistant is not None:
-        return assistant in assistants_who_know(dbref)
-    told = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
-    reports = models.Report.objects.filter(reporter=dbref)
-    heard = models.Event.objects.filter(speaker=dbref)
-    return bool(
-        heard.exists()
-        or assistants_who_know(dbref)
-        or count_traces(dbref)
-        or told.exists()
-        or reports.exists()
-    )

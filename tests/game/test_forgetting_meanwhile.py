@@ -74,3 +74,18 @@ def test_after_an_error_they_think_again(planted, ann, service, monkeypatch):
     service.forgetting.release()
     assert planted.script.may_think()
     assert not service.forgetting.is_busy
+
+
+def test_who_has_only_overheard_an_answer_does_not_think_either(
+    planted, ann, mira, bruno, service, monkeypatch
+):
+    planted.answered(call("say", text="{0}, you say?"))
+    knows = "evennia_ai.services.forgetting.assistants_who_know"
+    monkeypatch.setattr(knows, lambda dbref: [mira.assistant.id])
+    forgetting = service.forgetting.begin([ann.dbref])
+    assert service.forgetting.holds(mira.assistant)
+    assert not service.forgetting.holds(bruno.assistant)
+    for gone in forgetting.steps():
+        if gone:
+            break
+    assert service.forgetting.holds(bruno.assistant)

@@ -2,7 +2,7 @@
 
 from evennia_ai.policy.records.segments import SIZE
 from evennia_ai.store.erase import erase_chunk
-from evennia_ai.store.forget import assistants_who_know
+from evennia_ai.store.who_knows import assistants_who_know
 from tests.forgetting import forget_chunk
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, contents, rows, spoil

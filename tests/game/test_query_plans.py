@@ -19,7 +19,6 @@ from django.db import connection
 
 from evennia_ai.policy.log_filter import LogFilter
 from evennia_ai.store.about_speaker import tokens_used
-from evennia_ai.store.forget import assistants_who_know, count_traces, is_known
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import assistants_with_work, lost_turns
@@ -33,6 +32,7 @@ from evennia_ai.store.usage import (
     uses_by,
     uses_of_speakers,
 )
+from evennia_ai.store.who_knows import assistants_who_know, count_traces, is_known
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TODAY = NOW.date()
