@@ -25,9 +25,11 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.forget_summaries import rewrite_summaries
 from evennia_ai.store.forget_words import pages
+from evennia_ai.store.inbox import DOUBTFUL, WAITING
 from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.server_settings import mark_for_deletion
 from evennia_ai.store.shared_entries import delete_entries
+from evennia_ai.store.turns import MAYBE_DONE, UNANSWERED
 from evennia_ai.store.who_knows import STORES, is_known
 
 CHUNK = 100  # rows a transaction: about 35 ms at a million
@@ -200,11 +202,30 @@ class Forgetting:
     def forget_rows(self) -> Iterator[int]:
         """Delete the rows that were found; their own words last, which lead to all others."""
         yield from self.rename_authors()
+        yield from self.excuse_retries()
         for model, ids in self.traces.by_level():
             yield from delete_ids(model, ids)
         theirs = Q(speaker__in=self.people)
         for model in (models.Message, models.Event):  # what they said meanwhile
             yield from delete_all(self.traces.rows(model).filter(theirs))
+
+    def excuse_retries(self) -> Iterator[int]:
+        """Close what waits for another try by an excuse if acts go that it would do again."""
+        calls = sorted(self.traces.calls)
+        for start in range(0, len(calls), CHUNK):
+            done = models.ToolCall.objects.filter(
+                id__in=calls[start : start + CHUNK],
+                world=True,
+                state__in=MAYBE_DONE,
+                turn__outcome__in=UNANSWERED,
+            )
+            with brief_transaction():
+                for assistant_id, turn_id in done.values_list("assistant_id", "turn_id"):
+                    tried = models.Event.objects.filter(state=WAITING, attempts__gt=0)
+                    tried.filter(assistant_id=assistant_id, turn_id__gte=turn_id).update(
+                        state=DOUBTFUL
+                    )
+            yield 0
 
     def rename_authors(self) -> Iterator[int]:
         """Replace their numbers in the authors of messages and events that stay."""

@@ -38,6 +38,8 @@ OF_CALL = tuple(
 UNHEARD = "unheard"
 ANSWERS = ("answered", "excused")  # outcomes of turns and of their events
 RETRIED = "retried"  # a builder had the same words answered again
+UNANSWERED = (INTERRUPTED, UNHEARD, RETRIED)
+MAYBE_DONE = ("done", "unknown")
 SPOKEN = (*SPEECH, EMOTE)
 
 
@@ -116,8 +118,8 @@ class TableTurns:
             assistant_id=self.assistant_id,
             turn_id__gte=turn_id,
             world=True,
-            state__in=("done", "unknown"),
-            turn__outcome__in=(INTERRUPTED, UNHEARD, RETRIED),
+            state__in=MAYBE_DONE,
+            turn__outcome__in=UNANSWERED,
         ).exclude(turn__outcome=RETRIED, name__in=SPOKEN)  # a builder wants other words
         return tuple(ToolCallRequest(r.call_id, r.name, r.arguments) for r in rows.order_by("id"))
 

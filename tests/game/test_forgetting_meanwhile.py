@@ -89,3 +89,19 @@ def test_who_has_only_overheard_an_answer_does_not_think_either(
         if gone:
             break
     assert service.forgetting.holds(bruno.assistant)
+
+
+def test_an_act_that_is_deleted_with_their_words_is_not_done_again(planted, ann):
+    late = Deferred()
+    planted.reply(call("emote", text="waves at Ben."), late)
+    ann.do(f"say Mira, {planted.phrase()}")
+    planted.ben.do("say Mira, wave at me!")
+    planted.game.run(1)
+    forget(ann)
+    assert not models.ToolCall.objects.exists()
+    planted.reply(call("emote", text="waves at Ben."), call("say", text=ANSWER))
+    late.callback(call("noop"))
+    planted.game.run(2)
+    assert len([line for line in planted.ben.heard() if "waves at Ben" in line]) == 1
+    asked = models.Event.objects.get(assistant=planted.script.id, text__contains="wave at me")
+    assert asked.state == "excused"
