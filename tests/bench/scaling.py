@@ -1,6 +1,6 @@
 """How one machine's game grows: measures, keeps the figures, draws them, and fills the tables.
 
-    python -m tests.bench.scaling sweep [folder]  # all sizes on both databases: half an hour
+    python -m tests.bench.scaling sweep [folder]  # all sizes on both databases: an hour
     python -m tests.bench.scaling short [folder]  # small sizes, to try it: some minutes
     python -m tests.bench.scaling draw            # pictures and tables from the figures kept
 

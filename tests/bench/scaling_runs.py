@@ -127,9 +127,10 @@ def of_histories(games: Games, sizes: list[int]) -> Iterator[Row]:
         server.order("bring_players", len(sizes))
         for place, size in enumerate(sizes):
             row = Point("history", games.database, size)
-            first = server.order("heard_to_asked", place, 1)
-            yield row("first_heard_to_asked_ms", first["asked_ms"][0])
-            yield from answers(row, server, place)
+            first = server.order("heard_to_asked", place, 1)["asked_ms"]
+            if first:  # else it gave up before the index was built, and said an excuse
+                yield row("first_heard_to_asked_ms", first[0])
+                yield from answers(row, server, place)
 
 
 def answers(row: Point, server: ProbedServer, place: int) -> Iterator[Row]:
