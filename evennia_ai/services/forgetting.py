@@ -97,9 +97,10 @@ class ForgettingService:
     def hold(self, assistants: Collection[int]) -> bool:
         """Let assistants not think until `release`; returns True if one of them could before."""
         new = {*assistants} - self._held
-        self._held |= new
         for script in scripts_in_memory(new):
-            script.break_off()
+            script.break_off()  # if the database is busy, the next run begins with this one
+            self._held.add(script.id)
+        self._held |= new
         return bool(new)
 
     def holds(self, script: AssistantScript) -> bool:

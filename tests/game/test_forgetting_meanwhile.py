@@ -5,6 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from evennia_ai import models
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.sleep_state import sleep_state
 from evennia_ai.sleep.pass_time import PassTime
 from tests.game import forgetting_scene as scene
@@ -74,6 +75,30 @@ def test_after_an_error_they_think_again(planted, ann, service, monkeypatch):
     service.forgetting.release()
     assert planted.script.may_think()
     assert not service.forgetting.is_busy
+
+
+def test_a_turn_that_could_not_be_broken_off_is_so_by_the_next_run(planted, ann, monkeypatch):
+    planted.said()
+    late = Deferred()
+    planted.reply(late)
+    planted.ben.do("say Mira, what is new?")
+    planted.game.run(1)
+    refusals = [StoreUnavailable("database is locked")] * 2
+    recover = type(planted.script.turns).recover
+
+    def recover_later(turns):
+        if refusals:
+            raise refusals.pop()
+        recover(turns)
+
+    monkeypatch.setattr(type(planted.script.turns), "recover", recover_later)
+    forget(ann)
+    assert not refusals
+    planted.reply(call("say", text=ANSWER))
+    late.callback(call("say", text=f"Ann told me of the {planted.words[0]} goblet."))
+    planted.game.run(2)
+    assert not models.Message.objects.filter(tool_calls__icontains=planted.words[0]).exists()
+    assert f'Mira says, "{ANSWER}"' in planted.ben.heard()
 
 
 def test_who_has_only_overheard_an_answer_does_not_think_either(
