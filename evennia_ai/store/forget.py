@@ -220,11 +220,11 @@ class Forgetting:
                 turn__outcome__in=UNANSWERED,
             )
             with brief_transaction():
-                for assistant_id, turn_id in done.values_list("assistant_id", "turn_id"):
-                    tried = models.Event.objects.filter(state=WAITING, attempts__gt=0)
-                    tried.filter(assistant_id=assistant_id, turn_id__gte=turn_id).update(
-                        state=DOUBTFUL
+                for assistant_id, turn_id in done.values_list("assistant_id", "turn_id").distinct():
+                    tried = models.Event.objects.filter(
+                        assistant_id=assistant_id, turn_id__gte=turn_id, attempts__gt=0
                     )
+                    tried.filter(state=WAITING).update(state=DOUBTFUL)
             yield 0
 
     def rename_authors(self) -> Iterator[int]:
