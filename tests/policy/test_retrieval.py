@@ -22,6 +22,11 @@ def test_what_is_too_short_stays(one, other):
     assert stem(one) == one and stem(other) == other
 
 
+@pytest.mark.parametrize(("one", "other"), [("1700", "170"), ("k533", "k53")])
+def test_a_number_with_a_doubled_digit_is_no_form_of_another(one, other):
+    assert find_words(one) != find_words(other)
+
+
 def test_question_words_and_owners_say_nothing():
     assert find_words("What did the smith's sister do?") == [stem("smith"), stem("sister")]
 

@@ -145,7 +145,7 @@ def stem_english(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: len(word) - len(ending)] + instead
             break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+    if len(word) > 3 and word[-1] == word[-2] and word[-1].isalpha() and word[-1] not in "aeiouls":
         word = word[:-1]
     return word[:-1] if len(word) > 3 and word[-1] in "ey" else word
 

@@ -97,8 +97,10 @@ def what_is_gone(day: Day, evidence: Evidence, heard: Mapping[int, tuple[str, in
         if not events.isdisjoint(record["events"]):
             turns.add(record["turn_id"])
     turns |= {m.turn_id for m in evidence.messages if m.turn_id and gone.holds(m.content)}
-    turns |= {act.turn_id for act in evidence.deeds if gone.holds(act.text)}
+    turns |= {turn_of(act.call_id) for act in evidence.deeds if gone.holds(act.text)}
     events |= {number for number, (_who, turn) in heard.items() if turn in turns}
+    # A retried event is of its last turn, its message of the first.
+    events |= {m.event_id for m in evidence.messages if m.event_id and m.turn_id in turns}
     echoes = {
         mark
         for deed in evidence.deeds
