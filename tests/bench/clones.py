@@ -8,7 +8,10 @@ others are copies of their rows.
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Iterable, Sequence
+from itertools import cycle, islice
+from pathlib import Path
 from typing import Any
 
 BATCH = 2_000
@@ -18,11 +21,12 @@ IN_VIEW = 100  # of a longer log, the lines since its last compaction
 HOUR = dt.timedelta(hours=1)
 
 
-def furnish(rooms: Sequence[tuple[int, int]]) -> None:
+def furnish(rooms: Sequence[tuple[int, int]], dialogues: str = "") -> None:
     """Make rooms, each with a player's character who waits outside.
 
     ``rooms`` has for each room how many assistants stand in it, and how many messages the log of
-    each of them holds.
+    each of them holds. The messages have the words of public dialogues in the file ``dialogues``,
+    and without one those of `LINE` again and again.
     """
     from django.db import connection, transaction
 
@@ -32,7 +36,8 @@ def furnish(rooms: Sequence[tuple[int, int]]) -> None:
         owners = [
             player for player, room in zip(players, rooms, strict=True) for _ in range(room[0])
         ]
-        write_logs(list(zip(scripts, owners, histories, strict=True)))
+        logs = list(zip(scripts, owners, histories, strict=True))
+        write_logs(logs, words_of(dialogues, max(histories, default=0)))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     print("MADE", len(scripts))
@@ -126,16 +131,25 @@ def copy_links(pattern: Any, ids: Iterable[int]) -> None:
             )
 
 
-def write_logs(logs: Sequence[tuple[int, int, int]]) -> None:
+def words_of(dialogues: str, count: int) -> list[str]:
+    """Return the words of so many messages."""
+    if not dialogues:
+        return [LINE.format(number) for number in range(count)]
+    talks = json.loads(Path(dialogues).read_text(encoding="utf-8"))
+    said = (turn["text"] for talk in talks for turn in talk["turns"])
+    return list(islice(cycle(said), count))
+
+
+def write_logs(logs: Sequence[tuple[int, int, int]], words: Sequence[str]) -> None:
     """Write the logs of assistants, each given by its script, its player and its length."""
     from evennia_ai import models
 
     rows: list[Any] = []
     for script, player, history in logs:
         if history > BATCH:
-            write_long_log(script, player, history)
+            write_long_log(script, player, history, words)
         else:
-            rows += lines(script, player, history)
+            rows += lines(script, player, words[:history])
         if len(rows) > 10 * BATCH:
             models.Message.objects.bulk_create(rows, batch_size=BATCH)
             rows.clear()
@@ -145,15 +159,14 @@ def write_logs(logs: Sequence[tuple[int, int, int]]) -> None:
             note_compaction(script)
 
 
-def lines(script: int, player: int, count: int) -> list[Any]:
+def lines(script: int, player: int, words: Sequence[str]) -> list[Any]:
     """Return rows of a talk in which player and assistant speak in turn."""
     from evennia_ai.messages import make_message
     from evennia_ai.store.rows import message_to_row
 
     at = dt.datetime.now(dt.UTC) - HOUR
     rows, heard = [], {"audience": [f"#{player}"], "private": False}
-    for number in range(count):
-        text = LINE.format(number)
+    for number, text in enumerate(words):
         if number % 2:
             message = make_message("assistant", text, **heard)
         else:
@@ -163,13 +176,13 @@ def lines(script: int, player: int, count: int) -> list[Any]:
     return rows
 
 
-def write_long_log(script: int, player: int, count: int) -> None:
+def write_long_log(script: int, player: int, count: int, words: Sequence[str]) -> None:
     """Write a log by copies of its first lines."""
     from django.db import connection
 
     from evennia_ai import models
 
-    models.Message.objects.bulk_create(lines(script, player, BATCH))
+    models.Message.objects.bulk_create(lines(script, player, words[:BATCH]))
     first = models.Message.objects.filter(assistant_id=script).order_by("id")
     names = [f.column for f in models.Message._meta.concrete_fields if f.column != "id"]
     columns = ", ".join(names)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from server import running
+from tests.bench import public_talks
 from tests.e2e.harness import GameServer, ServerTrouble
 
 HERE = Path(__file__).parent
@@ -67,8 +68,9 @@ class ProbedServer:
         return pid
 
     def furnish(self, rooms: Sequence[tuple[int, int]]) -> None:
-        """Fill the game, which does not run; see `clones.furnish`."""
-        snippet = f"from world.bench_clones import furnish; furnish({list(rooms)!r})"
+        """Fill the game, which does not run, with public dialogues if they are here."""
+        dialogues = str(public_talks.find_file() or "")
+        snippet = f"from world.bench_clones import furnish; furnish({list(rooms)!r}, {dialogues!r})"
         self.game.python(snippet, ORDER_TIMEOUT_S)
 
     def records(self) -> list[Record]:
