@@ -10,7 +10,8 @@ An index can always be rebuilt, and it writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from evennia_ai.memory.rarity import Rarity
 from evennia_ai.memory.vectors import (
     Bytes,
     Floats,
+    Rows,
     Vectors,
     answers_at_once,
     readable,
@@ -30,7 +32,6 @@ from evennia_ai.memory.vectors import (
 )
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
 from evennia_ai.policy.retrieval.weights import Offered, Weights, understand
-from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 WIDE = 2  # lines with more of what follows
@@ -162,14 +163,13 @@ class MemoryIndex:
         audience may know count, up to a place, as for `search`. Notes and unknown ids are left out.
         """
         view = self._view(audience, upto)
-        lines, places = view.rows[: view.lines], self._columns["place"]
-        in_order = places[lines]
+        lines = view.rows[: view.lines]
         found = {}
         for number, name in enumerate(ids):
             row = self._line(name, view)
             if row is None:
                 continue
-            at = int(np.searchsorted(in_order, places[row]))
+            at = self._place_in(lines, row)
             near = lines[max(0, at - BEFORE) : at + AFTER + 1]
             chosen = companions(self._columns.said(near), min(at, BEFORE), number < WIDE)
             found[name] = [self._ids[near[place]] for place in chosen]
@@ -177,28 +177,28 @@ class MemoryIndex:
 
     def later(
         self,
-        texts: Mapping[str, str],
+        words: Mapping[str, Collection[str]],
         k: int,
         audience: Iterable[str] | None = None,
         upto: int | None = None,
     ) -> dict[str, list[str]]:
         """Return for each line at most ``k`` later ones of its speaker that share words with it.
 
-        ``texts`` are the lines' words by id. The result is by id, too, and each list begins with
-        the best; the rest as for `companions`.
+        ``words`` are the lines' content words by id. The result is by id, too, and each list begins
+        with the best; the rest as for `companions`.
         """
         view = self._view(audience, upto)
-        rows = {name: row for name in texts if (row := self._line(name, view)) is not None}
+        rows = {name: row for name in words if (row := self._line(name, view)) is not None}
         if not rows:
             return {}
-        words = [find_words(texts[name]) for name in rows]
-        scores = self._lexicon.scores(words, view, self._columns["words"])
         lines = view.rows[: view.lines]
-        places, speakers = self._columns["place"], self._columns["speaker"]
+        asked = [words[name] for name in rows]
+        scores = self._lexicon.scores(asked, view, self._columns["words"])
+        speakers = self._columns["speaker"][lines]
         found = {}
         for (name, row), score in zip(rows.items(), scores, strict=True):
-            fits = score[: view.lines]
-            fits *= (places[lines] > places[row]) & (speakers[lines] == speakers[row])
+            fits = score[: view.lines] * (speakers == self._columns["speaker"][row])
+            fits[: self._place_in(lines, row) + 1] = 0
             some = np.flatnonzero(fits)
             best = some[np.argsort(-fits[some], kind="stable")[:k]]
             found[name] = [self._ids[line] for line in lines[best].tolist()]
@@ -215,6 +215,11 @@ class MemoryIndex:
         row = self._row_of.get(id)
         is_line = row is not None and view.mask[row] and self._columns["place"][row] != ALONE
         return row if is_line else None
+
+    def _place_in(self, lines: Rows, row: int) -> int:
+        """Return the place of a line among lines, which stand in order of place."""
+        places = self._columns["place"]
+        return bisect_left(lines, places[row], key=places.__getitem__)
 
     def understand(
         self, query: str, audience: Iterable[str] | None, vector: Any, upto: int | None
@@ -288,7 +293,7 @@ class MemoryIndex:
         again: list[int] = []
         for place, row in enumerate(rows.tolist()):
             # A memory is a repetition if its source is in the view.
-            told = any(view.mask[source] for source in self._sources_of(row))
+            told = row in self._sources and any(view.mask[self._sources_of(row)])
             told = told or (place in repeating and bool(alike[chosen, place].any()))
             (again if told else chosen).append(place)
             if len(chosen) == k:

@@ -109,10 +109,9 @@ class Lexicon:
         scores: list[Floats] = []
         for words in asked:
             times = np.bincount(np.searchsorted(wanted, words), minlength=len(wanted))
-            here = np.flatnonzero(times[places])
-            gained = gains[here] * times[places[here]]
-            total = np.bincount(rows[here], gained, minlength=len(view.mask))[view.rows]
-            scores.append((total / (float(rarity @ times) or 1.0)).astype(np.float32))
+            total = np.bincount(rows, gains * times[places], minlength=len(view.mask))
+            part = np.float32(1 / (float(rarity @ times) or 1.0))
+            scores.append(total[view.rows].astype(np.float32) * part)
         return scores
 
     def _find(self, wanted: npt.NDArray[np.uint32]) -> Postings:

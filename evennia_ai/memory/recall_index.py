@@ -7,7 +7,7 @@ index itself is built again at its first use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
@@ -184,18 +184,17 @@ class RecallIndex:
 
     def related(
         self,
-        lines: Sequence[Record],
-        corrected: int,
+        ids: Sequence[str],
+        words: Mapping[str, Collection[str]],
         audience: Audience | None,
         upto: int | None = None,
     ) -> Related:
-        """Return what belongs to lines: their exchanges, and of the first few what came later.
+        """Return what belongs to lines, by their ids: their exchanges, and of some what came later.
 
-        Of ``corrected`` lines it is what their speakers said later in words of theirs. Only lines
-        that the audience may know count, and none after the message ``upto``.
+        That is what their speakers said later in their ``words``, the content words by id. Only
+        lines that the audience may know count, and none after the message ``upto``.
         """
-        words = {line["id"]: line["words"] for line in lines[:corrected]}
-        near = self._index.companions([line["id"] for line in lines], audience, upto)
+        near = self._index.companions(ids, audience, upto)
         later = self._index.later(words, LATER, audience, upto)
         wanted = {*chain.from_iterable(near.values()), *chain.from_iterable(later.values())}
         records = self._records(wanted)

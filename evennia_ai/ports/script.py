@@ -110,11 +110,11 @@ class Memories(Protocol):
     ) -> Sequence[Found]: ...
     def related(
         self,
-        lines: Sequence[Record],
-        corrected: int,
+        ids: Sequence[str],
+        words: Mapping[str, Collection[str]],
         audience: Audience | None,
         upto: int | None = None,
-    ) -> Related: ...  # the lines of their exchanges, and what may correct the first few
+    ) -> Related: ...  # the lines of their exchanges, and what may correct those with ``words``
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -130,8 +130,9 @@ def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:
 
 def related(script: Script, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
     """Return what belongs to the candidates that are lines of the log."""
-    lines = [one.record for one in candidates if one.record.get("kind") == LINE]
-    return script.memories.related(lines, MOST_CORRECTED, wanted.audience, wanted.upto)
+    lines = {one.record["id"]: one.words for one in candidates if one.record.get("kind") == LINE}
+    corrected = dict(islice(lines.items(), MOST_CORRECTED))
+    return script.memories.related(list(lines), corrected, wanted.audience, wanted.upto)
 
 
 def choose(

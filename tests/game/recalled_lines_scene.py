@@ -72,7 +72,7 @@ class Recalling:
 
     def beside(self, seq, audience=BOTH, **options):
         """The messages of a line's exchange."""
-        related = self.index.related([{"id": line_id(seq), "words": ""}], 1, audience, **options)
+        related = self.index.related([line_id(seq)], {}, audience, **options)
         return [line["seq"] for line in related.beside.get(line_id(seq), ())]
 
 

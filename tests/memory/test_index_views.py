@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.memory.columns import ALONE
 from evennia_ai.memory.index import MemoryIndex
+from evennia_ai.policy.retrieval.words import find_words
 from tests.memory.filled_index import DAY, MAY_8, LettersEmbedder, filled, found
 
 # --- lines and notes -----------------------------------------------------------------------------
@@ -81,7 +82,8 @@ def test_later_lines_are_of_the_same_speaker_who_may_be_heard_and_share_words():
     ]
     for number, (speaker, words, audience) in enumerate(said):
         index.add(f"m{number}", words, speaker, float(number), audience=audience)
-    asked = {"m0": said[0][1], "m1": said[1][1], "m3": said[3][1], "no line": "goose"}
+    asked = {f"m{number}": find_words(said[number][1]) for number in (0, 1, 3)}
+    asked["no line"] = ["goose"]
     assert index.later(asked, 3) == {"m0": ["m2"], "m1": []}
     assert index.later(asked, 3, {"#1"}) == {"m0": ["m3", "m2"], "m1": [], "m3": []}
     assert index.later(asked, 1, {"#1"})["m0"] == ["m3"]

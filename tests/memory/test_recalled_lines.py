@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
 from evennia_ai.policy.lines import line_id, read_line, seq_of
+from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.testing.stand_ins import StandInScript
 from tests.memory.bag_of_words import BagOfWords
 from tests.scripted import ScriptedLLM
@@ -45,7 +46,8 @@ def test_no_whisper_is_recalled_for_anybody_else(talk, audience, upto):
     assert {hit.record["seq"] for hit in found} == known
     hits = memories.search("goose number", 20, audience, now, everything=True)
     everything = [hit.record for hit in hits]
-    related = memories.related(everything, len(everything), audience, upto)
+    words = {line["id"]: find_words(line["words"]) for line in everything}
+    related = memories.related(list(words), words, audience, upto)
     assert {seq_of(name) for name in related.beside} == known
     for lines in (*related.beside.values(), *related.later.values()):
         assert {line["seq"] for line in lines} <= known
