@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -184,6 +185,11 @@ class Columns:
         for speaker in speakers:
             found |= spoken == speaker
         return found
+
+    def number_in(self, lines: Rows, row: int) -> int:
+        """Return the number of a line among lines, which stand in order of place."""
+        places = self["place"]
+        return bisect_left(lines, places[row], key=places.__getitem__)
 
     def said(self, rows: Rows) -> list[Said]:
         """Return rows as lines of a talk."""

@@ -10,7 +10,6 @@ An index can always be rebuilt, and it writes nothing.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -23,7 +22,6 @@ from evennia_ai.memory.rarity import Rarity
 from evennia_ai.memory.vectors import (
     Bytes,
     Floats,
-    Rows,
     Vectors,
     answers_at_once,
     readable,
@@ -169,7 +167,7 @@ class MemoryIndex:
             row = self._line(name, view)
             if row is None:
                 continue
-            at = self._place_in(lines, row)
+            at = self._columns.number_in(lines, row)
             near = lines[max(0, at - BEFORE) : at + AFTER + 1]
             chosen = companions(self._columns.said(near), min(at, BEFORE), number < WIDE)
             found[name] = [self._ids[near[place]] for place in chosen]
@@ -198,7 +196,7 @@ class MemoryIndex:
         found = {}
         for (name, row), score in zip(rows.items(), scores, strict=True):
             fits = score[: view.lines] * (speakers == self._columns["speaker"][row])
-            fits[: self._place_in(lines, row) + 1] = 0
+            fits[: self._columns.number_in(lines, row) + 1] = 0
             some = np.flatnonzero(fits)
             best = some[np.argsort(-fits[some], kind="stable")[:k]]
             found[name] = [self._ids[line] for line in lines[best].tolist()]
@@ -215,11 +213,6 @@ class MemoryIndex:
         row = self._row_of.get(id)
         is_line = row is not None and view.mask[row] and self._columns["place"][row] != ALONE
         return row if is_line else None
-
-    def _place_in(self, lines: Rows, row: int) -> int:
-        """Return the place of a line among lines, which stand in order of place."""
-        places = self._columns["place"]
-        return bisect_left(lines, places[row], key=places.__getitem__)
 
     def understand(
         self, query: str, audience: Iterable[str] | None, vector: Any, upto: int | None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -88,7 +88,7 @@ class Lexicon:
             column[:] = array(column.typecode, kept.tobytes())
 
     def scores(
-        self, queries: Sequence[Sequence[str]], view: View, lengths: npt.NDArray[np.int32]
+        self, queries: Sequence[Collection[str]], view: View, lengths: npt.NDArray[np.int32]
     ) -> list[Floats]:
         """Return for each query a score for each row in the view: 0 for no word, about 1 for all.
 
