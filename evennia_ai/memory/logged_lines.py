@@ -12,10 +12,14 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Embedder, Lines, RemoteEmbedder
 
 READ, STORED = 50, 20  # lines that are read, and vectors that are stored, at a time
+NEWEST = 5_000  # messages that come first, if they are to: 1.6 s with their vectors to make
 
 
 class LoggedLines:
-    """Reads lines in the order of the log, and each line that a search found once a turn."""
+    """Reads lines in the order of the log, and each line that a search found once a turn.
+
+    If the newest lines are to come first, those before them come by `take_older`.
+    """
 
     def __init__(
         self, lines: Lines, own_name: str, embedder: Embedder | RemoteEmbedder | None
@@ -25,6 +29,8 @@ class LoggedLines:
         self._embedder = embedder
         self._made_by = f"{embedder.dimensions}:{embedder.name}"[:255] if embedder else ""
         self._taken_upto = 0  # the last message that `take` returned
+        self._older = (0, 0)  # the messages after the first, up to the second, are not taken yet
+        self._begun = False
         self._found: dict[int, Record] = {}
         self._unstored: dict[int, bytes] = {}  # vectors by message
 
@@ -33,14 +39,28 @@ class LoggedLines:
 
         A line has no vector without an embedder that answers at once, unless it is stored.
         """
-        found = self.lines.after(self._taken_upto, upto, READ, self._made_by)
-        if found:
-            self._taken_upto = found[-1][0]["metadata"]["seq"]
-        read = ((read_line(message, self._own_name), packed) for message, packed in found)
-        lines = [(line, packed) for line, packed in read if line is not None]
-        made = self._embed([line for line, packed in lines if packed is None])
-        known = [(line, packed or made.get(line["seq"])) for line, packed in lines]
-        return known, len(found) == READ
+        self._begun = True
+        lines, self._taken_upto, more = self._take(self._taken_upto, upto)
+        return lines, more
+
+    def take_older(self, upto: int | None) -> tuple[list[tuple[Record, bytes | None]], bool]:
+        """Return the next of the lines that were left for later, as `take` does."""
+        seq, last = self._older
+        lines, seq, more = self._take(seq, last if upto is None else min(last, upto))
+        self._older = (seq, last) if more or (upto is not None and upto < last) else (0, 0)
+        return lines, more
+
+    @property
+    def has_older(self) -> bool:
+        """Return True while older lines are left for `take_older`."""
+        return self._older[0] < self._older[1]
+
+    def newest_first(self) -> None:
+        """Let `take` begin with the newest lines of a long log, unless it has begun."""
+        if not self._begun and not self._taken_upto:
+            self._taken_upto = self.lines.before_newest(NEWEST)
+            self._older = (0, self._taken_upto)
+        self._begun = True
 
     def skip(self, upto: int) -> None:
         """Leave out the messages up to one in `take`."""
@@ -57,7 +77,8 @@ class LoggedLines:
 
     def again(self, seqs: Iterable[int]) -> list[Record]:
         """Return lines that `take` has returned, as they are now, without those that are gone."""
-        wanted = [seq for seq in seqs if seq <= self._taken_upto]
+        left, last = self._older
+        wanted = [seq for seq in seqs if seq <= left or last < seq <= self._taken_upto]
         for seq in wanted:
             self.forget(seq)
         return list(self.found(wanted).values()) if wanted else []
@@ -83,6 +104,17 @@ class LoggedLines:
             with suppress(StoreUnavailable):
                 self.lines.store_vectors(self._made_by, self._unstored)
             self._unstored = {}
+
+    def _take(
+        self, seq: int, upto: int | None
+    ) -> tuple[list[tuple[Record, bytes | None]], int, bool]:
+        """Return the next lines after a message, the last one read, and whether more may follow."""
+        found = self.lines.after(seq, upto, READ, self._made_by)
+        read = ((read_line(message, self._own_name), packed) for message, packed in found)
+        lines = [(line, packed) for line, packed in read if line is not None]
+        made = self._embed([line for line, packed in lines if packed is None])
+        known = [(line, packed or made.get(line["seq"])) for line, packed in lines]
+        return known, found[-1][0]["metadata"]["seq"] if found else seq, len(found) == READ
 
     def _embed(self, lines: Sequence[Record]) -> dict[int, bytes]:
         """Return the vectors of lines if the embedder answers at once, and keep them."""

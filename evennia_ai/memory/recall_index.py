@@ -8,13 +8,17 @@ index itself is built again at its first use.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice
 from typing import Any, cast
 
 from twisted.internet.defer import inlineCallbacks
+from twisted.logger import Logger
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.memory.columns import ALONE
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.logged_lines import LoggedLines
@@ -28,6 +32,8 @@ from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
 from evennia_ai.policy.retrieval.relevance import newest_first
 from evennia_ai.ports import Embedder, Lines, Related, RemoteEmbedder, Services
 from evennia_ai.scheduling import Steps, pause
+
+log = Logger()
 
 AT_ONCE = 20  # changes or lines taken in without a pause: 4 ms at most (measured)
 LATER = 3  # later lines that may correct one
@@ -74,6 +80,7 @@ class RecallIndex:
             self._remote = RemoteVectors(far, self._texts_of, self._take_vectors)
         self._index = MemoryIndex(embedder)
         self._due: dict[str, Record | None] = {}
+        self._is_open, self._is_filling = True, False
         self._stores = [store for store in (journal, profiles) if store is not None]
         for store in self._stores:
             store.watch(self._notice)
@@ -96,6 +103,7 @@ class RecallIndex:
 
     def close(self) -> None:
         """Stop watching the journal and the profiles, and store the vectors of lines."""
+        self._is_open = False
         for store in self._stores:
             store.unwatch(self._notice)
         if self._log is not None:
@@ -110,26 +118,24 @@ class RecallIndex:
         queries: Sequence[str] = (),
         upto: int | None = None,
         audience: Audience | None = None,
+        whole: bool = True,
     ) -> Steps[None]:
         """Take in all changes and new lines in slices, and fetch what queries need.
 
         That is their vectors and, of a long log, older lines that the audience may know. Lines
-        after the message ``upto`` are left for later; None reads all. If the embedder's endpoint
-        fails, words alone rank, and it is asked again a minute later. Fires when a search is ready;
-        fails with StoreUnavailable.
+        after the message ``upto`` are left for later; None reads all. Unless the ``whole`` log is
+        needed, a search begins with its newest lines, and the others join them in the background.
+        If the embedder's endpoint fails, words alone rank, and it is asked again a minute later.
+        Fires when a search is ready; fails with StoreUnavailable.
         """
         put: Callable[..., None] = services.slices.put
-        if self._log is not None:
-            self._log.refresh()
-            if self._old is not None and self._old.upto is None:
-                self._log.skip((yield self._old.open(services)))
         for store in self._stores:
             yield store.load(put)
         while self._due:
             yield pause(put)
             self._take_in()
-        while self._take_in_lines(upto):
-            yield pause(put)
+        if self._log is not None:
+            yield self._take_in_log(self._log, services, upto, whole)
         if self._remote is not None:
             yield self._remote.prepare(services, queries)
         if self._old is not None and self._old.upto:
@@ -238,9 +244,40 @@ class RecallIndex:
         for name in list(islice(self._due, AT_ONCE)):
             self._put(name, self._due.pop(name))
 
-    def _take_in_lines(self, upto: int | None) -> bool:
-        """Take in the next lines; return True if more may follow."""
-        lines, more = self._log.take(upto) if self._log is not None else ([], False)
+    @inlineCallbacks
+    def _take_in_log(
+        self, logged: LoggedLines, services: Services, upto: int | None, whole: bool
+    ) -> Steps[None]:
+        """Take in the new lines of the log, and its older ones now or in the background."""
+        put = services.slices.put
+        logged.refresh()
+        if self._old is not None and self._old.upto is None:
+            logged.skip((yield self._old.open(services)))
+        logged.newest_first()
+        while self._take_in_lines(logged.take(upto)):
+            yield pause(put)
+        if whole:
+            while logged.has_older and self._take_in_lines(logged.take_older(upto)):
+                yield pause(put)
+        elif logged.has_older and not self._is_filling:
+            self._fill(logged, put).addErrback(partial(log.failure, "a log is not read to its end"))
+
+    @inlineCallbacks
+    def _fill(self, logged: LoggedLines, put: Callable[..., None]) -> Steps[None]:
+        """Take in all older lines, unless the index is closed before."""
+        self._is_filling = True
+        try:
+            with suppress(StoreUnavailable):  # the next turn goes on
+                yield pause(put)
+                while self._is_open and logged.has_older:
+                    self._take_in_lines(logged.take_older(None))
+                    yield pause(put)
+        finally:
+            self._is_filling = False
+
+    def _take_in_lines(self, taken: tuple[Iterable[tuple[Record, bytes | None]], bool]) -> bool:
+        """Take in lines; return True if more may follow."""
+        lines, more = taken
         for line, packed in lines:
             self._put(line["id"], line, packed)
         return more

@@ -48,10 +48,12 @@ class SharedSearch:
         queries: Sequence[str] = (),
         upto: int | None = None,
         audience: Audience | None = None,
+        whole: bool = True,
     ) -> Steps[None]:
         """Prepare all indices at once: a silent endpoint delays the turn only once."""
         waits = [
-            index.prepare(services, queries, upto, audience) for index in (self.own, *self._told)
+            index.prepare(services, queries, upto, audience, whole)
+            for index in (self.own, *self._told)
         ]
         for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
             if not is_done:

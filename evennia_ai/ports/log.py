@@ -94,6 +94,7 @@ class Lines(Protocol):
         may be left out.
         """
 
+    def before_newest(self, count: int) -> int: ...  # the message before so many, 0 for none
     def read(self, seqs: Iterable[int]) -> Sequence[Message]: ...  # those that exist
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None: ...
 

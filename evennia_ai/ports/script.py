@@ -97,6 +97,7 @@ class Memories(Protocol):
         queries: Sequence[str] = (),
         upto: int | None = None,
         audience: Audience | None = None,
+        whole: bool = True,  # False leaves the older lines of a long log for later
     ) -> Deferred[None]: ...  # before `search` with the same arguments
     def search(  # noqa: PLR0913  # all but four have defaults
         self,

@@ -72,6 +72,11 @@ class TableLines:
             for message, row in zip(messages, read, strict=True)
         ]
 
+    def before_newest(self, count: int) -> int:
+        """Return the message before the newest ``count`` ones, 0 if there are no more."""
+        older = self._rows().order_by("-id").values_list("id", flat=True)[count : count + 1]
+        return next(iter(older), 0)
+
     def read(self, seqs: Iterable[int]) -> list[Message]:
         """Return those of some messages that exist, in one query."""
         wanted = set(seqs).difference(self._left_out())

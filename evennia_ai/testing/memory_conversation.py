@@ -49,6 +49,10 @@ class MemoryLines:
             for message, (made_by, packed) in zip(found, stored, strict=False)
         ]
 
+    def before_newest(self, count: int) -> int:
+        older = self.messages[:-count]
+        return int(older[-1]["metadata"]["seq"]) if older else 0
+
     def read(self, seqs: Iterable[int]) -> list[Message]:
         wanted = set(seqs)
         return [m for m in self.messages if m["metadata"]["seq"] in wanted]

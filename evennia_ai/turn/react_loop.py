@@ -130,7 +130,7 @@ def run_turn(
     for _ in range(context.max_iterations or script.config.max_iterations):
         # Memories of other assistants may have displaced those of this one.
         audience = audience_now(script, turn)
-        yield script.memories.prepare(script.services, [query], audience=audience)
+        yield script.memories.prepare(script.services, [query], audience=audience, whole=False)
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:

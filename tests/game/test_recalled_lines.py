@@ -3,6 +3,8 @@
 import pytest
 from django.db import OperationalError
 
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.memory import logged_lines
 from evennia_ai.messages import EXCUSE, make_message
 from evennia_ai.models import LineVector, Message
 from evennia_ai.store import lines as line_store
@@ -118,6 +120,56 @@ def test_no_line_is_missed_whatever_was_in_memory(mind):
     mind.log(heard("a last goose"))
     mind.prepare()
     assert len(mind.index) == KEPT + 8
+
+
+def test_a_search_of_a_long_log_waits_for_its_newest_lines_only(mind, monkeypatch):
+    monkeypatch.setattr(logged_lines, "NEWEST", 20)
+    mind.log(*(heard(f"goose {n}") for n in range(130)))
+    sizes = []
+
+    def note(_result):
+        sizes.append(len(mind.index))
+        mind.log(heard("the last goose"))
+        assert "Ann says: goose 129" in mind.search("goose 129")
+
+    mind.index.prepare(mind.script.services, whole=False).addCallback(note)
+    mind.game.run(1)
+    mind.prepare(whole=False)
+    assert sizes == [20] and len(mind.index) == 131
+    assert mind.search("goose 3")[0] == "Ann says: goose 3"
+    mind.restart()
+    mind.prepare()
+    assert len(mind.index) == 131
+
+
+def test_older_lines_are_read_no_further_by_an_index_that_is_let_go(mind, monkeypatch):
+    monkeypatch.setattr(logged_lines, "NEWEST", 20)
+    mind.log(*(heard(f"goose {n}") for n in range(130)))
+    done = mind.index.prepare(mind.script.services, whole=False)
+    done.addCallback(lambda _: mind.index.close())
+    mind.game.run(1)
+    assert len(mind.index) < 130
+
+
+def test_older_lines_wait_for_the_next_turn_if_the_database_is_busy(mind, monkeypatch):
+    monkeypatch.setattr(logged_lines, "NEWEST", 20)
+    seqs = mind.log(*(heard(f"goose {n}") for n in range(130)))
+    lines = mind.script.conversation.lines
+    after = lines.after
+
+    def busy(seq, *rest):
+        if seq < seqs[100]:
+            raise StoreUnavailable("busy")
+        return after(seq, *rest)
+
+    monkeypatch.setattr(lines, "after", busy)
+    mind.prepare(whole=False)
+    assert len(mind.index) == 20
+    mind.index.renew([seqs[3], seqs[120]])  # the first is read when its turn comes
+    assert len(mind.index) == 20
+    monkeypatch.undo()
+    mind.prepare(whole=False)
+    assert len(mind.index) == 130
 
 
 def test_a_line_that_is_gone_is_found_no_more(mind):
