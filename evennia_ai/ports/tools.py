@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from evennia_ai.messages import Audience, Authors
@@ -41,6 +42,7 @@ class ToolSpec:
     # False if the tool is left out of requests; it still runs if a model calls it
     shown: bool = True
 
+    @cached_property
     def left_out(self) -> ToolSpec:
         """Return this tool as one that requests do not show."""
         return replace(self, tokens=0, shown=False)

@@ -66,7 +66,7 @@ class ToolRegistry:
         script.tool_offer = before.grown(needed_now(left_out, context))
         shown = [had[name] for name in script.tool_offer.names if name in had]
         unneeded = [item for item in left_out if item.name not in script.tool_offer.names]
-        offered = [*(item.spec for item in shown), *(item.spec.left_out() for item in unneeded)]
+        offered = [*(item.spec for item in shown), *(item.spec.left_out for item in unneeded)]
         return self.permitted(context, offered)
 
     def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:

@@ -128,9 +128,9 @@ def of_histories(games: Games, sizes: list[int]) -> Iterator[Row]:
         for place, size in enumerate(sizes):
             row = Point("history", games.database, size)
             first = server.order("heard_to_asked", place, 1)["asked_ms"]
-            if first:  # else it gave up before the index was built, and said an excuse
-                yield row("first_heard_to_asked_ms", first[0])
-                yield from answers(row, server, place)
+            yield row("first_heard_to_asked_ms", first[0])
+            yield row("log_read_s", server.order("read_log", place)["seconds"])
+            yield from answers(row, server, place)
 
 
 def answers(row: Point, server: ProbedServer, place: int) -> Iterator[Row]:

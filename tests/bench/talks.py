@@ -17,7 +17,7 @@ from types import MethodType
 from typing import Any
 
 from twisted.internet import reactor
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred, gatherResults, succeed
 from twisted.internet.task import cooperate
 
 from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
@@ -210,6 +210,20 @@ def talk(first: int, last: int, rounds: int, pause_s: float = 0.0) -> Deferred[F
     result: Deferred[Figures] = Deferred()
     Talk(TALKERS[first:last], rounds, result.callback, pause_s).start()
     return result
+
+
+def read_log(place: int) -> Deferred[Figures]:
+    """Let the assistants with a player index their whole logs, also what a turn leaves for later.
+
+    Fires with the seconds that the longest took.
+    """
+    from evennia.objects.models import ObjectDB
+
+    began = time.perf_counter()
+    room = ObjectDB.objects.get(id=TALKERS[place].room)
+    scripts = [one.assistant for one in room.contents if getattr(one, "assistant", None)]
+    done = gatherResults([script.memories.prepare(script.services) for script in scripts])
+    return done.addCallback(lambda _: {"seconds": time.perf_counter() - began})
 
 
 def heard_to_asked(place: int, rounds: int) -> Deferred[Figures]:
