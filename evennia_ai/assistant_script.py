@@ -240,7 +240,7 @@ class AssistantScript(
         """
         if self.ndb.ticking:
             raise TurnAborted(f"{self.character_name} is thinking just now: try again in a moment.")
-        if self.services.forgetting.holds(self):
+        if self.is_forgetting:
             raise TurnAborted(f"{self.character_name} forgets somebody: try again in a moment.")
         self.ndb.ticking = True
         try:
@@ -292,6 +292,11 @@ class AssistantScript(
         config = self.config
         return should_act(state, config.autonomous_calls_per_hour, config.autonomy_quiet)
 
+    @property
+    def is_forgetting(self) -> bool:
+        """Return True while the words of somebody it knows are being deleted."""
+        return bool(self.services.forgetting.holds(self))
+
     def may_think(self) -> bool:
         """Return True if the assistant may start a turn.
 
@@ -300,7 +305,7 @@ class AssistantScript(
         """
         if not (self.pk and self.is_on and self.services and self.services.accepting):
             return False
-        if self.services.forgetting.holds(self):
+        if self.is_forgetting:
             return False
         who = self.character
         is_here = who is not None and who.pk and who.location and not who.has_account

@@ -99,6 +99,7 @@ class StandInScript:
         memories: over its conversation and journal, ranked by words alone without ``embedder``.
     """
 
+    is_forgetting = False
     compact_on_overflow = compact_on_overflow
     compact_in_emergency = compact_in_emergency
 

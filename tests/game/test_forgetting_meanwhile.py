@@ -7,6 +7,9 @@ from twisted.internet.defer import Deferred
 from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.sleep_state import sleep_state
+from evennia_ai.messages import LLMReply, make_message
+from evennia_ai.sleep.compaction import record
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
 from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import forget
@@ -65,6 +68,27 @@ def test_a_sleep_pass_under_way_is_broken_off(planted, ann, mira, service):
     service.forgetting.begin([ann.dbref])
     planted.game.run()
     assert time.is_over
+
+
+def test_a_summary_that_was_ready_when_it_began_is_not_stored(planted, ann, service, monkeypatch):
+    planted.said()
+    line = f"Ann says: {'The toll at the bridge is up again. ' * 20}"
+    heard = make_message("user", line, speaker=ann.dbref, speaker_name="Ann")
+    planted.script.conversation.append([heard] * 20)
+    make_record = record.make_record
+
+    def begin_meanwhile(*args):
+        service.forgetting.begin([ann.dbref])
+        return make_record(*args)
+
+    monkeypatch.setattr(record, "make_record", begin_meanwhile)
+    planted.reply(LLMReply(f"Ann spoke of the {planted.words[0]} goblet."))
+    order = CompactionRequest("manual", force=True, keep_recent=0)
+    results = []
+    planted.script.compact(order).addCallback(results.append)
+    planted.game.run(2)
+    assert results and not results[0]["success"]
+    assert not models.Compaction.objects.exists()
 
 
 def test_after_an_error_they_think_again(planted, ann, service, monkeypatch):

@@ -75,10 +75,15 @@ def store(
     """Store a record if its messages are still in view; raises StoreUnavailable.
 
     Returns None, and stores nothing, if they are not: after an undo, messages would be neither
-    summarised nor in view; after a player was forgotten, the summary would still hold their words.
+    summarised nor in view; while a player is forgotten and after it, the summary would still hold
+    their words.
     """
     now = script.conversation.current
-    if now.record != task.view.record or now.messages[: task.plan.cut] != list(task.evicted):
+    if (
+        script.is_forgetting
+        or now.record != task.view.record
+        or now.messages[: task.plan.cut] != list(task.evicted)
+    ):
         return None
     return script.conversation.compact(record)
 
