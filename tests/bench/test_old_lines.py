@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from twisted.internet.defer import maybeDeferred
 
 from evennia_ai import models
@@ -103,13 +103,14 @@ def recall_at_10(table: OldLineTable, vectors: np.ndarray, asked: np.ndarray) ->
     found = []
     for vector in asked:
         query = LineQuery(vector.tolist(), [], (1.0, 0.0), ASKER, None)
-        table._set(SEARCHED)
-        rows = table._run(
-            "SELECT message_id FROM {table} WHERE {seen} "
-            "ORDER BY meaning <=> %(asked)s::halfvec LIMIT 64",
-            {**seen_by(query), "asked": str(vector.tolist())},
-            seen=seen_clause(query),
-        )
+        with transaction.atomic():  # the settings hold until its end
+            table._set(SEARCHED)
+            rows = table._run(
+                "SELECT message_id FROM {table} WHERE {seen} "
+                "ORDER BY meaning <=> %(asked)s::halfvec LIMIT 64",
+                {**seen_by(query), "asked": str(vector.tolist())},
+                seen=seen_clause(query),
+            )
         cosines = np.where(known, vectors @ vector, -1)
         least = np.partition(cosines, -10)[-10] - 1e-3  # equal ones stand for each other
         found.append(min(10, sum(cosines[seq - 1] >= least for (seq,) in rows)) / 10)
