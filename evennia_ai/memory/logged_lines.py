@@ -12,7 +12,7 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Embedder, Lines, RemoteEmbedder
 
 READ, STORED = 50, 20  # lines that are read, and vectors that are stored, at a time
-NEWEST = 5_000  # messages that come first, if they are to: 1.6 s with their vectors to make
+NEWEST = 5_000  # messages that come first, if they are to: 2 s, vectors to be made (measured)
 
 
 class LoggedLines:
