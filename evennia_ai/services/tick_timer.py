@@ -6,7 +6,6 @@ from typing import Any
 
 from twisted.internet.task import LoopingCall
 
-from evennia_ai.game.perception import players_in
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import is_time, keep_running
 
@@ -17,7 +16,7 @@ class TickTimer:
     """Wakes each assistant every ``tick_rate`` seconds while a player is near it."""
 
     def __init__(self, clock: Any) -> None:
-        self.scripts: dict[int, Any] = {}
+        self.scripts: dict[int, Script] = {}
         self._clock = clock
         self._loop = LoopingCall(self.wake_due)
         self._loop.clock = clock
@@ -42,17 +41,26 @@ class TickTimer:
             self._loop.stop()
 
     def wake_due(self) -> None:
-        """Wake every assistant whose tick is due, and drop those with no player near."""
-        now, players = self._clock.seconds(), dict[Any, set[Any]]()
+        """Wake every assistant whose tick is due, and drop those with no player near.
+
+        A look for players takes up to 0.2 ms and all may be due at once, so each is queued.
+        """
+        now = self._clock.seconds()
         for script_id, script in list(self.scripts.items()):
-            character = script.obj if script.pk else None
-            place = character.location if character else None
-            if place not in players:  # many assistants may be in one place
-                players[place] = players_in(place)
-            if not players[place] - {character}:
-                del self.scripts[script_id]
+            if not script.pk or not script.obj:
+                self._drop(script_id)
             elif is_time(script.ndb.next_tick_at, now, script.config.tick_rate):
                 script.ndb.next_tick_at = now + script.config.tick_rate
-                script.wake()
+                script.services.slices.put(self._wake_or_drop, script_id)
+
+    def _wake_or_drop(self, script_id: int) -> None:
+        script = self.scripts.get(script_id)
+        if script and script.pk and script.obj and script.players_near():
+            script.wake()
+        else:
+            self._drop(script_id)
+
+    def _drop(self, script_id: int) -> None:
+        self.scripts.pop(script_id, None)
         if not self.scripts:
             self.stop()

@@ -20,7 +20,7 @@ from evennia_ai.errors import (
 from evennia_ai.messages import InboxEvent, turn_label
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
 from evennia_ai.ports import Script, TurnRecord
-from evennia_ai.scheduling import Steps, persist
+from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.turn.fallback import excuse
 from evennia_ai.turn.people import record_contacts
 from evennia_ai.turn.prompt_contexts import (
@@ -140,6 +140,7 @@ def think(script: Script, batch: Batch, answer_lost: bool = False) -> Steps[None
     if outcome is None:
         yield persist(clock, lambda: script.turns.give_back(turn.id))
         return
+    yield pause(services.slices.put)
     yield close_turn(script, turn, outcome)
     if outcome.state == ANSWERED:
         yield record_contacts(script, turn)

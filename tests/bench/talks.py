@@ -17,10 +17,11 @@ from types import MethodType
 from typing import Any
 
 from twisted.internet import reactor
-from twisted.internet.defer import Deferred, gatherResults, succeed
+from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import cooperate
 
 from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
+from evennia_ai.scheduling import Put, pause
 from evennia_ai.signals import turn_finished
 
 SESSION_IDS = count(1_000_000)  # beyond those that the portal gives
@@ -55,20 +56,26 @@ Figures = dict[str, Any]
 
 
 class InstantModel:
-    """An `LLMClient` in place of the HTTP client: it says the next line."""
+    """An `LLMClient` in place of the HTTP client: it says the next line.
+
+    Replies come in the time slices of the game, as those of the HTTP client's thread do.
+    """
 
     def __init__(self) -> None:
+        self.put: Put | None = None
         self.calls = 0
         self.asked_at: list[float] = []
 
     def complete(self, request: Any, profile: Any) -> Deferred[LLMReply]:
-        """Fire at once with a reply as an endpoint sends it, before it is read."""
+        """Fire with a reply as an endpoint sends it, before it is read."""
+        assert self.put is not None, "think_at_once comes first"
         self.asked_at.append(time.perf_counter())
         self.calls += 1
         words = f"{REPLIES[self.calls % len(REPLIES)]} That makes {self.calls} of them."
         call = ToolCallRequest(f"call_{self.calls}", "say", json.dumps({"text": words}))
         usage = Usage(3_000, 30)
-        return succeed(LLMReply("", (call,), "tool_calls", usage, profile.model))
+        reply = LLMReply("", (call,), "tool_calls", usage, profile.model)
+        return pause(self.put).addCallback(lambda _: reply)
 
 
 class Talker:
@@ -182,7 +189,9 @@ def think_at_once() -> Figures:
     """Let all assistants think with `MODEL`, in place of the HTTP client."""
     from evennia_ai.assistant_script import AssistantScript
 
-    client = AssistantScript.shared_services.gateway._clients["openai"]
+    services = AssistantScript.shared_services
+    MODEL.put = services.slices.put
+    client = services.gateway._clients["openai"]
     client._client._client = MODEL  # below the reading of replies
     return {}
 

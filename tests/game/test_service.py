@@ -1,6 +1,8 @@
 """The service: woken by events, quiet at reload, alive after a crash, idle at no cost."""
 
 import gc
+from collections import deque
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -52,6 +54,58 @@ def test_many_wakes_make_one_tick(game, mira, ann):
         mira.assistant.wake()
     game.run()
     assert Turn.objects.count() == 1
+
+
+class SteppedSlices:
+    """Time slices that run one piece of work when a test says so."""
+
+    def __init__(self):
+        self.queue = deque()
+
+    @property
+    def waiting(self):
+        return len(self.queue)
+
+    def put(self, work, *args):
+        self.queue.append(partial(work, *args))
+
+    def step(self):
+        self.queue.popleft()()
+
+
+@pytest.fixture
+def slices(game):
+    game.service.slices = SteppedSlices()
+    return game.service.slices
+
+
+def test_a_turn_gives_way_between_its_parts(game, mira, ann, slices):
+    game.model.add(call("say", text="Here."))
+    ann.do("say Mira?")
+    seen = []
+    while slices.waiting:
+        slices.step()
+        ended = Turn.objects.values_list("ended_at", flat=True)
+        seen += [(len(game.model.requests), ann.last(), at is not None) for at in ended]
+    asked = [number for number, _last, _ended in seen]
+    assert asked.count(0) >= 2, "memories are made ready, and the prompt is built, by themselves"
+    assert (1, 'Mira says, "Here."', False) in seen, "the turn is closed by itself"
+    assert seen[-1] == (1, 'Mira says, "Here."', True)
+
+
+def test_players_are_looked_for_only_when_a_tick_is_due(game, mira, ann, slices, monkeypatch):
+    looked, look = [], AssistantScript.players_near
+    monkeypatch.setattr(
+        AssistantScript, "players_near", lambda script: looked.append(script) or look(script)
+    )
+    game.service.ticks.add(mira.assistant)
+    for _ in range(int(mira.assistant.config.tick_rate)):
+        assert not slices.waiting
+        game.clock.advance(1)
+    assert slices.waiting == 1
+    assert not looked
+    slices.step()
+    assert looked == [mira.assistant]
 
 
 def test_a_reload_in_mid_call_loses_nothing(game, mira, ann):
@@ -125,8 +179,7 @@ def test_with_the_last_player_gone_the_beat_stops(game, mira, ann):
     game.run(1)
     assert game.service.ticks.running
     ann.account.unpuppet_object(ann.session)
-    game.run(1)
-    game.run(1)
+    game.run(mira.assistant.config.tick_rate)
     assert not game.service.ticks.running
 
 
@@ -147,7 +200,9 @@ def test_a_builders_interval_ticks_as_well(game, mira, ann):
     ann.do("say hello")
     game.service.accepting = True
     game.model.add(call("say", text="Hi."))
+    assert not game.service.ticks.running
     assert mira.assistant.at_repeat() is None
+    game.run(0)
     assert ann.last() == 'Mira says, "Hi."'
 
 
