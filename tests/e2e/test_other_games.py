@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from server.running import wait_until
 from tests.e2e.fresh_game import ADMIN, Block, FreshGame
 from tests.e2e.harness import PASSWORD
 from tests.e2e.telnet import TelnetPlayer
@@ -31,7 +32,11 @@ CHEST = "evennia.contrib.game_systems.containers.containers.ContribContainer"
 
 
 def answer(stub: FaultyProvider, *calls: tuple[str, dict[str, str]]) -> None:
-    """Let the stub answer the next requests with these tool calls, one for each request."""
+    """Let the stub answer the next requests with these tool calls, one for each request.
+
+    A turn may go on after what a player saw of it: the last ones must be used up first.
+    """
+    assert wait_until(lambda: stub.control() == 0, 20)
     queue = [{"tool_calls": [{"name": name, "arguments": given}]} for name, given in calls]
     stub.control(queue=queue)
 

@@ -74,6 +74,7 @@ def test_every_prompt_of_a_long_talk_is_rebuilt_byte_for_byte(game, mira, ann, b
         if turn % 20 == 10:
             game.model.script[:] = [SUMMARY] * 4
             compact_conversation_history(script, mira, force=True, keep_recent=6)
+            game.run(2)  # the next turn gives the model other replies
         if turn == 35:
             script.conversation.undo()
     assert_all_exact(game, TURNS // 2)

@@ -76,8 +76,12 @@ class StubProvider:
     ) -> None:
         self.stop()
 
-    def control(self, **orders: Any) -> None:
-        """Give orders, each instead of the earlier one; raise ValueError for an unknown one."""
+    def control(self, **orders: Any) -> int:
+        """Give orders, each instead of the earlier one; return how many queued replies are left.
+
+        Raises:
+            ValueError: There is no such order.
+        """
         connection = HTTPConnection("127.0.0.1", self.port, timeout=CONTROL_WAIT_S)
         try:
             connection.request("POST", "/_control", json.dumps(orders))
@@ -87,6 +91,7 @@ class StubProvider:
             connection.close()
         if response.status != 200:
             raise ValueError(answer["error"]["message"])
+        return int(answer["queue"])
 
     def queue(self, *replies: dict[str, Any]) -> None:
         """Answer the next requests with these replies, in order."""
