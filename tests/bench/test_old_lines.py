@@ -21,7 +21,7 @@ from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.old_lines import AT_ONCE, NEWEST, OldLines, as_row
 from evennia_ai.memory.vectors import pack, to_bytes, unit
 from evennia_ai.ports import LineQuery
-from evennia_ai.store.old_lines import SEARCHED, OldLineTable, seen_by, seen_clause
+from evennia_ai.store.old_lines import OldLineTable, seen_by, seen_clause
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet, percentile
 from tests.bench.test_million_rows import add_assistants
@@ -104,7 +104,7 @@ def recall_at_10(table: OldLineTable, vectors: np.ndarray, asked: np.ndarray) ->
     for vector in asked:
         query = LineQuery(vector.tolist(), [], (1.0, 0.0), ASKER, None)
         with transaction.atomic():  # the settings hold until its end
-            table._set(SEARCHED)
+            table.prepare_search()
             rows = table._run(
                 "SELECT message_id FROM {table} WHERE {seen} "
                 "ORDER BY meaning <=> %(asked)s::halfvec LIMIT 64",

@@ -361,7 +361,9 @@ def test_harmless_lines_are_heard_and_spoken_unaltered(doors: SideDoors) -> None
     with doors.visit("Paul", doors.ann, doors.ben):
         for line, text in answers.items():
             assert seen(doors.ask(doors.ann, f"say Paul, {line}", "Paul")) == seen(text)
-            heard = [request["body"]["messages"][-1]["content"] for request in doors.stub.requests()]
+            heard = [
+                request["body"]["messages"][-1]["content"] for request in doors.stub.requests()
+            ]
             assert any(line in content for content in heard)
             assert seen(doors.ben.expect('Paul says, "(.*)"')[1]) == seen(text)
 

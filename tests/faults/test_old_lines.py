@@ -1,0 +1,110 @@
+"""The indices of a long log's table are built while rows are deleted, and after a broken build.
+
+Run with `python -m tests.postgresql`; on SQLite there are no such tables.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.models import LineVector, Message
+from evennia_ai.ports import OldLine
+from evennia_ai.store import old_lines
+from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.old_lines import OldLineTable
+from tests.faults import storage_scene as scene
+from tests.faults.own_database import IS_POSTGRESQL
+from tests.postgresql import FOLDER
+from tests.scripted import call
+
+pytestmark = [
+    pytest.mark.game,
+    pytest.mark.skipif(
+        not IS_POSTGRESQL or FOLDER not in os.environ, reason="needs a PostgreSQL of its own"
+    ),
+]
+
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+mira, ann, bob = scene.mira, scene.ann, scene.bob
+db, patience = scene.db, scene.patience
+PACKED = bytes([0, 0, 128, 63, 1, 2, 3, 4])
+
+
+@pytest.fixture
+def table(game, ann, mira):
+    """The table of a log with some lines, without indices."""
+    game.model.add(call("say", text="Two silver coins."))
+    ann.do("say Mira, what is a coil of rope?")
+    scene.pass_time(game, 2)
+    made = OldLineTable(mira.assistant.id, "8:bytes", len(PACKED))
+    made.open(0, 0)
+    seqs = list(Message.objects.order_by("id").values_list("id", flat=True))
+    LineVector.objects.bulk_create(LineVector(pk=seq, embedder="e", packed=PACKED) for seq in seqs)
+    made.store(OldLine(seq, 0.0, "Ann", None, [1], 0, PACKED) for seq in seqs)
+    yield made
+    old_lines.drop_tables()
+
+
+@pytest.fixture
+def writer(table):
+    """Another connection in a transaction that changed the table; builds wait for its end."""
+    other = connection.copy()
+    other.set_autocommit(False)
+    with other.cursor() as cursor:
+        cursor.execute(f"DELETE FROM {table._name} WHERE false")
+    yield other
+    other.close()
+
+
+def build(table):
+    """Build the indices in a thread, as the game does."""
+    try:
+        table.build()
+    finally:
+        connection.close()
+
+
+def wait_until_it_waits():
+    until = time.monotonic() + 10
+    while not count_waiting():
+        assert time.monotonic() < until, "the build waits for nobody"
+        time.sleep(0.01)
+
+
+def count_waiting():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0]
+
+
+def test_rows_are_deleted_while_an_index_is_built(table, writer):
+    first = LineVector.objects.earliest("pk")
+    with ThreadPoolExecutor(1) as pool:
+        building = pool.submit(build, table)
+        wait_until_it_waits()
+        with brief_transaction():
+            LineVector.objects.filter(pk=first.pk).delete()
+        assert not building.done()
+        writer.rollback()
+        building.result(timeout=30)
+    state = table.open(0, 0)
+    assert state.searched == state.stored == LineVector.objects.latest("pk").pk
+
+
+def test_an_index_whose_building_broke_off_is_built_again(table, writer, monkeypatch):
+    monkeypatch.setitem(old_lines.BUILT_WITH, "lock_timeout", "100")
+    with pytest.raises(StoreUnavailable, match="lock timeout"):
+        table.build()
+    assert table.open(0, 0).searched == 0
+    writer.rollback()
+    table.build()
+    assert table.open(0, 0).searched == LineVector.objects.latest("pk").pk
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW maintenance_work_mem")
+        assert cursor.fetchone()[0] != old_lines.BUILT_WITH["maintenance_work_mem"]
