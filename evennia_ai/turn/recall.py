@@ -203,7 +203,19 @@ def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
 def cost_of(script: Script, record: Record, days: Collection[date]) -> int:
     """Return the tokens of a memory as a line, among others of these days."""
     dated = time_of(record).date() not in days
-    return estimate_tokens(memory_line(script, record, dated=dated)) + MARK_TOKENS
+    return tokens_of(memory_line(script, record, dated=dated)) + MARK_TOKENS
+
+
+@lru_cache(maxsize=TEXTS_KNOWN)
+def tokens_of(line: str) -> int:
+    """Return the tokens of a line of a prompt."""
+    return estimate_tokens(line)
+
+
+@lru_cache(maxsize=TEXTS_KNOWN)
+def shown(text: str) -> str:
+    """Return a memory's text as a prompt shows it."""
+    return clean_heard(text, LINE_CHARS)
 
 
 def known_lines(
@@ -237,7 +249,7 @@ def memory_line(script: Script, record: Record, words: str = "", dated: bool = T
     day = time_of(record).date().isoformat()
     kind, text = record.get("kind"), text_of(record)
     if kind == LINE:
-        told = line_label(record) + unmarked(clean_heard(text, LINE_CHARS))
+        told = line_label(record) + unmarked(shown(text))
         return f"{day}: " * dated + told
     name_of = partial(script.services.world.name_of, script.character)
     source = name_of(record["source_entity"])
@@ -248,7 +260,7 @@ def memory_line(script: Script, record: Record, words: str = "", dated: bool = T
         text = f"{name_of(record['subject']) or 'somebody'}: {record['attribute']}: {text}"
     if is_synthesis(record):
         text = nearest_lines(text, words, LINE_CHARS)
-    return unmarked(f"{day}{told}: {clean_heard(text, LINE_CHARS)}")
+    return unmarked(f"{day}{told}: {shown(text)}")
 
 
 def line_label(record: Record) -> str:
