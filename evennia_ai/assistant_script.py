@@ -26,7 +26,7 @@ from evennia_ai.policy.conversation.autonomy import (
 )
 from evennia_ai.policy.schedule.sleep_report import DONE, STOPPED, WOKEN
 from evennia_ai.policy.schedule.sleep_schedule import DREAMING
-from evennia_ai.scheduling import Steps, persist
+from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.signals import turn_finished
 from evennia_ai.sleep import STEPS, run_sleep_tick
 from evennia_ai.sleep.compaction.compact import compact, mask_old_results
@@ -209,6 +209,7 @@ class AssistantScript(
         who = self.character
         for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
             yield records.load(self.services.slices.put)
+        yield pause(self.services.slices.put)  # the conversation may have to be read as well
         if self.ndb.unarchived:
             self.ndb.unarchived = False
             yield archive_summaries(self)
