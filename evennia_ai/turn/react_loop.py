@@ -126,8 +126,9 @@ def run_turn(
     with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
     """
     progress = Progress(LoopState(turn.id))
+    query = memory_query([event.heard.line for event in turn.events])
     for _ in range(context.max_iterations or script.config.max_iterations):
-        yield prepare_memories(script, turn)
+        yield prepare_memories(script, turn, query)
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:
@@ -148,15 +149,14 @@ def run_turn(
 
 
 @inlineCallbacks
-def prepare_memories(script: Script, turn: TurnRecord) -> Steps[None]:
-    """Make what a prompt recalls ready; memories of other assistants may have displaced it.
+def prepare_memories(script: Script, turn: TurnRecord, query: str) -> Steps[None]:
+    """Make what a query recalls ready; memories of other assistants may have displaced it.
 
     It gives way before and after, since what a turn does before the model is asked would hold the
     reactor for 20 ms: at most 10 now, between two of them (measured).
     """
     services = script.services
     yield pause(services.slices.put)
-    query = memory_query([event.heard.line for event in turn.events])
     audience = audience_now(script, turn)
     yield script.memories.prepare(services, [query], audience=audience, whole=False)
     yield pause(services.slices.put)

@@ -11,6 +11,7 @@ from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
 from django.db import OperationalError, connection
 
 from tests.postgresql import FOLDER
@@ -18,6 +19,9 @@ from tests.postgresql import FOLDER
 NO_LIMIT = 2**30
 IS_POSTGRESQL = connection.vendor == "postgresql"
 COPY = "evennia_ai_faults"
+NEEDS_OWN_SERVER = pytest.mark.skipif(
+    not IS_POSTGRESQL or FOLDER not in os.environ, reason="needs a PostgreSQL of its own"
+)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ Run with `python -m tests.postgresql`; on SQLite there are no such tables.
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -19,16 +18,10 @@ from evennia_ai.store import old_lines
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.old_lines import OldLineTable
 from tests.faults import storage_scene as scene
-from tests.faults.own_database import IS_POSTGRESQL
-from tests.postgresql import FOLDER
+from tests.faults.own_database import NEEDS_OWN_SERVER
 from tests.scripted import call
 
-pytestmark = [
-    pytest.mark.game,
-    pytest.mark.skipif(
-        not IS_POSTGRESQL or FOLDER not in os.environ, reason="needs a PostgreSQL of its own"
-    ),
-]
+pytestmark = [pytest.mark.game, NEEDS_OWN_SERVER]
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann, bob = scene.mira, scene.ann, scene.bob

@@ -5,7 +5,6 @@ Run with `python -m tests.postgresql`; on SQLite there is nothing that could be 
 
 from __future__ import annotations
 
-import os
 import time
 
 import pytest
@@ -17,7 +16,7 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.reactor_connection import LIMITS_MS
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import (
-    IS_POSTGRESQL,
+    NEEDS_OWN_SERVER,
     Killed,
     ServerStopped,
     TablesLocked,
@@ -32,15 +31,9 @@ from tests.faults.storage_scene import (
     memory_equals_rows,
     pass_time,
 )
-from tests.postgresql import FOLDER
 from tests.scripted import call
 
-pytestmark = [
-    pytest.mark.game,
-    pytest.mark.skipif(
-        not IS_POSTGRESQL or FOLDER not in os.environ, reason="needs a PostgreSQL of its own"
-    ),
-]
+pytestmark = [pytest.mark.game, NEEDS_OWN_SERVER]
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann, bob = scene.mira, scene.ann, scene.bob
