@@ -12,11 +12,12 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Embedder, Lines, RemoteEmbedder
 
 READ, STORED = 50, 20  # lines that are read, and vectors that are stored, at a time
+LINE_BYTES = 1_800  # of a line in memory (measured)
 NEWEST = 5_000  # messages that come first, if they are to: 2 s, vectors to be made (measured)
 
 
 class LoggedLines:
-    """Reads lines in the order of the log, and each line that a search found once a turn.
+    """Reads lines in the order of the log, and those that searches of one turn found.
 
     If the newest lines are to come first, those before them come by `take_older`.
     """
@@ -32,6 +33,7 @@ class LoggedLines:
         self._older = (0, 0)  # the messages after the first, up to the second, are not taken yet
         self._begun = False
         self._found: dict[int, Record] = {}
+        self._checked: set[int] = set()  # messages of which is known whether they exist
         self._unstored: dict[int, bytes] = {}  # vectors by message
 
     def take(self, upto: int | None) -> tuple[list[tuple[Record, bytes | None]], bool]:
@@ -67,12 +69,16 @@ class LoggedLines:
         self._taken_upto = max(self._taken_upto, upto)
 
     def found(self, seqs: Iterable[int]) -> dict[int, Record]:
-        """Return the lines that still exist, by message; they are read once until `refresh`."""
+        """Return the lines that still exist, by message; the database is asked once a turn."""
         wanted = set(seqs)
-        missing = wanted - self._found.keys()
-        if missing:
+        unsure = wanted - self._checked
+        known = unsure & self._found.keys()
+        for seq in known - self.lines.existing(known) if known else ():
+            self.forget(seq)
+        if missing := unsure - known:
             read = (read_line(message, self._own_name) for message in self.lines.read(missing))
             self._found |= {line["seq"]: line for line in read if line is not None}
+        self._checked |= unsure
         return {seq: self._found[seq] for seq in wanted & self._found.keys()}
 
     def again(self, seqs: Iterable[int]) -> list[Record]:
@@ -84,12 +90,23 @@ class LoggedLines:
         return list(self.found(wanted).values()) if wanted else []
 
     def refresh(self) -> None:
-        """Read again from now on what was found."""
-        self._found.clear()
+        """Begin a new turn; it mostly finds what the last one found, so that is kept.
+
+        A message never changes (P3). That it still exists is asked again, and an amendment of its
+        words calls `forget`.
+        """
+        self._found = {seq: line for seq, line in self._found.items() if seq in self._checked}
+        self._checked.clear()
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how much memory the lines take."""
+        return len(self._found) * LINE_BYTES
 
     def forget(self, seq: int) -> None:
         """Remove what is known of a deleted message."""
         self._found.pop(seq, None)
+        self._checked.discard(seq)
         self._unstored.pop(seq, None)
 
     def keep_vectors(self, made: Mapping[int, bytes]) -> None:

@@ -92,7 +92,7 @@ class RecallIndex:
     @property
     def nbytes(self) -> int:
         """Return about how much memory the index takes."""
-        return self._index.nbytes
+        return self._index.nbytes + (self._log.nbytes if self._log is not None else 0)
 
     def reads(self, journal: Any, profiles: Any, lines: Lines) -> bool:
         """Return True if the index is over these, and as small as it may be."""

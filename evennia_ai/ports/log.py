@@ -96,6 +96,7 @@ class Lines(Protocol):
 
     def before_newest(self, count: int) -> int: ...  # the message before so many, 0 for none
     def read(self, seqs: Iterable[int]) -> Sequence[Message]: ...  # those that exist
+    def existing(self, seqs: Iterable[int]) -> set[int]: ...  # those that `read` would return
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None: ...
 
 

@@ -57,6 +57,9 @@ class MemoryLines:
         wanted = set(seqs)
         return [m for m in self.messages if m["metadata"]["seq"] in wanted]
 
+    def existing(self, seqs: Iterable[int]) -> set[int]:
+        return {message["metadata"]["seq"] for message in self.read(seqs)}
+
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
         self.vectors |= {seq: (embedder, packed) for seq, packed in vectors.items()}
 

@@ -22,6 +22,7 @@ from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, 
 from evennia_ai.ports import Script, TurnRecord
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.turn.fallback import excuse
+from evennia_ai.turn.index_upkeep import remember_turn
 from evennia_ai.turn.people import record_contacts
 from evennia_ai.turn.prompt_contexts import (
     CONTEXT_EXCUSE,
@@ -144,6 +145,7 @@ def think(script: Script, batch: Batch, answer_lost: bool = False) -> Steps[None
     yield close_turn(script, turn, outcome)
     if outcome.state == ANSWERED:
         yield record_contacts(script, turn)
+    yield remember_turn(script)
 
 
 @inlineCallbacks

@@ -32,8 +32,9 @@ from evennia_ai.policy.conversation.react import (
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import LLMRequest, Script, ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.scheduling import Steps
 from evennia_ai.turn.background import has_model, own_nature
+from evennia_ai.turn.index_upkeep import prepare_memories
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import (
@@ -128,7 +129,7 @@ def run_turn(
     progress = Progress(LoopState(turn.id))
     query = memory_query([event.heard.line for event in turn.events])
     for _ in range(context.max_iterations or script.config.max_iterations):
-        yield prepare_memories(script, turn, query)
+        yield prepare_memories(script, turn, query, audience_now(script, turn))
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:
@@ -146,20 +147,6 @@ def run_turn(
         if progress.ended or context.loop_mode == "single_action":
             break
     return outcome_of(progress, context)
-
-
-@inlineCallbacks
-def prepare_memories(script: Script, turn: TurnRecord, query: str) -> Steps[None]:
-    """Make what a query recalls ready; memories of other assistants may have displaced it.
-
-    It gives way before and after, since what a turn does before the model is asked would hold the
-    reactor for 20 ms: at most 10 now, between two of them (measured).
-    """
-    services = script.services
-    yield pause(services.slices.put)
-    audience = audience_now(script, turn)
-    yield script.memories.prepare(services, [query], audience=audience, whole=False)
-    yield pause(services.slices.put)
 
 
 @inlineCallbacks

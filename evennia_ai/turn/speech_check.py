@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from evennia_ai.messages import (
@@ -32,20 +33,40 @@ NO_WORDS = "it held no words"
 
 
 class SpeechCheck:
-    """Compares words with what no character says, and with the character's own latest lines."""
+    """Compares words with what no character says, and with the character's own latest lines.
+
+    It reads the conversation when there are words to compare, not before the model is asked.
+    """
 
     def __init__(
         self, around: Surroundings | None, earlier: Iterable[Message], limit_chars: int
     ) -> None:
         # Without ``around``, what the model saw, everything passes. ``earlier`` holds the messages
         # of the conversation, excuses among them, in any order.
-        self._around, self._limit_chars = around, limit_chars
-        logged = sorted(earlier, key=lambda message: -message["metadata"].get("seq", 0))
-        if around is not None:
-            self._around = replace(around, people={*around.people, *speakers_of(logged)})
-        acts = list(latest_acts(logged))[::-1]
-        self._spoken = [text for name, text in acts if name in SPEECH]
-        self._emotes = [text for name, text in acts if name == EMOTE]
+        self._told, self._limit_chars = around, limit_chars
+        self._earlier = earlier
+
+    @cached_property
+    def _newest_first(self) -> list[Message]:
+        return sorted(self._earlier, key=lambda message: -message["metadata"].get("seq", 0))
+
+    @cached_property
+    def _around(self) -> Surroundings | None:
+        if self._told is None:
+            return None
+        return replace(self._told, people={*self._told.people, *speakers_of(self._newest_first)})
+
+    @cached_property
+    def _acts(self) -> list[tuple[str, str]]:
+        return list(latest_acts(self._newest_first))[::-1]
+
+    @cached_property
+    def _spoken(self) -> list[str]:
+        return [text for name, text in self._acts if name in SPEECH]
+
+    @cached_property
+    def _emotes(self) -> list[str]:
+        return [text for name, text in self._acts if name == EMOTE]
 
     def problem(self, call: ToolCallRequest) -> str:
         """Return why a call's words may not be spoken or shown, "" if they may or without any."""
@@ -64,7 +85,7 @@ class SpeechCheck:
 
     def is_repeated_emote(self, call: ToolCallRequest) -> bool:
         """Return True for a gesture that the character made a moment ago."""
-        if self._around is None or call.name != EMOTE:
+        if self._told is None or call.name != EMOTE:
             return False
         return bool(find_repeat(text_of(call) or "", self._emotes))
 

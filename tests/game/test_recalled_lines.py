@@ -1,7 +1,8 @@
 """The log is the memory: each line is recalled for those who may know it."""
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from twisted.logger import capturedLogs
 
 from evennia_ai.errors import StoreUnavailable
@@ -181,6 +182,17 @@ def test_a_line_that_is_gone_is_found_no_more(mind):
     Message.objects.filter(id=seqs[0]).delete()  # behind the index's back
     assert mind.found("goose") == ["Ann says: a grey goose"]
     assert len(mind.index) == 1
+
+
+def test_lines_that_the_last_search_found_are_not_read_again(mind):
+    mind.log(heard("a red goose"), heard("a grey goose"), heard("a frog"))
+    assert len(mind.found("goose")) == 3
+    mind.prepare()
+    with CaptureQueriesContext(connection) as asked:
+        assert len(mind.search("goose")) == 3
+        assert len(mind.search("goose")) == 3
+    assert len(asked) == 1
+    assert '"content"' not in asked[0]["sql"]
 
 
 def test_lines_keep_their_order_whatever_came_between(mind):

@@ -42,6 +42,21 @@ def test_a_tool_call_is_done_and_the_utterance_is_answered():
     assert len(model.requests) == 1
 
 
+def test_the_lines_of_a_turn_are_taken_into_memory_after_its_answer():
+    sizes = []
+
+    def answer(_request):
+        sizes.append(len(script.memories))
+        return call("say", text="Hello!")
+
+    script, _ = assistant(answer, answer)
+    for line in ("hi", "hi again"):
+        script.hears(line)
+        run(script)
+    assert sizes == [0, 1]
+    assert len(script.memories) == 2
+
+
 def test_plain_text_is_speech_for_models_without_tool_calls():
     script, _ = assistant("<think>who is that?</think>Mira: “Good evening, Ann.”")
     script.hears("hi")
