@@ -43,7 +43,10 @@ def of_message(message: Message) -> Authors:
 
 def of_messages(messages: Iterable[Message]) -> Authors:
     """Return the authors of all messages."""
-    return frozenset[str]().union(*map(of_message, messages))
+    found = set[str]()
+    for meta in (message["metadata"] for message in messages):
+        found.update(meta.get("authors") or (meta.get("speaker") or STRANGER,))
+    return frozenset(found)
 
 
 def of_record(record: Mapping[str, Any]) -> Authors:

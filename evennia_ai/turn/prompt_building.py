@@ -293,7 +293,10 @@ def split_by(
     messages: Sequence[Message], belongs: Callable[[Message], bool]
 ) -> tuple[list[Message], list[Message]]:
     """Return the messages that do not belong, and those that do."""
-    return [m for m in messages if not belongs(m)], [m for m in messages if belongs(m)]
+    parts: tuple[list[Message], list[Message]] = ([], [])
+    for message in messages:
+        parts[belongs(message)].append(message)
+    return parts
 
 
 def current_situation(script: Script, context: PromptContext) -> Situation:
