@@ -95,8 +95,9 @@ class LoggedLines:
         A message never changes (P3). That it still exists is asked again, and an amendment of its
         words calls `forget`.
         """
-        self._found = {seq: line for seq, line in self._found.items() if seq in self._checked}
-        self._checked.clear()
+        if self._checked:
+            self._found = {seq: line for seq, line in self._found.items() if seq in self._checked}
+            self._checked.clear()
 
     @property
     def nbytes(self) -> int:

@@ -188,6 +188,7 @@ def test_lines_that_the_last_search_found_are_not_read_again(mind):
     mind.log(heard("a red goose"), heard("a grey goose"), heard("a frog"))
     assert len(mind.found("goose")) == 3
     mind.prepare()
+    mind.prepare()  # after the turn, and before the next
     with CaptureQueriesContext(connection) as asked:
         assert len(mind.search("goose")) == 3
         assert len(mind.search("goose")) == 3
