@@ -9,7 +9,7 @@ import pytest
 
 from tests.bench import scaling_pages
 from tests.bench.charts import Chart, draw
-from tests.bench.scaling_rows import Row, conditions, read_rows, write_rows
+from tests.bench.scaling_rows import Row, conditions, read_rows, replace_rows, write_rows
 
 ROWS, TOLD = read_rows()
 
@@ -40,6 +40,16 @@ def test_rows_are_read_as_they_were_written(tmp_path) -> None:
     rows = [Row("room", "sqlite", 40, "stall_p99_ms", 1.25), Row("room", "none", 1, "x", 1e6)]
     write_rows(rows, tmp_path / "rows.csv")
     assert read_rows(tmp_path / "rows.csv") == (rows, [conditions()] * 2)
+
+
+def test_new_rows_replace_those_of_the_same_size(tmp_path) -> None:
+    file, old = tmp_path / "rows.csv", Row("room", "sqlite", 40, "x", 1.0)
+    write_rows([old, old._replace(figure="y"), old._replace(size=5)], file)
+    new = [old._replace(value=2.0), old._replace(size=80)]
+    replace_rows(new, "on 2026-01-01", file)
+    rows, told = read_rows(file)
+    assert rows == [old._replace(size=5), *new]
+    assert told == [conditions(), "on 2026-01-01", "on 2026-01-01"]
 
 
 def test_a_chart_puts_points_by_decades() -> None:

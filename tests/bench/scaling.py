@@ -2,10 +2,12 @@
 
     python -m tests.bench.scaling sweep [folder]  # all sizes on both databases: an hour
     python -m tests.bench.scaling short [folder]  # small sizes, to try it: some minutes
+    python -m tests.bench.scaling some assistants sqlite 1000 10000  # these sizes of one curve
     python -m tests.bench.scaling draw            # pictures and tables from the figures kept
 
-``sweep`` is for a machine with nothing beside; it replaces `FIGURES`, and then draws. ``short``
-writes only into the folder. Games go into the folder, which may be deleted afterwards.
+``sweep`` is for a machine with nothing beside; it replaces `FIGURES`, and then draws. ``some``
+replaces the rows of its sizes there, and draws; the curve of the memories has the database "none".
+``short`` writes only into the folder. Games go into the folder, which may be deleted afterwards.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ from typing import NamedTuple
 
 from tests.bench import scaling_runs as runs
 from tests.bench.scaling_pages import write_pages
-from tests.bench.scaling_rows import FIGURES, Row, read_rows, write_rows
+from tests.bench.scaling_rows import (
+    FIGURES,
+    Row,
+    conditions,
+    read_rows,
+    replace_rows,
+    write_rows,
+)
 from tests.bench.stores import DATABASES, Games, games_on
 
 
@@ -49,8 +58,10 @@ def runs_on(games: Games, sizes: Sizes) -> Iterator[tuple[str, Run]]:
     """Yield what is measured on one database, each with a name."""
     for size in sizes.assistants:
         yield f"{size:,} assistants", partial(runs.of_assistants, games, size)
-    yield "rooms", partial(runs.of_rooms, games, sizes.rooms)
-    yield "histories", partial(runs.of_histories, games, sizes.histories)
+    if sizes.rooms:
+        yield "rooms", partial(runs.of_rooms, games, sizes.rooms)
+    if sizes.histories:
+        yield "histories", partial(runs.of_histories, games, sizes.histories)
 
 
 def measure(sizes: Sizes, folder: Path) -> Iterator[Row]:
@@ -63,6 +74,17 @@ def measure(sizes: Sizes, folder: Path) -> Iterator[Row]:
                 beside = partial(runs.of_ways, games, made(folder / "beside"))
                 yield from timed("beside contrib.rpg.llm", beside)
     yield from timed("memories", partial(runs.of_memories, sizes.memories))
+
+
+def measure_some(curve: str, database: str, sizes: Sequence[int]) -> Iterator[Row]:
+    """Measure some sizes of one curve on one database."""
+    if curve == "memories":
+        yield from timed(curve, partial(runs.of_memories, sizes))
+        return
+    wanted = Sizes((), (), (), ())._replace(**{curve: sizes})
+    with games_on(database, Path(mkdtemp(prefix="scaling"))) as games:
+        for name, run in runs_on(games, wanted):
+            yield from timed(f"{database}, {name}", run)
 
 
 def made(folder: Path) -> Path:
@@ -82,13 +104,16 @@ def timed(name: str, run: Run) -> Iterator[Row]:
     print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
 
 
-def main(what: str = "", *folders: str) -> int:
+def main(what: str = "", *rest: str) -> int:
     """Do what the command line asks for; return the exit status."""
-    if what not in {"sweep", "short", "draw"}:
+    if what not in {"sweep", "short", "some", "draw"}:
         print(__doc__)
         return 2
-    if what != "draw":
-        folder = Path(folders[0] if folders else mkdtemp(prefix="scaling"))
+    if what == "some":
+        curve, database, *numbers = rest
+        replace_rows([*measure_some(curve, database, list(map(int, numbers)))], conditions())
+    elif what != "draw":
+        folder = Path(rest[0] if rest else mkdtemp(prefix="scaling"))
         file = folder / FIGURES.name
         folder.mkdir(parents=True, exist_ok=True)
         sizes, note = (FULL, "") if what == "sweep" else (SHORT, TRIAL)

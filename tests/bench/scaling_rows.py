@@ -6,7 +6,7 @@ import csv
 import os
 import platform
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -43,6 +43,22 @@ def write_rows(rows: Iterable[Row], file: Path, note: str = "") -> None:
         for row in rows:
             table.writerow((*row[:-1], f"{row.value:g}", measured))
             out.flush()
+
+
+def replace_rows(new: Sequence[Row], told: str, file: Path = FIGURES) -> None:
+    """Write rows into a file that has others, in place of those of the same curves and sizes."""
+    rows, conditions_of_rows = read_rows(file)
+    replaced = {row[:3] for row in new}
+    kept = [
+        (row, one)
+        for row, one in zip(rows, conditions_of_rows, strict=True)
+        if row[:3] not in replaced
+    ]
+    with file.open("w", newline="", encoding="utf-8") as out:
+        table = csv.writer(out, lineterminator="\n")
+        table.writerow((*Row._fields, "measured"))
+        for row, one in [*kept, *((row, told) for row in new)]:
+            table.writerow((*row[:-1], f"{row.value:g}", one))
 
 
 def read_rows(file: Path = FIGURES) -> tuple[list[Row], list[str]]:
