@@ -1,7 +1,6 @@
-"""What the SDK's HTTP client needs: clean log lines, a limit on bodies, the cause of a failure.
+"""What the SDK's HTTP library needs: clean log lines, and the cause of a failure.
 
 httpx logs the full address of each request at INFO, which a game's ``LOGGING`` may write to a file.
-The limit is a response hook, because the SDK reads the bodies of errors itself.
 """
 
 from __future__ import annotations
@@ -10,15 +9,13 @@ import importlib
 import logging
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from evennia_ai.policy.probe.cases import BROKEN, NO_HOST, NO_TLS, REFUSED, TIMEOUT
 from evennia_ai.policy.secrecy import hide_in_addresses
 
 LOGGERS = ("httpx", "httpx2")
-Hook = Callable[[Any], Awaitable[None]]
-PLAIN = ("", "identity")
 
 
 class CleanAddresses(logging.Filter):
@@ -55,43 +52,6 @@ def http_library(client_class: type) -> Any:
     bases = (base.__module__ for base in client_class.__mro__)
     name = next(name for name in bases if not name.startswith("openai"))
     return importlib.import_module(name.partition(".")[0])
-
-
-def body_cap(client_class: type, limit: int) -> Hook:
-    """Return a response hook for an asynchronous client of httpx or httpx2."""
-    # The hook, or later the reading of the body, raises `UnwantedBody` beyond ``limit`` bytes. A
-    # compressed body is refused at once, because a few kilobytes of it can expand to gigabytes.
-    byte_stream: Any = http_library(client_class).AsyncByteStream
-    too_long = f"a body of more than {limit:,} bytes"
-
-    class Capped(byte_stream):
-        """A body whose reading fails at the limit."""
-
-        def __init__(self, stream: Any) -> None:
-            self.stream = stream
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            seen = 0
-            async for chunk in self.stream:
-                seen += len(chunk)
-                if seen > limit:
-                    raise UnwantedBody(too_long)
-                yield chunk
-
-        async def aclose(self) -> None:
-            """Close the connection."""
-            await self.stream.aclose()
-
-    async def cap(response: Any) -> None:
-        encoding = response.headers.get("content-encoding", "").strip().lower()
-        if encoding not in PLAIN:
-            raise UnwantedBody("a compressed body, which was not asked for")
-        announced = response.headers.get("content-length", "")
-        if announced.isdecimal() and int(announced[:20]) > limit:
-            raise UnwantedBody(too_long)
-        response.stream = Capped(response.stream)
-
-    return cap
 
 
 def connection_trouble(error: BaseException) -> str:

@@ -1,20 +1,20 @@
-"""Chat-completions endpoints, through the openai SDK on the loop thread.
+"""Chat-completions endpoints, through the openai SDK's HTTP client on the loop thread.
 
-Only that thread imports the SDK, because the import takes most of a second. Messages and tools go
-through ``extra_body``: the SDK's own transform of them takes 50 ms at 400 messages, and the reactor
-would wait that long for the interpreter's lock.
+Only that thread imports the SDK, because the import takes most of a second. An endpoint's address
+and headers are the SDK's. Its methods are not used: ``create`` takes 50 ms at 400 messages, most of
+it for a transform of them, and the reactor would wait that long for the interpreter's lock. Without
+the transform it takes twice as long as its HTTP client.
 """
 
 from __future__ import annotations
 
 import importlib
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 from twisted.internet.defer import Deferred, fail
 
@@ -28,22 +28,28 @@ from evennia_ai.errors import (
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint
 from evennia_ai.llm.http_client import (
     UnwantedBody,
-    body_cap,
     causes_of,
-    clean_http_logs,
     connection_trouble,
     http_library,
 )
+from evennia_ai.llm.http_connections import Connections, read_pieces, read_whole
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import (
     STREAM,
     BrokenStream,
     OnDelta,
     StreamedBody,
-    stream_completion,
+    read_stream,
     without_refused,
 )
-from evennia_ai.llm.openai_wire import Body, Headers, build_body, parse_reply, request_headers
+from evennia_ai.llm.openai_wire import (
+    Body,
+    Headers,
+    build_body,
+    parse_reply,
+    request_headers,
+    write_json,
+)
 from evennia_ai.llm.refusals import (
     Refusal,
     broken_off,
@@ -55,18 +61,14 @@ from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED, TIMEOUT
 from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import LLMReply, LLMRequest
 
-if TYPE_CHECKING:
-    import openai
-
-NO_KEY = "none"
-CONNECT_TIMEOUT_S = 5.0
+COMPLETIONS = "chat/completions"
 MAX_REPLY_BYTES = 4_000_000
-LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 TROUBLES = {
     NO_HOST: "there is no such host",
     REFUSED: "nothing listens there",
     NO_TLS: "its certificate or encryption is not acceptable",
 }
+ReadStream = Callable[[AsyncIterator[bytes]], Awaitable[bytes]]
 utc_now = partial(datetime.now, UTC)
 
 
@@ -79,8 +81,17 @@ class RawReply:
     content: bytes
 
 
+class Refused(Exception):
+    """An unsuccessful response, and its body."""
+
+    def __init__(self, refusal: Refusal, content: bytes) -> None:
+        super().__init__(refusal.status)
+        self.refusal = refusal
+        self.content = content
+
+
 class OpenAIClient:
-    """`ports.LLMClient` over ``openai.AsyncOpenAI``, without redirects and retries."""
+    """`ports.LLMClient` over the openai SDK, without redirects and retries."""
 
     def __init__(
         self,
@@ -90,20 +101,19 @@ class OpenAIClient:
         most_bytes: int = MAX_REPLY_BYTES,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
-        """Set the client up; the first request opens the connection pool."""
+        """Set the client up; the first request imports the SDK."""
         self._loop_thread = loop_thread
         self._environ = environ  # holds the keys
-        self._read_timeout_s = read_timeout_s  # of a silent server; the gateway keeps deadlines
         self._most_bytes = most_bytes  # of a body that is read
         self._now = now  # in UTC, to read a ``Retry-After`` that is a date
-        self._http: Any = None
-        self._sdks: dict[Endpoint, openai.AsyncOpenAI] = {}
+        # The gateway keeps deadlines; ``read_timeout_s`` is for a silent server.
+        self._connections = Connections(read_timeout_s)
         self._stream_fields: dict[tuple[Endpoint, str], Body] = {}  # where not all were accepted
-        loop_thread.on_stop(self._close)
+        loop_thread.on_stop(self._connections.close)
 
     def warm_up(self) -> Deferred[None]:
         """Import the SDK in the loop thread, ahead of the first call. Fires when done."""
-        return self._loop_thread.submit(self._open())
+        return self._loop_thread.submit(self._connections.open())
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Send one request, without retries.
@@ -149,17 +159,13 @@ class OpenAIClient:
     async def _exchange(
         self, endpoint: Endpoint, method: str, path: str, body: Body | None
     ) -> RawReply:
-        await self._open()
-        base_url = endpoint.base_url.rstrip("/") + "/"
-        response = await self._http.request(
-            method,
-            urljoin(base_url, path),
-            headers={"Authorization": f"Bearer {endpoint.key or NO_KEY}"},
-            json=body,
-        )
+        content = None if body is None else write_json(body)
+        sent = self._connections.respond(endpoint, method, path, content)
+        async with sent as response:
+            found = (await read_whole(response, self._most_bytes)).decode("latin-1")
         content_type = response.headers.get("content-type", "")
-        content = mask_key(response.content.decode("latin-1"), endpoint.key).encode("latin-1")
-        return RawReply(response.status_code, content_type, content)
+        masked = mask_key(found, endpoint.key).encode("latin-1")
+        return RawReply(response.status_code, content_type, masked)
 
     async def _ask(
         self,
@@ -177,20 +183,34 @@ class OpenAIClient:
                 data = await self._stream(endpoint, profile, body, headers, streamed, on_delta)
             return read_reply(data, endpoint, profile, body)
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
-            problem = explain(error, endpoint, profile, self._now(), body)
+            problem = explain(error, endpoint, profile, body)
         if streamed.begun:
             problem = broken_off(problem, endpoint)
-        # Raised outside the handler: chained to it, the SDK's error would show the key.
+        # Raised outside the handler: chained to it, the first error would show the key.
         raise problem
 
     async def _send(
-        self, endpoint: Endpoint, profile: ModelProfile, body: Body, headers: Headers
+        self,
+        endpoint: Endpoint,
+        profile: ModelProfile,
+        body: Body,
+        headers: Headers,
+        read: ReadStream | None = None,
     ) -> bytes:
-        sdk = await self._sdk(endpoint)
-        raw = await sdk.chat.completions.with_raw_response.create(
-            model=profile.model, messages=[], extra_body=body, extra_headers=headers
+        """Return the body of a response; raise `Refused` if it is not a success."""
+        content = write_json({"model": profile.model, **body})
+        sent = self._connections.respond(endpoint, "POST", COMPLETIONS, content, headers)
+        async with sent as response:
+            if response.is_success and read is not None:
+                async with aclosing(read_pieces(response, self._most_bytes)) as pieces:
+                    return await read(pieces)
+            data = await read_whole(response, self._most_bytes)
+        if response.is_success:
+            return data
+        told = {name.lower(): value for name, value in response.headers.items()}
+        raise Refused(
+            read_refusal(response.status_code, told, data, endpoint.key, self._now()), data
         )
-        return raw.content
 
     async def _stream(
         self,
@@ -202,56 +222,19 @@ class OpenAIClient:
         on_delta: OnDelta,
     ) -> bytes:
         """Return the body of a streamed reply; leave out what the server refuses for streaming."""
-        sdk = await self._sdk(endpoint)
         fields = self._stream_fields.get((endpoint, profile.model), STREAM)
         while True:
-            asked = {**fields, **body}
+            read = partial(read_stream, streamed=streamed, on_delta=on_delta) if fields else None
             try:
-                if fields:
-                    model = profile.model
-                    data = await stream_completion(sdk, model, asked, headers, streamed, on_delta)
-                else:
-                    data = await self._send(endpoint, profile, body, headers)
-            except importlib.import_module("openai").APIStatusError as error:
-                refusal = refusal_of(error, endpoint, self._now())
-                kept = without_refused(fields, refusal, error.response.content)
+                data = await self._send(endpoint, profile, {**fields, **body}, headers, read)
+            except Refused as error:
+                kept = without_refused(fields, error.refusal, error.content)
                 if kept == fields:
                     raise
                 fields = kept
             else:
                 self._stream_fields[endpoint, profile.model] = fields
                 return data
-
-    async def _open(self) -> None:
-        """Import the SDK with its lazy parts, and open the connection pool."""
-        if self._http is None:
-            sdk = importlib.import_module("openai")
-            importlib.import_module("openai.resources.chat")
-            clean_http_logs()
-            client_class = sdk.DefaultAsyncHttpxClient
-            self._http = client_class(
-                timeout=sdk.Timeout(self._read_timeout_s, connect=CONNECT_TIMEOUT_S),
-                headers={"Accept-Encoding": "identity"},
-                event_hooks={"response": [body_cap(client_class, self._most_bytes)]},
-                follow_redirects=False,
-                mounts=dict.fromkeys(LOOPBACK),  # these go past a proxy from the environment
-            )
-
-    async def _sdk(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
-        """Return the SDK's client for an endpoint, made at its first use."""
-        await self._open()
-        if endpoint not in self._sdks:
-            self._sdks[endpoint] = importlib.import_module("openai").AsyncOpenAI(
-                base_url=endpoint.base_url,
-                api_key=endpoint.key or NO_KEY,
-                http_client=self._http,
-                max_retries=0,
-            )
-        return self._sdks[endpoint]
-
-    async def _close(self) -> None:
-        if self._http is not None:
-            await self._http.aclose()
 
 
 def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile, asked: Body) -> LLMReply:
@@ -264,34 +247,25 @@ def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile, asked: Bo
 
 
 def explain(
-    error: Exception, endpoint: Endpoint, profile: ModelProfile, now: datetime, asked: Body
+    error: Exception, endpoint: Endpoint, profile: ModelProfile, asked: Body
 ) -> ProviderError:
-    """Return the ProviderError for an exception of the SDK; it quotes nothing that was asked."""
-    sdk = importlib.import_module("openai")
+    """Return the ProviderError for an exception of a call; it quotes nothing that was asked."""
     address = endpoint.address
     if isinstance(error, ProviderError):
         return error
-    if isinstance(error, sdk.APIStatusError):
-        refusal = refusal_of(error, endpoint, now)
-        return explain_refusal(refusal, profile, endpoint, asked.get("messages"))
+    if isinstance(error, Refused):
+        return explain_refusal(error.refusal, profile, endpoint, asked.get("messages"))
     unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
         return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
     if isinstance(error, BrokenStream):
         return ProviderUnavailable(f"{address} sent no complete reply: {error}.")
-    if isinstance(error, sdk.APITimeoutError) or connection_trouble(error) == TIMEOUT:
+    if connection_trouble(error) == TIMEOUT:
         return ProviderUnavailable(f"{address} did not answer in time.")
-    library = http_library(sdk.DefaultAsyncHttpxClient)
-    if isinstance(error, sdk.APIConnectionError | library.TransportError):
+    library = http_library(importlib.import_module("openai").DefaultAsyncHttpxClient)
+    if isinstance(error, library.TransportError):
         trouble = TROUBLES.get(connection_trouble(error), "the connection broke")
         return ProviderUnavailable(f"{address} could not be reached: {trouble}.")
     if isinstance(error, TypeError | ValueError):
         return ProviderRejected(f"The request cannot be written as JSON ({type(error).__name__}).")
     return ProviderUnavailable(f"A request to {address} failed ({type(error).__name__}).")
-
-
-def refusal_of(error: openai.APIStatusError, endpoint: Endpoint, now: datetime) -> Refusal:
-    """Return the refusal in the SDK's error for an unsuccessful response."""
-    response = error.response
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    return read_refusal(response.status_code, headers, response.content, endpoint.key, now)

@@ -11,17 +11,14 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from twisted.logger import Logger
 
 from evennia_ai.llm import quirks
-from evennia_ai.llm.openai_wire import Body, argument_text, as_dict, as_text, join_content
+from evennia_ai.llm.openai_wire import argument_text, as_dict, as_text, join_content
 from evennia_ai.llm.refusals import Refusal
 from evennia_ai.ports import Delta
-
-if TYPE_CHECKING:
-    import openai
 
 STREAM: Mapping[str, object] = {"stream": True, "stream_options": {"include_usage": True}}
 LAST_EVENT = b"[DONE]"
@@ -187,30 +184,20 @@ def without_refused(
     return {} if quirks.STREAM_REFUSED.search(refusal.words) else fields
 
 
-async def stream_completion(
-    sdk: openai.AsyncOpenAI,
-    model: str,
-    body: Body,
-    headers: Mapping[str, str],
-    streamed: StreamedBody,
-    on_delta: OnDelta,
+async def read_stream(
+    pieces: AsyncIterator[bytes], streamed: StreamedBody, on_delta: OnDelta
 ) -> bytes:
-    """Send one request, pass each delta to ``on_delta``, and return the body of the whole reply.
+    """Pass each delta of a body to ``on_delta``, and return the body of the whole reply.
 
-    Cancelling closes the connection. Raises the SDK's and the HTTP library's errors, and
-    BrokenStream; ``streamed.begun`` then tells whether a delta was passed.
+    Raises BrokenStream; ``streamed.begun`` then tells whether a delta was passed.
     """
-    create = sdk.chat.completions.with_streaming_response.create
     listener: OnDelta | None = on_delta
-    async with (
-        create(model=model, messages=[], extra_body=body, extra_headers=headers) as response,
-        aclosing(with_last_line(response.iter_bytes())) as pieces,
-    ):
-        async for data in pieces:
+    async with aclosing(with_last_line(pieces)) as lines:
+        async for data in lines:
             for delta in streamed.feed(data):
                 listener = pass_on(delta, listener)
             if streamed.done:
-                await drain(pieces)
+                await drain(lines)
                 break
     return streamed.end()
 

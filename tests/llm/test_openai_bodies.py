@@ -128,7 +128,7 @@ def test_cancelled_calls_leave_no_connection_behind_in_the_pool(
         pump.wait(deferred)
     provider.control(latency=0)
     assert pump.wait(client.complete(REQUEST, profile)).tool_calls
-    assert len(client._http._transport._pool.connections) == 1
+    assert len(scene.open_connections(client)) == 1
 
 
 def test_stopping_the_thread_closes_every_connection_without_a_warning(

@@ -87,13 +87,23 @@ def test_text_and_calls_of_a_reply_reach_the_caller(pump, client, provider, prof
     assert reply.tool_calls == (ToolCallRequest("a", "look", "{}"),)
 
 
-def test_one_sdk_client_serves_all_calls_of_an_endpoint_and_key(pump, client, profile):
-    sdks = []
+def test_one_connection_serves_the_calls_that_follow_each_other(pump, client, profile):
     for _ in range(3):
         pump.wait(client.complete(REQUEST, profile))
-        sdks.extend(client._sdks.values())
-    assert len(sdks) == 3
-    assert len(set(map(id, sdks))) == 1
+    (connection,) = scene.open_connections(client)
+    assert "Request Count: 3" in connection.info()
+
+
+def test_the_sdks_headers_are_sent_without_what_it_tells_of_the_machine(
+    pump, client, profile, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-tavern")
+    pump.wait(client.complete(REQUEST, profile))
+    (route,) = client._connections._routes.values()
+    told = {name.lower(): value for name, value in route.headers.items()}
+    assert told["openai-organization"] == "org-tavern"
+    assert told["user-agent"].startswith("AsyncOpenAI/Python")
+    assert not [name for name in told if name.startswith("x-stainless")]
 
 
 def test_warming_up_imports_the_sdk_in_the_loop_thread_and_calls_nobody(

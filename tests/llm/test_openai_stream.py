@@ -14,6 +14,7 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.limits.retry import RetryLimits, retry_delay
 from evennia_ai.ports import Delta, LLMRequest, Scene, ToolCallRequest
+from tests.llm.openai_scene import open_connections
 from tests.provider.model_faults import MODEL
 from tests.provider.stub_stream import BREAKS
 from tests.provider.transport_faults import TRANSPORT
@@ -111,7 +112,7 @@ def test_a_stream_without_its_last_event_is_whole(pump, client, provider, profil
 def test_a_streams_connection_is_used_again(pump, client, profile, request_):
     for _ in range(3):
         pump.wait(client.complete(request_, profile))
-    (connection,) = client._http._transport._pool.connections
+    (connection,) = open_connections(client)
     assert "Request Count: 3" in connection.info()
 
 
