@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -38,7 +40,9 @@ class LoopThread:
         """Set up; ``call_from_thread(f, *args)`` must run ``f`` in the reactor's thread."""
         self._call_from_thread = call_from_thread
         self._live: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
-        self._pending: dict[Deferred[Any], Future[Any]] = {}
+        self._pending: set[Deferred[Any]] = set()  # in the reactor's thread
+        self._tasks: dict[Deferred[Any], asyncio.Task[Any]] = {}  # in the loop's thread
+        self._orders: deque[Callable[[], object]] = deque()  # what the loop must do next
         self._cleanups: list[Cleanup] = []
         self._stopped = False
 
@@ -61,13 +65,12 @@ class LoopThread:
         Fires in the reactor's thread with its result. Fails with its exception, and with
         ProviderUnavailable if the loop is not running. Cancelling cancels the task.
         """
-        if self._live is None:
+        if self._live is None or self._stopped:
             coroutine.close()
             return fail(ProviderUnavailable("The thread for model calls is not running."))
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._live[0])
         deferred: Deferred[T] = Deferred(self._abandon)
-        self._pending[deferred] = future
-        future.add_done_callback(lambda done: self._call_from_thread(self._deliver, deferred, done))
+        self._pending.add(deferred)
+        self._order(partial(self._begin, deferred, coroutine))
         return deferred
 
     def on_stop(self, cleanup: Cleanup) -> None:
@@ -80,29 +83,59 @@ class LoopThread:
         Every pending Deferred fails with CancelledError, which is not logged if nobody handles it.
         A loop that is blocked by its own work is left behind. A second call does nothing.
         """
-        live, self._live, self._stopped = self._live, None, True
-        if live is None:
+        self._stopped = True
+        if self._live is None:
             return
         for deferred in list(self._pending):
             deferred.cancel()
             deferred.addErrback(Failure.trap, CancelledError)
-        loop, thread = live
+        (loop, thread), self._live = self._live, None
         loop.call_soon_threadsafe(loop.stop)
         thread.join(STOP_WAIT_S)
 
     def _abandon(self, deferred: Deferred[Any]) -> None:
         """Cancel a Deferred's task; Twisted then fails the Deferred with CancelledError."""
-        self._pending.pop(deferred).cancel()
+        self._pending.remove(deferred)
+        self._order(partial(self._cancel, deferred))
 
-    def _deliver(self, deferred: Deferred[Any], done: Future[Any]) -> None:
+    def _deliver(
+        self, deferred: Deferred[Any], result: object, error: BaseException | None
+    ) -> None:
         """Fire a Deferred in the reactor's thread, unless it was cancelled meanwhile."""
-        if self._pending.pop(deferred, None) is None:
+        if deferred not in self._pending:
             return
-        error = CancelledError() if done.cancelled() else done.exception()
+        self._pending.remove(deferred)
         if error is None:
-            deferred.callback(done.result())
+            deferred.callback(result)
         else:
             deferred.errback(Failure(error))
+
+    def _order(self, order: Callable[[], object]) -> None:
+        """Have the loop do something; it is woken once for all that it has not done yet."""
+        self._orders.append(order)
+        if len(self._orders) == 1 and self._live is not None:
+            self._live[0].call_soon_threadsafe(self._obey)
+
+    # --- in the loop's thread --------------------------------------------------------------------
+
+    def _obey(self) -> None:
+        while self._orders:
+            self._orders.popleft()()
+
+    def _begin(self, deferred: Deferred[T], coroutine: Coroutine[Any, Any, T]) -> None:
+        task = self._tasks[deferred] = asyncio.ensure_future(coroutine)
+        task.add_done_callback(partial(self._end, deferred))
+
+    def _cancel(self, deferred: Deferred[Any]) -> None:
+        if deferred in self._tasks:
+            self._tasks[deferred].cancel()
+
+    def _end(self, deferred: Deferred[T], task: asyncio.Task[T]) -> None:
+        """Hand the outcome of a task over to the reactor's thread."""
+        del self._tasks[deferred]
+        error = CancelledError() if task.cancelled() else task.exception()
+        result = None if error else task.result()
+        self._call_from_thread(self._deliver, deferred, result, error)
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         """Run the loop until it is stopped, then clean up; the thread's target."""
