@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 from evennia_ai.messages import EMOTE, LOST_RESULT, MARK, NOOP, SPEECH, WireMessage, unmarked
 from evennia_ai.policy.model_text import read_object
@@ -116,13 +114,14 @@ def read_items(messages: Iterable[WireMessage]) -> tuple[str, list[Item]]:
             place, call = pending.pop(message.get("tool_call_id", ""), (None, {}))
             if place is not None:
                 items[place] = Act(call, text)
-        elif role in RULES_ROLES and not items:
+        elif not items and role in RULES_ROLES:
             rules += [text] if text.strip() else []
         elif text.strip():
             items.append(Words(role if role == ASSISTANT else USER, text))
-        for call in message.get("tool_calls") or ():
-            pending[call["id"]] = len(items), call
-            items.append(Act(call, LOST_RESULT))
+        if calls := message.get("tool_calls"):
+            for call in calls:
+                pending[call["id"]] = len(items), call
+                items.append(Act(call, LOST_RESULT))
     return JOINTS[SYSTEM].join(rules), items
 
 
@@ -142,8 +141,9 @@ def past_items(items: Sequence[Item]) -> list[Item]:
     waiting: list[Act] = []  # acts right after a user message
     for item in settled_speech(items):
         if isinstance(item, Words):
-            ordered += waiting if item.role == ASSISTANT else event_lines(waiting)
-            waiting = []
+            if waiting:
+                ordered += waiting if item.role == ASSISTANT else event_lines(waiting)
+                waiting = []
             ordered.append(item)
         elif is_words(ordered[-1], USER):
             waiting.append(item)
@@ -218,13 +218,18 @@ def used_tool(act: Act) -> str:
 def write_items(items: Iterable[Item]) -> list[WireMessage]:
     """Return items as wire messages, texts of equal roles in a row as one."""
     wire: list[WireMessage] = []
-    for role, group in groupby(items, attrgetter("role")):
-        if role == TOOL:
-            for act in group:
-                wire += native_call(cast(Act, act))
+    texts: list[str] = []  # of equal roles, still to be written
+    last = ""
+    for item in items:
+        if texts and item.role != last:
+            wire.append({"role": last, "content": JOINTS[last].join(texts)})
+            texts = []
+        last = item.role
+        if isinstance(item, Act):
+            wire += native_call(item)
         else:
-            wire.append({"role": role, "content": JOINTS[role].join([one.text for one in group])})
-    return wire
+            texts.append(item.text)
+    return [*wire, {"role": last, "content": JOINTS[last].join(texts)}] if texts else wire
 
 
 def native_call(act: Act) -> list[WireMessage]:
