@@ -77,7 +77,8 @@ class TimeSlices:
         self._slice_s = slice_s
         self._seconds = seconds
         self._queue: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
-        self._planned = False
+        self._planned = False  # or running
+        self._woken = False  # by another thread
 
     @property
     def waiting(self) -> int:
@@ -89,6 +90,23 @@ class TimeSlices:
         self._queue.append((work, args))
         self._plan()
 
+    def put_from_thread(
+        self, call_from_thread: Callable[..., object], work: Callable[..., object], *args: Any
+    ) -> None:
+        """As `put`, from another thread; ``call_from_thread(f)`` runs ``f`` in the reactor's.
+
+        The reactor is woken once for all that waits, and a slice then begins at once.
+        """
+        self._queue.append((work, args))
+        if not (self._planned or self._woken):
+            self._woken = True
+            call_from_thread(self._wake)
+
+    def _wake(self) -> None:
+        self._woken = False  # first: what is put from now on wakes the reactor again
+        if not self._planned:
+            self._run()
+
     def _plan(self) -> None:
         if self._queue and not self._planned:
             self._planned = True
@@ -96,17 +114,20 @@ class TimeSlices:
 
     def _run(self) -> None:
         """Run one slice: at least one piece of work, however long it takes."""
-        self._planned = False
+        self._planned = True
         until = self._seconds() + self._slice_s
-        while self._queue:
-            work, args = self._queue.popleft()
-            try:
-                work(*args)
-            except Exception:  # noqa: BLE001  # an error must not stop the next piece
-                log.failure("a piece of work in a time slice failed; the next one runs")
-            if self._seconds() >= until:
-                break
-        self._plan()
+        try:
+            while self._queue:
+                work, args = self._queue.popleft()
+                try:
+                    work(*args)
+                except Exception:  # noqa: BLE001  # an error must not stop the next piece
+                    log.failure("a piece of work in a time slice failed; the next one runs")
+                if self._seconds() >= until:
+                    break
+        finally:
+            self._planned = False
+            self._plan()
 
 
 def keep_running(timer: Any, interval_s: float) -> None:

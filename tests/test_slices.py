@@ -1,5 +1,6 @@
 """Work in slices."""
 
+import pytest
 from twisted.internet.task import Clock
 from twisted.logger import globalLogPublisher
 
@@ -88,3 +89,59 @@ def test_a_piece_that_fails_is_logged_and_the_next_is_done():
     assert [event["log_format"] for event in events] == [
         "a piece of work in a time slice failed; the next one runs"
     ]
+
+
+def test_another_thread_wakes_the_reactor_once_for_all_it_puts():
+    clock, slices, work, done = make()
+    wakes = []
+    for number in range(5):
+        slices.put_from_thread(wakes.append, work, number)
+    assert (len(wakes), done, clock.breaks) == (1, [], [])
+    wakes.pop()()
+    assert done == [0, 1, 2]
+    clock.advance(0)
+    assert done == list(range(5))
+    slices.put_from_thread(wakes.append, work, "next")
+    assert len(wakes) == 1
+
+
+def test_what_another_thread_puts_beside_planned_work_comes_after_it_and_wakes_nobody():
+    clock, slices, work, done = make()
+    slices.put(work, "planned")
+    slices.put_from_thread(lambda wake: done.append("woken"), work, "other")
+    clock.advance(0)
+    assert done == ["planned", "other"]
+
+
+def test_what_another_thread_puts_while_a_slice_runs_is_not_left_behind():
+    clock, slices, work, done = make(cost_s=1.0)
+    wakes = []
+    slices.put(lambda: slices.put_from_thread(wakes.append, work, "other"))
+    slices.put(work, "long")
+    clock.advance(0)
+    assert (done, wakes) == (["long", "other"], [])
+
+
+def test_a_wake_that_finds_the_work_done_or_planned_changes_nothing():
+    clock, slices, work, done = make()
+    wakes = []
+    slices.put_from_thread(wakes.append, work, 1)
+    slices.put(work, 2)
+    wakes.pop()()
+    assert done == []
+    clock.advance(0)
+    assert done == [1, 2]
+
+
+def test_an_interrupt_does_not_stop_what_comes_later():
+    clock, slices, work, done = make()
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    slices.put(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        clock.advance(0)
+    slices.put(work, "next")
+    clock.advance(0)
+    assert done == ["next"]

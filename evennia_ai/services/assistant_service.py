@@ -87,7 +87,7 @@ class AssistantService(Service):
         self.process = settings.read("SHARED_DATABASE", make, False)
         self.processes = ServerProcesses(self, self.process)
         main: Any = reactor
-        call_from_thread = partial(main.callFromThread, self.slices.put)
+        call_from_thread = partial(self.slices.put_from_thread, main.callFromThread)
 
         self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
         self.profiles, self.gateway = models.profiles, models.gateway
