@@ -78,13 +78,15 @@ class Ledger:
         An account of a player who uses one character is left out: it is the same budget.
         """
         spent = self.sums.spent
-        ones = {amount for (kind, _), amount in spent.items() if kind == budgets.PLAYER}
-        return [
+        uses = [
             BudgetUse(account, self.unit, spent.get(account, 0), limit)
             for account in sorted(accounts)
             if (limit := self.limit_of(account)) is not None
-            and not (account[0] == budgets.OWNER and spent.get(account, 0) in ones)
         ]
+        if not any(use.account[0] == budgets.OWNER for use in uses):
+            return uses
+        ones = {amount for (kind, _), amount in spent.items() if kind == budgets.PLAYER}
+        return [use for use in uses if use.account[0] != budgets.OWNER or use.spent not in ones]
 
 
 class DailyBudgets:

@@ -143,7 +143,7 @@ async def read_pieces(response: Any, limit: int) -> AsyncGenerator[bytes]:
     if announced.isdecimal() and int(announced[:20]) > limit:
         raise too_long
     seen = 0
-    async with aclosing(response.aiter_raw()) as pieces:
+    async with aclosing(aiter(response.stream)) as pieces:
         async for piece in pieces:
             seen += len(piece)
             if seen > limit:
