@@ -16,6 +16,7 @@ from evennia_ai.policy.probe.cases import BROKEN, NO_HOST, NO_TLS, REFUSED, TIME
 from evennia_ai.policy.secrecy import hide_in_addresses
 
 LOGGERS = ("httpx", "httpx2")
+CONNECTION_ERRORS = ("TransportError", "ClientError")
 
 
 class CleanAddresses(logging.Filter):
@@ -63,9 +64,14 @@ def connection_trouble(error: BaseException) -> str:
         return REFUSED
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         return NO_TLS
-    if any("Timeout" in type(cause).__name__ for cause in causes):
+    if any(isinstance(cause, TimeoutError) for cause in causes):
         return TIMEOUT
     return BROKEN
+
+
+def is_connection_error(error: Exception) -> bool:
+    """Return True for an error of httpx or aiohttp about a connection."""
+    return any(base.__name__ in CONNECTION_ERRORS for base in type(error).__mro__)
 
 
 def causes_of(error: BaseException | None) -> Iterator[BaseException]:

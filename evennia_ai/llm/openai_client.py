@@ -8,7 +8,6 @@ the transform it takes twice as long as its HTTP client.
 
 from __future__ import annotations
 
-import importlib
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -30,7 +29,7 @@ from evennia_ai.llm.http_client import (
     UnwantedBody,
     causes_of,
     connection_trouble,
-    http_library,
+    is_connection_error,
 )
 from evennia_ai.llm.http_connections import Connections, read_pieces, read_whole
 from evennia_ai.llm.loop_thread import LoopThread
@@ -262,8 +261,7 @@ def explain(
         return ProviderUnavailable(f"{address} sent no complete reply: {error}.")
     if connection_trouble(error) == TIMEOUT:
         return ProviderUnavailable(f"{address} did not answer in time.")
-    library = http_library(importlib.import_module("openai").DefaultAsyncHttpxClient)
-    if isinstance(error, library.TransportError):
+    if is_connection_error(error):
         trouble = TROUBLES.get(connection_trouble(error), "the connection broke")
         return ProviderUnavailable(f"{address} could not be reached: {trouble}.")
     if isinstance(error, TypeError | ValueError):

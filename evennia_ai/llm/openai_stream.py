@@ -194,8 +194,9 @@ async def read_stream(
     listener: OnDelta | None = on_delta
     async with aclosing(with_last_line(pieces)) as lines:
         async for data in lines:
-            for delta in streamed.feed(data):
-                listener = pass_on(delta, listener)
+            for line in data.splitlines(keepends=True):  # those before a broken one count
+                for delta in streamed.feed(line):
+                    listener = pass_on(delta, listener)
             if streamed.done:
                 await drain(lines)
                 break

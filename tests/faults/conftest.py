@@ -27,7 +27,7 @@ from tests.llm import conftest as shared
 
 # The same fixtures as in the client's own tests.
 eventually = shared.eventually
-loop_thread = shared.loop_thread
+loop_thread, transport = shared.loop_thread, shared.transport
 provider = shared.provider
 provider_process = shared.provider_process
 pump = shared.pump

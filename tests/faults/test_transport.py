@@ -23,6 +23,8 @@ from evennia_ai.policy.limits.breaker import BreakerLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from tests.faults.conftest import DEADLINE_S, KEY
 
+pytestmark = pytest.mark.usefixtures("transport")
+
 ONE_TRY = RetryLimits(max_attempts=1)
 PATIENT = BreakerLimits(failures=10**6)
 # Those after which a mixed course goes on by itself; the silent ones have tests of their own.

@@ -1,7 +1,9 @@
 """A stand-in for the reactor's thread, and a stub provider on loopback."""
 
+import importlib
 import time
 from queue import Queue
+from unittest.mock import Mock
 
 import pytest
 
@@ -47,6 +49,15 @@ def loop_thread(pump):
     loop_thread.start()
     yield loop_thread
     loop_thread.stop()
+
+
+@pytest.fixture(params=["aiohttp", "httpx"])
+def transport(request, monkeypatch):
+    """Send over aiohttp, and over httpx as if aiohttp were not installed."""
+    importlib.import_module("aiohttp")
+    if request.param == "httpx":
+        openai, missing = importlib.import_module("openai"), Mock(side_effect=RuntimeError)
+        monkeypatch.setattr(openai, "DefaultAioHttpClient", missing)
 
 
 @pytest.fixture

@@ -28,12 +28,6 @@ def profile(provider):
     return ModelProfile("tavern", "openai", "stub", provider.base_url, "STUB_KEY")
 
 
-def open_connections(client):
-    """The connections that the client keeps for later requests."""
-    idle = [one for kept in client._connections._idle.values() for _, one in kept]
-    return [connection for one in idle for connection in one._transport._pool.connections]
-
-
 def refusing_address():
     """An address nothing listens at."""
     with socket.socket() as probe:

@@ -13,6 +13,7 @@ from tests.llm import openai_scene as scene
 from tests.llm.openai_scene import KEY, REQUEST, refusing_address
 
 client, profile = scene.client, scene.profile
+pytestmark = pytest.mark.usefixtures("transport")
 
 
 @pytest.mark.parametrize("status", [400, 401, 500])
@@ -89,3 +90,6 @@ def test_user_and_password_of_an_address_are_sent(pump, client, provider, profil
     base_url = provider.base_url.replace("http://", "http://me:open-sesame@")
     pump.wait(client.complete(REQUEST, replace(profile, base_url=base_url)))
     assert len(provider.requests()) == 1
+    (route,) = client._connections._routes.values()
+    assert route.headers["Authorization"] == "Basic bWU6b3Blbi1zZXNhbWU="
+    assert "sesame" not in str(route.url)

@@ -168,6 +168,7 @@ class Provider(Resource):
                 "number": number,
                 "path": request.path.decode(),
                 "auth": bool(key),
+                "port": request.getClientAddress().port,  # of the connection
                 "request_id": request.getHeader("x-client-request-id"),
                 "body": body,
             }
