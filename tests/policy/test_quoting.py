@@ -1,10 +1,9 @@
 """An endpoint's error sentence is quoted without the words of the prompt."""
 
-import time
-
 import pytest
 
 from evennia_ai.policy.secrecy import quote_without
+from tests.growth import text_grows_like_a_square
 
 PROMPT = (
     "You are Mira. Ann whispers to you: the key to the cellar is under the third barrel, and "
@@ -49,8 +48,8 @@ def test_what_may_come_from_the_prompt_is_cut(sentence, quoted):
     assert quote_without(sentence, PROMPT) == quoted
 
 
-def test_a_large_prompt_takes_little_time():
-    prompt, sentence = "lorem ipsum dolor " * 20_000, "sit amet consectetur " * 14
-    began = time.perf_counter()
-    quote_without(sentence, prompt)
-    assert time.perf_counter() - began < 1.0
+def test_the_time_for_a_prompt_grows_with_its_length_not_its_square():
+    sentence = "sit amet consectetur " * 14
+    assert not text_grows_like_a_square(
+        lambda prompt: quote_without(sentence, prompt), "lorem ipsum dolor ", 360_000
+    )

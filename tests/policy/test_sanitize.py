@@ -1,7 +1,6 @@
 """Nothing that a model or a player writes may become active anywhere (P8)."""
 
 import re
-import time
 import unicodedata
 
 import pytest
@@ -15,6 +14,7 @@ from evennia_ai.policy.sanitize import (
     spoken_words,
     strip_reasoning,
 )
+from tests.growth import text_grows_like_a_square
 
 HOSTILE = [
     "|lcpy 1+1|ltclick me|le",
@@ -98,18 +98,10 @@ def test_what_nobody_sees_does_not_reach_a_prompt(hidden, seen):
     ["<b", "<b>", ":", "a://", "www.", "\x1b]", "\\", "|", " \u2800", "🏴\U000e0067", "|n|r{{"],
 )
 def test_the_time_for_hostile_characters_grows_with_their_number_not_its_square(piece):
-    few, many = (seconds_to_clean(piece * (chars // len(piece))) for chars in (1_000, 10_000))
-    assert many < 40 * few  # a square would be a hundred times as long
-
-
-def seconds_to_clean(text):
-    """Return the processor time; the fastest of five counts, since other programs slow it down."""
-    took = []
-    for _ in range(5):
-        began = time.process_time()
+    def clean(text):
         clean_output(text, 20_000, functions=True, hosts=["example.org"])
-        took.append(time.process_time() - began)
-    return min(took)
+
+    assert not text_grows_like_a_square(clean, piece, 10_000)
 
 
 def test_heard_words_become_one_line_so_that_no_second_speaker_can_be_forged():

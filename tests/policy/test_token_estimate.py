@@ -66,7 +66,6 @@ import base64
 import json
 import random
 import string
-import time
 from pathlib import Path
 
 import pytest
@@ -75,6 +74,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.llm.tokenizers import count_for, load
 from evennia_ai.policy.tokens import PIECE, estimate_tokens
+from tests.growth import text_grows_like_a_square
 
 ROOT = Path(__file__).resolve().parents[2]
 DIALOGUES = ROOT / "tests" / "dialogues"
@@ -295,14 +295,6 @@ def test_letters_are_not_taken_for_bytes():
     assert estimate_tokens("你好" * 6) > estimate_tokens("hi" * 3)
 
 
-def test_it_takes_about_a_tenth_of_a_microsecond_a_character():
-    text = GAME["dialogues/data"] * 4
-    estimate_tokens(text)
-    best = min(_seconds(text) for _ in range(5))
-    assert best <= 4 * 1e-7 * len(text)  # 4 for a busy machine; measured 0.7
-
-
-def _seconds(text):
-    start = time.process_time()
-    estimate_tokens(text)
-    return time.process_time() - start
+def test_the_time_grows_with_the_length_not_its_square():
+    text = GAME["dialogues/data"]
+    assert not text_grows_like_a_square(estimate_tokens, text, 4 * len(text))

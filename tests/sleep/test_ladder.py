@@ -1,7 +1,6 @@
 """Which model is asked for a summary, in which order, and for how long."""
 
 import re
-import time
 
 import pytest
 
@@ -11,6 +10,7 @@ from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.ladder import in_parts, rungs_of, worst_of
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
+from tests.growth import text_grows_like_a_square
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
 
 SPARE = {"spare": {"client": "openai", "model": "big", "base_url": "http://127.0.0.1:1/v1"}}
@@ -148,14 +148,16 @@ def test_a_line_larger_than_the_window_is_summed_up_in_parts_that_name_its_speak
     assert all(re.search(r"Ann says(?: \(continued\))?: boat", text) for text in holding)
 
 
-@pytest.mark.parametrize("line", ["a-" * 200_000, "-" * 400_000, "好" * 200_000, " \n" * 200_000])
-def test_a_line_of_any_form_is_cut_at_once(line):
-    message = make_message("user", f"Ann says: {line}", tokens=100_000)
-    began = time.perf_counter()
-    parts = in_parts(message, 1_000, "Mira")
-    assert time.perf_counter() - began < 0.25
-    said = "".join(part["content"].removeprefix("Ann says (continued): ") for part in parts)
+@pytest.mark.parametrize("piece", ["a-", "-", "好", " \n"])
+def test_a_line_of_any_form_is_cut_in_a_time_that_grows_with_its_length_not_its_square(piece):
+    def cut(line):
+        message = make_message("user", f"Ann says: {line}", tokens=len(line) // 4)
+        return in_parts(message, 1_000, "Mira")
+
+    line = piece * (400_000 // len(piece))
+    said = "".join(part["content"].removeprefix("Ann says (continued): ") for part in cut(line))
     assert "".join(said.split()) == "".join(f"Ann says: {line}".split())
+    assert not text_grows_like_a_square(cut, piece, 400_000)
 
 
 def test_blank_words_are_one_empty_part():

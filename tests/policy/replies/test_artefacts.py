@@ -1,7 +1,6 @@
 """What is no speech is refused, and what a character might say is not."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from evennia_ai.policy.conversation.persona import Persona, render_persona
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.sanitize import spoken_words
+from tests.growth import text_grows_like_a_square
 from world.prototypes import PEOPLE
 
 HERE = Path(__file__).parent
@@ -239,12 +239,9 @@ UNITS += [
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_hostile_text_takes_no_time(unit):
-    text = (unit * 20_000)[:20_000]
-    find_artefact("Aye.", around())
-    start = time.perf_counter()
-    find_artefact(text, around())
-    assert time.perf_counter() - start < 0.25
+def test_the_time_for_hostile_text_grows_with_its_length_not_its_square(unit):
+    where = around()
+    assert not text_grows_like_a_square(lambda text: find_artefact(text, where), unit)
 
 
 @given(st.text(), st.text(max_size=10))
