@@ -29,17 +29,17 @@ def is_current(folder: Path, extras: str = "") -> bool:
     )
 
 
-def make_environment(folder: Path, interpreter: str, extras: str = "") -> None:
+def make_environment(folder: Path, interpreter: str, extras: str = "", *options: str) -> None:
     """Install the project, editable, into the environment; raises InstallError.
 
-    An unfinished installation is repeated from the start.
+    An unfinished installation is repeated from the start. ``options`` are pip's.
     """
     log = folder / "install.log"
     if not (folder / "installed").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         run([interpreter, "-m", "venv", str(folder)], log)
-    run([str(venv_python(folder)), *PIP, "install", "--editable", f".{extras}"], log)
+    run([str(venv_python(folder)), *PIP, "install", *options, "--editable", f".{extras}"], log)
     (folder / "installed").write_text(fingerprint(extras))
 
 

@@ -28,7 +28,10 @@ from server import environment, interpreters
 
 ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
-EXTRAS = "[all,docs,test]"
+EXTRAS = "[all,docs,end-to-end,test]"
+EXTRAS_OF_OTHERS = "[all,test]"  # of the interpreters that run no server, no browser, no site
+# Python compiles what it imports, which is a third of what is installed.
+UNCOMPILED = "--no-compile"
 # Steps at a time on two cores: a test with a server waits about as long as it works.
 WORKERS = 4
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
@@ -313,9 +316,10 @@ def install(version: str, found: dict[str, str]) -> None:
     """Make the version's environment unless it is up to date; raises InstallError."""
     if version not in found:
         raise environment.InstallError(f"There is no Python {version} on this machine.")
-    if not environment.is_current(VENVS / version, EXTRAS):
+    extras = EXTRAS if version == main_version(found) else EXTRAS_OF_OTHERS
+    if not environment.is_current(VENVS / version, extras):
         say(f"Installing for Python {version} ...")
-        environment.make_environment(VENVS / version, found[version], EXTRAS)
+        environment.make_environment(VENVS / version, found[version], extras, UNCOMPILED)
 
 
 def failed_installation(version: str, error: environment.InstallError) -> Result:
