@@ -31,6 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
     from django.db.utils import ConnectionHandler
     from pytest_django.plugin import blocking_manager_key
 
+    from tests.quick_evennia import make_quick
+
     settings.TEST_ENVIRONMENT = True
     # Evennia queries the database here, before the test database exists; give it an empty one.
     empty = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
@@ -40,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         evennia._init()  # prints that the database has no tables
     connections["default"].close()
     connections["default"] = kept
+    make_quick()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
