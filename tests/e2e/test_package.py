@@ -62,7 +62,7 @@ def bare_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("bare")
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", wheel)
+    run(python, "-m", "pip", "install", "--quiet", "--no-compile", wheel)
     return str(python)
 
 
