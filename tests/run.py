@@ -226,7 +226,7 @@ def steps_of_more(version: str) -> list[Step]:
     return [
         *halves("further end-to-end tests", version, FURTHER, last="p"),
         pytest_step("end-to-end campaigns", version, "e2e and campaign"),
-        *halves("campaigns", version, "campaign and not e2e", last="e"),
+        *halves("campaigns", version, "campaign and not e2e", last="f"),
         Step("documentation as a site", version, SITE),
         postgresql_step(version),
     ]
