@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +31,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from server import running
-from tests.e2e.harness import ADMIN, COMMAND_TIMEOUT_S, PASSWORD, ROOT, GameServer, ServerTrouble
+from tests.e2e.harness import (
+    ADMIN,
+    COMMAND_TIMEOUT_S,
+    PASSWORD,
+    ROOT,
+    TABLES,
+    GameServer,
+    ServerTrouble,
+)
 from tests.e2e.telnet import TelnetPlayer
 
 DOCS = ROOT / "docs"
@@ -77,6 +86,7 @@ class FreshGame(GameServer):
         folder: Where its first command is run.
         env: Environment variables of every command.
         interpreter: The Python that runs it, by its path.
+        template: A directory of `first_start`. Its tables are there before the game's migrations.
     """
 
     def __init__(
@@ -84,6 +94,7 @@ class FreshGame(GameServer):
         folder: Path,
         env: Mapping[str, str] | None = None,
         interpreter: str = sys.executable,
+        template: Path | None = None,
     ) -> None:
         super().__init__(folder / GAME, env=env, interpreter=interpreter)
         self.cwd = folder.resolve()
@@ -92,6 +103,7 @@ class FreshGame(GameServer):
         self._commands = folder.resolve() / "commands.log"
         self._accounts = {ADMIN}
         self._is_set_up = False
+        self._template = template
 
     # --- the guide ----------------------------------------------------------------------------
 
@@ -232,6 +244,8 @@ class FreshGame(GameServer):
         return {k: v for k, v in super().environ().items() if k != "DJANGO_SETTINGS_MODULE"}
 
     def _keep_to_ourselves(self) -> None:
+        if self._template:
+            shutil.copy(self._template / TABLES, self.database)
         web_inner, amp = self._inner_ports
         lines = [
             "LOCKDOWN_MODE = True",

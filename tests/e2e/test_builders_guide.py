@@ -42,9 +42,9 @@ SECRET = "Behind the ivy a tunnel leads"
 
 
 @pytest.fixture(scope="module")
-def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshGame]:
+def game(game_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshGame]:
     """A game as the quick start leaves it."""
-    game = FreshGame(tmp_path_factory.mktemp("builders"))
+    game = FreshGame(tmp_path_factory.mktemp("builders"), template=game_template)
     try:
         game.follow("quick-start.md", "Install")
         yield game

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -49,9 +50,11 @@ def stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyProvider]:
 
 
 @pytest.fixture(scope="module")
-def game(tmp_path_factory: pytest.TempPathFactory, stub: FaultyProvider) -> Iterator[FreshGame]:
+def game(
+    game_template: Path, tmp_path_factory: pytest.TempPathFactory, stub: FaultyProvider
+) -> Iterator[FreshGame]:
     """The game of the quick start, with other classes of characters and rooms."""
-    game = FreshGame(tmp_path_factory.mktemp("other"))
+    game = FreshGame(tmp_path_factory.mktemp("other"), template=game_template)
     game.env.update(OPENAI_BASE_URL=stub.base_url, EVENNIA_AI_MODEL="stub-1")
 
     def write(block: Block) -> None:
