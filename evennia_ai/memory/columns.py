@@ -123,19 +123,21 @@ class Columns:
         allowed[PUBLIC] = True
         for group_audience, group in self._groups.items():
             allowed[group] = everything or visible(group_audience, audience or frozenset())
-        seen: Mask = allowed[self["group"][first:]]
+        seen: Mask = allowed.take(self["group"][first:])
         if upto is not None:
             seen &= self["place"][first:] <= upto
         return seen
 
     def _make_view(self, mask: Mask) -> View:
         rows = np.flatnonzero(mask)
-        alone = self["place"][rows] == ALONE
-        lines, notes = rows[~alone], rows[alone]
-        # Rows that came in order of place are already sorted, which costs little.
-        lines = lines[np.argsort(self["place"][lines], kind="stable")]
-        begins = np.concatenate([self._begins(lines), np.ones(len(notes), dtype=np.bool_)])
-        return self._view_of(lines, notes, np.flatnonzero(begins), mask)
+        places = self["place"].take(rows).view(np.uint32)  # that of a note is the last one
+        if (places[1:] < places[:-1]).any():
+            order = np.argsort(places, kind="stable")
+            rows, places = rows.take(order), places.take(order)
+        lines = int(np.searchsorted(places, np.uint32(ALONE % 2**32)))
+        begins = np.ones(len(rows), dtype=np.bool_)
+        begins[:lines] = self._begins(rows[:lines])
+        return self._view_of(rows, lines, np.flatnonzero(begins), mask)
 
     def _extended(self, view: View | None, seen: Mask) -> View | None:
         """Return a view with new rows, None if they are not all lines after its last one.
@@ -157,18 +159,20 @@ class Columns:
             view.sessions[old:] + len(new),
         ]
         mask = np.concatenate([view.mask, seen])
-        return self._view_of(np.concatenate([lines, new]), notes, np.concatenate(begun), mask)
+        rows = np.concatenate([lines, new, notes])
+        return self._view_of(rows, len(lines) + len(new), np.concatenate(begun), mask)
 
     def _begins(self, lines: Rows) -> Mask:
         """Return a mask of the lines that begin a session; one whose time is unknown does."""
         begins = np.ones(len(lines), dtype=np.bool_)
-        begins[1:] = ~(np.abs(np.diff(self["at"][lines])) <= SESSION_GAP_S)
+        at = self["at"].take(lines)
+        begins[1:] = ~(np.abs(at[1:] - at[:-1]) <= SESSION_GAP_S)
         return begins
 
-    def _view_of(self, lines: Rows, notes: Rows, sessions: Rows, mask: Mask) -> View:
-        rows = np.concatenate([lines, notes])
-        words = int(self["words"][rows].sum(dtype=np.int64)) / (len(rows) or 1)
-        return View(rows, len(lines), sessions, words or 1.0, mask)
+    def _view_of(self, rows: Rows, lines: int, sessions: Rows, mask: Mask) -> View:
+        words = int(self["words"].take(rows).sum(dtype=np.int64)) / (len(rows) or 1)
+        sizes = np.concatenate([sessions[1:], [len(rows)]]) - sessions
+        return View(rows, lines, sessions, sizes, words or 1.0, mask)
 
     def speakers_named(self, words: frozenset[str]) -> set[int]:
         """Return the speakers whose names contain one of these words."""

@@ -280,14 +280,14 @@ class MemoryIndex:
     def _best(self, ranked: Ranked, view: View, k: int) -> list[tuple[str, float]]:
         """Return the best ``k`` results, those that only repeat a better one last."""
         rows = ranked.rows[: SPARE * k]
-        alike = np.triu(self._vectors.alike(rows) > ALIKE, 1)
-        repeating = set(np.flatnonzero(alike.any(axis=0)).tolist())
+        alike = self._vectors.alike(rows) > ALIKE
+        repeating = (alike.sum(axis=0) > 1).tolist()  # each is like itself
         chosen: list[int] = []
         again: list[int] = []
         for place, row in enumerate(rows.tolist()):
             # A memory is a repetition if its source is in the view.
             told = row in self._sources and any(view.mask[self._sources_of(row)])
-            told = told or (place in repeating and bool(alike[chosen, place].any()))
+            told = told or (repeating[place] and bool(alike[chosen, place].any()))
             (again if told else chosen).append(place)
             if len(chosen) == k:
                 break

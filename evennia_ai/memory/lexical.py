@@ -40,12 +40,14 @@ class View(NamedTuple):
     """The rows that an audience may know: lines in order of place, then notes.
 
     ``lines`` is the number of lines, ``sessions`` has the places in ``rows`` at which a session
-    begins, ``words`` is the average number of words, and ``mask`` covers every row.
+    begins, ``sizes`` how many rows each has, ``words`` is the average number of words, and ``mask``
+    covers every row.
     """
 
     rows: Rows
     lines: int
     sessions: Rows
+    sizes: Rows
     words: float
     mask: npt.NDArray[np.bool_]
 
@@ -95,23 +97,24 @@ class Lexicon:
         It is BM25 divided by the sum of the words' rarities, so that long and short queries score
         alike. ``lengths`` is the number of words of every row, in the view or not.
         """
-        asked = [np.fromiter(map(number_of, words), np.uint32, len(words)) for words in queries]
-        wanted = np.unique(np.concatenate(asked))
-        if not len(wanted):
+        asked = [Counter(map(number_of, words)) for words in queries]
+        numbers = sorted(set().union(*asked))
+        if not numbers:
             return [np.zeros(len(view.rows), dtype=np.float32) for _words in asked]
+        wanted = np.array(numbers, dtype=np.uint32)
         found = self._find(wanted)
-        in_view = view.mask[found.rows]
-        places, rows, counts = (column[in_view] for column in found)
+        in_view = np.flatnonzero(view.mask.take(found.rows))
+        places, rows, counts = (column.take(in_view) for column in found)
         holding = np.bincount(places, minlength=len(wanted))
         rarity = np.log1p((len(view.rows) - holding + 0.5) / (holding + 0.5))
-        norms = K1 * (1 - B) + K1 * B / view.words * lengths[rows]
-        gains = rarity[places] * (K1 + 1) * counts / (counts + norms)
+        norms = K1 * (1 - B) + K1 * B / view.words * lengths.take(rows)
+        gains = (rarity * (K1 + 1)).take(places) * counts / (counts + norms)
         scores: list[Floats] = []
         for words in asked:
-            times = np.bincount(np.searchsorted(wanted, words), minlength=len(wanted))
-            total = np.bincount(rows, gains * times[places], minlength=len(view.mask))
+            times = np.array([words[number] for number in numbers])
+            total = np.bincount(rows, gains * times.take(places), minlength=len(view.mask))
             part = np.float32(1 / (float(rarity @ times) or 1.0))
-            scores.append(total[view.rows].astype(np.float32) * part)
+            scores.append(total.take(view.rows).astype(np.float32) * part)
         return scores
 
     def _find(self, wanted: npt.NDArray[np.uint32]) -> Postings:
@@ -120,17 +123,24 @@ class Lexicon:
         Those of one row stand in the order of the words, whatever else is here.
         """
         new = Postings(*(np.frombuffer(column, column.typecode) for column in self._new))
-        nearest = np.searchsorted(wanted[:-1], new.words)
-        here = np.flatnonzero(wanted[nearest] == new.words)
-        here = here[np.argsort(nearest[here], kind="stable")]
-        pieces = [Postings(nearest[here], new.rows[here], new.counts[here])]
+        nearest = wanted[:-1].searchsorted(new.words)
+        here = np.flatnonzero(wanted.take(nearest) == new.words)
+        nearest = nearest.take(here)
+        order = np.argsort(nearest, kind="stable")
+        here = here.take(order)
+        rows, counts = [new.rows.take(here)], [new.counts.take(here)]
+        places, numbers = nearest.take(order).tolist(), [1] * len(here)
         for part in self._parts:
-            first = np.searchsorted(part.words, wanted)
-            number = np.searchsorted(part.words, wanted, "right") - first
-            here = np.arange(number.sum()) + np.repeat(first - number.cumsum() + number, number)
-            places = np.repeat(np.arange(len(wanted)), number)
-            pieces.append(Postings(places, part.rows[here], part.counts[here]))
-        return Postings(*map(np.concatenate, zip(*pieces, strict=True)))
+            firsts = part.words.searchsorted(wanted).tolist()
+            lasts = part.words.searchsorted(wanted, "right").tolist()
+            for place, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
+                if first < last:
+                    rows.append(part.rows[first:last])
+                    counts.append(part.counts[first:last])
+                    places.append(place)
+                    numbers.append(last - first)
+        found = np.repeat(np.array(places, dtype=np.int64), numbers)
+        return Postings(found, np.concatenate(rows), np.concatenate(counts))
 
 
 def _sorted(parts: Sequence[Postings]) -> Postings:

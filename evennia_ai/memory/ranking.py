@@ -21,7 +21,7 @@ from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.time_expressions import DAY_S, Span
 from evennia_ai.policy.retrieval.weights import Wanted, Weights
 
-CANDIDATES = 512  # rows in the second pass
+CANDIDATES = 256  # rows in the second pass
 ALL_UP_TO = 1_024  # with no more rows than this there is no first pass
 AROUND_S = 31 * DAY_S
 BESIDE_S = DAY_S
@@ -57,18 +57,19 @@ class MemoryData(NamedTuple):
 
 
 def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least: int) -> Ranked:
-    """Return the best rows in the view: at least ``least``, best first."""
+    """Return the ``least`` best rows in the view, best first."""
     if asked.wanted.names:
         share = memories.columns.speakers_in(view) ** -SPEAKERS_POWER
         weights = replace(weights, speaker=weights.speaker * share)
     places, score = _candidates(memories, view, asked, weights, max(CANDIDATES, 2 * least))
-    rows = view.rows[places]
+    rows = view.rows.take(places)
     scores = score + _features(memories.columns, rows, asked, weights)
     scores += np.float32(weights.rarity) * memories.rarity.of(rows)
     scores += weights.sources * _source_gains(memories, view, places, score)
     scores += np.abs(scores) * _gates(memories.columns, rows, asked, weights)
-    order = np.lexsort((rows, -scores))
-    return Ranked(rows[order], scores[order])
+    best = _highest(scores, least)
+    best = best.take(np.argsort(-scores.take(best), kind="stable"))
+    return Ranked(rows.take(best), scores.take(best))
 
 
 def _candidates(
@@ -78,31 +79,31 @@ def _candidates(
     vectors, meaning = memories.vectors, np.float32(weights.meaning)
     (by_words,) = memories.lexicon.scores([asked.wanted.words], view, memories.columns["words"])
     by_words *= np.float32(weights.words)
-    mean = vectors.mean(view.rows)
     places = np.arange(len(view.rows))
     if len(places) <= max(most, ALL_UP_TO):
-        score = vectors.full(view.rows, asked.vector, mean) * meaning + by_words
+        score = vectors.full(view.rows, asked.vector) * meaning + by_words
         return places, _add_neighbours(score, view, weights) + _session_gains(score, view, weights)
-    score = vectors.roughly(len(view.mask), asked.vector, mean)[view.rows] * meaning + by_words
+    mean = vectors.mean(view.rows)
+    score = vectors.roughly(len(view.mask), asked.vector, mean).take(view.rows)
+    score = score * meaning + by_words
     session = _session_gains(score, view, weights)
     roughly = _add_neighbours(score, view, weights) + session
-    best = _best(roughly, most, memories, view, asked, weights)
-    beside = np.zeros(len(places), dtype=np.bool_)
+    if asked.wanted.names:
+        speakers = memories.columns.speakers_named(asked.wanted.names)
+        roughly += np.float32(weights.speaker) * memories.columns.said_by(speakers, view.rows)
+    best = _highest(roughly, most)
     reach = len(weights.before)
-    beside[np.clip(best[:, None] + np.arange(-reach, reach + 1), 0, len(places) - 1)] = True
-    full = vectors.full(view.rows[beside], asked.vector, mean)
-    score[beside] = full * meaning + by_words[beside]
-    return best, (_add_neighbours(score, view, weights) + session)[best]
+    beside = np.unique(best[:, None] + np.arange(-reach, reach + 1))
+    beside = beside[(beside >= 0) & (beside < len(places))]
+    full = vectors.full(view.rows.take(beside), asked.vector, mean)
+    score[beside] = full * meaning + by_words.take(beside)
+    return best, (_add_neighbours(score, view, weights) + session).take(best)
 
 
-def _best(
-    score: Floats, most: int, memories: MemoryData, view: View, asked: Asked, weights: Weights
-) -> Rows:
-    """Return the places of the best rows in view order, counting the speaker too."""
-    speakers = memories.columns.speakers_named(asked.wanted.names)
-    if speakers:
-        said = memories.columns.said_by(speakers, view.rows)
-        score = score + np.float32(weights.speaker) * said.astype(np.float32)
+def _highest(score: Floats, most: int) -> Rows:
+    """Return the places of the highest scores in order of place, of equal ones the first."""
+    if len(score) <= most:
+        return np.arange(len(score))
     border = np.partition(score, len(score) - most)[len(score) - most]
     above = np.flatnonzero(score > border)
     level = np.flatnonzero(score == border)[: most - len(above)]
@@ -111,27 +112,26 @@ def _best(
 
 def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
     """Return the score of each memory; a line adds shares of its neighbours' scores."""
-    total = score.copy()
-    alone, lines = score[: view.lines], total[: view.lines]
-    for distance, (before, after) in enumerate(zip(weights.before, weights.after, strict=True), 1):
-        lines[distance:] += np.float32(before) * alone[:-distance]
-        lines[:-distance] += np.float32(after) * alone[distance:]
-    return total
+    if not view.lines:
+        return score
+    shares = np.array([*reversed(weights.after), 1, *weights.before], dtype=np.float32)
+    reach = len(weights.after)
+    with_neighbours = np.convolve(score[: view.lines], shares)[reach : reach + view.lines]
+    return np.concatenate([with_neighbours, score[view.lines :]])
 
 
 def _session_gains(score: Floats, view: View, weights: Weights) -> Floats:
     """Return what each memory in the view gains from the best one of its session."""
     best = np.maximum.reduceat(score, view.sessions) * np.float32(weights.session)
-    gained: Floats = np.repeat(best, np.diff(view.sessions, append=len(score)))
-    return gained
+    return np.repeat(best, view.sizes)
 
 
 def _features(columns: Columns, rows: Rows, asked: Asked, weights: Weights) -> Floats:
     """Return the sum of the other features of each row, such as speaker and time."""
     wanted = asked.wanted
-    features: Floats = np.float32(weights.length) * columns["length"][rows]
-    features += weights.question * columns["question"][rows]
-    features += weights.confided * (columns["group"][rows] != PUBLIC)
+    features: Floats = np.float32(weights.length) * columns["length"].take(rows)
+    features += weights.question * columns["question"].take(rows)
+    features += weights.confided * (columns["group"].take(rows) != PUBLIC)
     if wanted.names:
         features += weights.speaker * columns.said_by(columns.speakers_named(wanted.names), rows)
     if wanted.time:
@@ -160,7 +160,7 @@ def _any_in(
 def _source_gains(memories: MemoryData, view: View, places: Rows, score: Floats) -> Floats:
     """Return what each memory gains from its sources, and from those made from it."""
     gains = np.zeros(len(places), dtype=np.float32)
-    sourced = np.flatnonzero(memories.columns["sourced"][view.rows[places]])
+    sourced = np.flatnonzero(memories.columns["sourced"].take(view.rows.take(places)))
     if not len(sourced):
         return gains
     place_of = {int(row): place for place, row in enumerate(view.rows[places])}
@@ -175,10 +175,11 @@ def _source_gains(memories: MemoryData, view: View, places: Rows, score: Floats)
 
 def _gates(columns: Columns, rows: Rows, asked: Asked, weights: Weights) -> Floats:
     """Return the share by which recency and importance change a score: at most 0.1."""
-    gate: Floats = np.clip(columns["importance"][rows] / TYPICAL_IMPORTANCE - 1, -1, 1)
+    gate: Floats = np.clip(columns["importance"].take(rows) / TYPICAL_IMPORTANCE - 1, -1, 1)
     gate *= np.float32(weights.importance)
     if asked.now is not None and math.isfinite(asked.now):
-        days = np.maximum(asked.now - columns["at"][rows], 0) / DAY_S
-        fresh = 2 * np.exp(-days / RECENCY_DAYS) - 1
-        gate += weights.recency * np.nan_to_num(fresh, nan=0.0)
+        days = np.maximum(asked.now - columns["at"].take(rows), 0) / DAY_S
+        fresh = 2 * np.exp(days / -RECENCY_DAYS) - 1
+        fresh[np.isnan(fresh)] = 0.0  # the time is unknown
+        gate += weights.recency * fresh
     return gate

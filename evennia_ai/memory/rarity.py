@@ -58,16 +58,16 @@ class Rarity:
 
     def of(self, rows: Rows) -> Floats:
         """Return the rarity of each row."""
-        words = self._words[rows]
-        holding = self._holding[self._bucket(words)] + np.float32(0.5)
+        words = self._words.take(rows, axis=0)
+        holding = self._holding.take(self._bucket(words)) + np.float32(0.5)
         # It is log(1 + (total - held + 0.5) / (held + 0.5)); words that share a bucket may be held
         # by more than all.
         rarity = np.maximum(np.float32(np.log(self._total + 1)) - np.log(holding), 0)
-        given = words != NO_WORD
-        rarity *= given
-        number = np.maximum(given.sum(axis=1), 1)
-        found: Floats = rarity.sum(axis=1) / (number * np.float32(np.log(self._total + 2)))
-        return np.clip(found, 0, 1)
+        given = (words != NO_WORD).astype(np.float32)
+        number = np.maximum(np.einsum("ij->i", given), 1)
+        rarities = np.einsum("ij,ij->i", rarity, given)
+        found: Floats = np.minimum(rarities / (number * np.float32(np.log(self._total + 2))), 1)
+        return found
 
     def _count(self, row: int, by: int) -> None:
         """Change the counts of a row's words."""

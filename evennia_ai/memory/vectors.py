@@ -4,13 +4,14 @@ A vector is kept as signed bytes; its length as bytes scales it back to 1. This 
 about 0.001. Products of these bytes with a query of whole numbers are whole numbers below 2**24,
 which a float32 holds exactly, so neither the order of summing nor the other rows change a result.
 
-A search over many memories first compares the first numbers of each vector only.
+A search over many memories first compares the signs of the numbers only, one bit each (Charikar,
+"Similarity Estimation Techniques from Rounding Algorithms", 2002).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -19,21 +20,17 @@ from evennia_ai.policy.retrieval.weights import LONGEST_TEXT
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 Bytes = npt.NDArray[np.int8]
+Signs = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
 MOST = 127.0  # the largest number in a byte
 LENGTH = 4_000.0  # of a query, and the most of a row: their product is below 2**24
-SHORT = 64  # dimensions in the first comparison of many rows
-BLOCK = 4_096  # rows; growing adds a block and copies nothing
+FIRST_ROOM = 64  # rows
+GROWTH = 1.25
 SAMPLE = 256  # vectors at least that a mean is taken of, if there are as many
 PRIOR = 10  # zero vectors in each mean, so that the mean of a few vectors is short
-
-
-class Block(NamedTuple):
-    """The vectors of `BLOCK` rows, and what scales each to length 1: 0 for a row without one."""
-
-    numbers: Bytes
-    scale: Floats
+UNSHARED = 1 << 18  # multiplications in one product
+ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
 
 
 class Vectors:
@@ -41,15 +38,15 @@ class Vectors:
 
     def __init__(self) -> None:
         self.dimensions = 0
-        self._rows = 0  # up to the last that ever had a vector
-        self._blocks: list[Block] = []
-        self._short: list[Floats] = []  # of the blocks that a first comparison has read
+        self._rows = 0
+        self._numbers = np.zeros((0, 0), dtype=np.int8)
+        self._scale = np.zeros(0, dtype=np.float32)  # each vector to length 1; 0 without one
+        self._signs = np.zeros((0, 0), dtype=np.uint64)
 
     @property
     def nbytes(self) -> int:
         """Return the memory that the vectors take."""
-        short = sum(block.nbytes for block in self._short)
-        return short + self._rows * (self.dimensions + 4)  # a block's rest is not in memory yet
+        return self._rows * (self.dimensions + 4 + 8 * len(self._signs))  # the rest is not used yet
 
     def check(self, vector: Bytes | None) -> None:
         """Raise ValueError if a vector does not have as many dimensions as the others."""
@@ -59,58 +56,51 @@ class Vectors:
             )
 
     def put(self, row: int, vector: Bytes | None) -> None:
-        """Set a row's vector, None to remove it; raises as `check` does."""
+        """Set the vector of a new row, None for none; raises as `check` does."""
         self.check(vector)
-        number, place = divmod(row, BLOCK)
-        if vector is None:
-            if number < len(self._blocks):
-                self._blocks[number].scale[place] = 0.0
-            return
-        self.dimensions = len(vector)
-        self._rows = max(self._rows, row + 1)
-        self._make_room(number + 1)
-        self._blocks[number].numbers[place] = vector
-        self._blocks[number].scale[place] = scale_of(vector)
-        if number < len(self._short):
-            self._short[number][place] = vector[:SHORT]
+        self._rows = row + 1
+        if row >= len(self._scale):
+            self._resize(max(FIRST_ROOM, int(row * GROWTH)))
+        if vector is not None:
+            if not self.dimensions:
+                self.dimensions = len(vector)
+                self._resize(len(self._scale))
+            self._numbers[row] = vector
+            self._scale[row] = scale_of(vector)
+            self._signs[:, row] = signs_of(vector)
 
     def alike(self, rows: Rows) -> Floats:
         """Return the rows' cosines with each other; 0 without a vector."""
         found, scale = self._gathered(rows)
         found *= scale[:, None]
-        cosines: Floats = found @ found.T
-        return cosines
+        return product(found, found.T)
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
-        self._rows = min(self._rows, len(rows))
-        blocks, self._blocks, self._short = self._blocks, [], []
-        self._make_room(-(-len(rows) // BLOCK))
-        for new, row in enumerate(rows.tolist()):
-            old, place = divmod(row, BLOCK)
-            if old < len(blocks):
-                self._blocks[new // BLOCK].numbers[new % BLOCK] = blocks[old].numbers[place]
-                self._blocks[new // BLOCK].scale[new % BLOCK] = blocks[old].scale[place]
+        self._numbers, self._scale = self._numbers[rows], self._scale[rows]
+        self._signs = self._signs[:, rows]
+        self._rows = len(rows)
 
     def mean(self, rows: Rows) -> Floats:
         """Return the mean vector of a sample of these rows."""
-        found, scale = self._gathered(rows[:: 1 + len(rows) // (2 * SAMPLE)])
-        found *= scale[:, None]
-        mean: Floats = found.sum(axis=0) / np.float32(len(found) + PRIOR)
-        return mean
+        return mean_of(*self._gathered(rows[:: step_in(len(rows))]))
 
-    def full(self, rows: Rows, query: Floats | None, mean: Floats) -> Floats:
+    def full(self, rows: Rows, query: Floats | None, mean: Floats | None = None) -> Floats:
         """Return the rows' cosines with a query, as seen from the mean of all.
 
-        No row's result depends on the other rows.
+        That is, unless it is given, the mean of these rows. No row's result depends on the other
+        rows beside that.
         """
         if query is None or len(query) != self.dimensions:
             return np.zeros(len(rows), dtype=np.float32)
+        found, scale = self._gathered(rows)
+        if mean is None:
+            step = step_in(len(rows))
+            mean = mean_of(found[::step], scale[::step])
         query = query - mean
         asked, unscaled = whole(query)
         middle, middle_unscaled = whole(mean)
-        found, scale = self._gathered(rows)
-        by_query, by_mean = (found @ np.stack([asked, middle], axis=1)).T
+        by_query, by_mean = product(found, np.stack([asked, middle], axis=1)).T
         products = by_query * scale * unscaled - (mean * query).sum()
         squares = 1 - 2 * by_mean * scale * middle_unscaled + (mean * mean).sum()
         lengths = np.sqrt(squares * (query * query).sum())
@@ -120,44 +110,60 @@ class Vectors:
         return cosines
 
     def roughly(self, size: int, query: Floats | None, mean: Floats) -> Floats:
-        """Return the approximate cosines of the first ``size`` rows with a query."""
-        found = np.zeros(size, dtype=np.float32)
+        """Return for the first ``size`` rows about how near a query they are, from -1 to 1."""
         if query is None or len(query) != self.dimensions:
-            return found
-        query = unit(query - mean)
-        asked, unscaled = whole(query[:SHORT])
-        for block in self._blocks[len(self._short) :]:
-            self._short.append(block.numbers[:, :SHORT].astype(np.float32))
-        for number, short in enumerate(self._short):
-            part = found[number * BLOCK : (number + 1) * BLOCK]
-            np.matmul(short[: len(part)], asked, out=part)
-            part *= self._blocks[number].scale[: len(part)]
-        # The dimensions that were left out are assumed to add in proportion.
-        found *= unscaled * np.float32(len(query) / len(asked))
-        found -= (mean * query).sum()
-        return found
+            return np.zeros(size, dtype=np.float32)
+        different = np.zeros(size, dtype=np.uint16)
+        for mine, asked in zip(self._signs[:, :size], signs_of(query - mean), strict=True):
+            different += ones_in(mine ^ asked)
+        return 1 - different * np.float32(2 / self.dimensions)
 
     def _gathered(self, rows: Rows) -> tuple[Floats, Floats]:
         """Return the numbers of these rows and their scales, zeros for those without a vector."""
-        if len(self._blocks) == 1:
-            return self._blocks[0].numbers[rows].astype(np.float32), self._blocks[0].scale[rows]
-        found = np.zeros((len(rows), self.dimensions), dtype=np.float32)
-        scale = np.zeros(len(rows), dtype=np.float32)
-        order = np.argsort(rows, kind="stable")
-        blocks = np.arange(len(self._blocks) + 1)
-        bounds = np.searchsorted(rows, blocks * BLOCK, sorter=order).tolist()
-        for block, first, last in zip(self._blocks, bounds, bounds[1:], strict=False):
-            if first < last:
-                here = order[first:last]
-                places = rows[here] % BLOCK
-                found[here] = block.numbers[places]
-                scale[here] = block.scale[places]
-        return found, scale
+        numbers = self._numbers.take(rows, axis=0).astype(np.float32)
+        return numbers, self._scale.take(rows)
 
-    def _make_room(self, blocks: int) -> None:
-        while len(self._blocks) < blocks:
-            numbers = np.zeros((BLOCK, self.dimensions), dtype=np.int8)
-            self._blocks.append(Block(numbers, np.zeros(BLOCK, dtype=np.float32)))
+    def _resize(self, room: int) -> None:
+        """Make room for that many rows, none fewer than there are, of `dimensions`."""
+        missing = room - len(self._scale)
+        wider = self.dimensions - self._numbers.shape[1]
+        higher = -(-self.dimensions // 64) - len(self._signs)
+        self._numbers = np.pad(self._numbers, ((0, missing), (0, wider)))
+        self._scale = np.pad(self._scale, (0, missing))
+        self._signs = np.pad(self._signs, ((0, higher), (0, missing)))
+
+
+def signs_of(vector: Bytes | Floats) -> Signs:
+    """Return which numbers of a vector are above 0, a bit each."""
+    bits = np.packbits(vector > 0)
+    return np.pad(bits, (0, -len(bits) % 8)).view(np.uint64)
+
+
+def ones_in(words: Signs) -> npt.NDArray[np.uint8]:
+    """Return the number of ones in each word."""
+    if hasattr(np, "bitwise_count"):  # since NumPy 2.0
+        return np.bitwise_count(words)
+    return ONES[words.view(np.uint8)].reshape(len(words), 8).sum(axis=1, dtype=np.uint8)
+
+
+def product(one: Floats, other: Floats) -> Floats:
+    """Return the product of two matrices, taken in pieces."""
+    # A library shares a large product among threads, and waits for them on a busy machine: 20 ms.
+    rows = max(1, UNSHARED // (other.size or 1))
+    if len(one) <= rows:
+        return one @ other
+    return np.concatenate([one[n : n + rows] @ other for n in range(0, len(one), rows)])
+
+
+def step_in(rows: int) -> int:
+    """Return which of some rows are in a sample: every first, every second and so on."""
+    return 1 + rows // (2 * SAMPLE)
+
+
+def mean_of(numbers: Floats, scale: Floats) -> Floats:
+    """Return the mean of vectors, given as a block has them."""
+    mean: Floats = np.einsum("i,ij->j", scale, numbers) / np.float32(len(numbers) + PRIOR)
+    return mean
 
 
 def pack(vector: Any) -> bytes:
@@ -184,15 +190,15 @@ def scale_of(numbers: Bytes) -> float:
 
 def whole(query: Floats) -> tuple[Floats, np.float32]:
     """Return a query as whole numbers, and what scales their products back."""
-    length = float(np.linalg.norm(query)) or 1.0
+    length = math.sqrt(query @ query) or 1.0
     return np.rint(query * np.float32(LENGTH / length)), np.float32(length / LENGTH)
 
 
 def unit(vector: npt.ArrayLike) -> Floats:
     """Return a vector scaled to length 1, zeros as zeros; ValueError if not finite."""
     numbers = np.asarray(vector, dtype=np.float32).reshape(-1)
-    length = float(np.linalg.norm(numbers))
-    if not np.isfinite(length):
+    length = math.sqrt(numbers @ numbers)
+    if not math.isfinite(length):
         raise ValueError("A vector must consist of finite numbers.")
     return numbers / np.float32(length) if length else numbers
 
