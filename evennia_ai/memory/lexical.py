@@ -73,7 +73,7 @@ class Lexicon:
         counts = Counter(words)
         self._new.words.extend(counts)
         self._new.rows.extend([row] * len(counts))
-        self._new.counts.extend(min(count, MOST) for count in counts.values())
+        self._new.counts.extend([min(count, MOST) for count in counts.values()])
         if len(self._new.words) >= RUN:
             part = _sorted([self._new])
             while self._parts and len(self._parts[-1].words) <= min(2 * len(part.words), PART):

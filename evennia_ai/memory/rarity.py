@@ -43,12 +43,14 @@ class Rarity:
         self._words[row, : len(numbers)] = numbers
         self._words[row, len(numbers) :] = NO_WORD
         self._counted[row] = public
-        self._count(row, public)
+        if public:
+            self._count(numbers, 1)
 
     def drop(self, row: int) -> None:
         """Take the words of a row out of the counts."""
-        counted, self._counted[row] = self._counted[row], False
-        self._count(row, -int(counted))
+        if self._counted[row]:
+            self._counted[row] = False
+            self._count(self._words[row].tolist(), -1)
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
@@ -69,10 +71,12 @@ class Rarity:
         found: Floats = np.minimum(rarities / (number * np.float32(np.log(self._total + 2))), 1)
         return found
 
-    def _count(self, row: int, by: int) -> None:
-        """Change the counts of a row's words."""
-        words = self._words[row]
-        np.add.at(self._holding, self._bucket(words[words != NO_WORD]), by)
+    def _count(self, words: Iterable[int], by: int) -> None:
+        """Change the counts of the words of one row."""
+        last = len(self._holding) - 1
+        for word in words:
+            if word != NO_WORD:
+                self._holding[word & last] += by
         self._total += by
         if buckets_for(self._total) != len(self._holding):
             self._count_all()

@@ -135,8 +135,8 @@ class Vectors:
 
 def signs_of(vector: Bytes | Floats) -> Signs:
     """Return which numbers of a vector are above 0, a bit each."""
-    bits = np.packbits(vector > 0)
-    return np.pad(bits, (0, -len(bits) % 8)).view(np.uint64)
+    bits = np.packbits(vector > 0).tobytes()
+    return np.frombuffer(bits + bytes(-len(bits) % 8), dtype=np.uint64)
 
 
 def ones_in(words: Signs) -> npt.NDArray[np.uint8]:
@@ -183,8 +183,8 @@ def to_bytes(vector: Any) -> Bytes:
 
 def scale_of(numbers: Bytes) -> float:
     """Return what scales a vector to length 1; 0 if all its numbers are 0."""
-    wide = numbers.astype(np.int64)
-    length = math.sqrt(int(wide @ wide))
+    wide = numbers.astype(np.float64)
+    length = math.sqrt(wide @ wide)
     return 1 / length if length else 0.0
 
 
