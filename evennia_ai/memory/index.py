@@ -58,6 +58,7 @@ class MemoryIndex:
         self._lexicon = Lexicon()
         self._vectors = Vectors()
         self._rarity = Rarity()
+        self._last_asked: tuple[str, Floats] | None = None
 
     def __len__(self) -> int:
         """Return the number of memories."""
@@ -102,7 +103,7 @@ class MemoryIndex:
         offered = numbered(text) if isinstance(text, str) else text
         sources = tuple(sources)
         place = ALONE if place is None and sources else place
-        meant = self._embed(text) if vector is None and isinstance(text, str) else vector
+        meant = self._embed("embed", text) if vector is None and isinstance(text, str) else vector
         row = self._row_for(id, None if meant is None else to_bytes(meant), place)
         self._lexicon.add(row, offered.words)
         self._rarity.put(row, offered.words, audience is None)
@@ -222,8 +223,7 @@ class MemoryIndex:
 
     def _asked(self, query: str, view: View, now: float | None, vector: Any) -> Asked:
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
-        meant = self._embed(wanted.text, query=True) if vector is None else unit(vector)
-        return Asked(wanted, meant, now)
+        return Asked(wanted, self._meaning(wanted.text) if vector is None else unit(vector), now)
 
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
@@ -267,10 +267,17 @@ class MemoryIndex:
         places = {row: place for place, row in enumerate(rows.tolist())}
         self._sources = {places[row]: sources for row, sources in self._sources.items()}
 
-    def _embed(self, text: str, query: bool = False) -> Floats | None:
+    def _meaning(self, query: str) -> Floats | None:
+        """Return the embedding of a query; it is often searched in older lines just before."""
+        if self._last_asked is None or self._last_asked[0] != query:
+            meant = self._embed("embed_query", query)
+            self._last_asked = None if meant is None else (query, meant)
+        return None if self._last_asked is None else self._last_asked[1]
+
+    def _embed(self, name: str, text: str) -> Floats | None:
         if not answers_at_once(self._embedder):
             return None
-        embed = getattr(self._embedder, "embed_query" if query else "embed", self._embedder.embed)
+        embed = getattr(self._embedder, name, self._embedder.embed)
         return unit(embed([readable(text)])[0])
 
     def _sources_of(self, row: int) -> list[int]:

@@ -41,7 +41,6 @@ class Rarity:
             self._resize(int(len(self._words) * GROWTH))
         numbers = list(islice(dict.fromkeys(words), MOST_WORDS))
         self._words[row, : len(numbers)] = numbers
-        self._words[row, len(numbers) :] = NO_WORD
         self._counted[row] = public
         if public:
             self._count(numbers, 1)
@@ -61,10 +60,10 @@ class Rarity:
     def of(self, rows: Rows) -> Floats:
         """Return the rarity of each row."""
         words = self._words.take(rows, axis=0)
-        holding = self._holding.take(self._bucket(words)) + np.float32(0.5)
+        rarity = np.log(self._holding.take(self._bucket(words)) + np.float32(0.5))
         # It is log(1 + (total - held + 0.5) / (held + 0.5)); words that share a bucket may be held
         # by more than all.
-        rarity = np.maximum(np.float32(np.log(self._total + 1)) - np.log(holding), 0)
+        rarity = np.maximum(np.float32(np.log(self._total + 1)) - rarity, 0)
         given = (words != NO_WORD).astype(np.float32)
         number = np.maximum(np.einsum("ij->i", given), 1)
         rarities = np.einsum("ij,ij->i", rarity, given)
@@ -84,7 +83,7 @@ class Rarity:
     def _count_all(self) -> None:
         """Count all words anew, in as many buckets as the counted rows need."""
         self._total = int(np.count_nonzero(self._counted))
-        self._holding = np.zeros(buckets_for(self._total), dtype=np.int32)
+        self._holding = np.zeros(buckets_for(self._total), dtype=np.float32)
         words = self._words[self._counted]
         np.add.at(self._holding, self._bucket(words[words != NO_WORD]), 1)
 
