@@ -72,10 +72,11 @@ class Lexicon:
         """Add the words of a new row, as numbers."""
         counts: dict[int, int] = {}  # a Counter takes longer for so few
         for word in words:
-            counts[word] = counts.get(word, 0) + 1
+            count = counts.get(word, 0)
+            counts[word] = count + (count < MOST)
         self._new.words.extend(counts)
         self._new.rows.extend([row] * len(counts))
-        self._new.counts.extend([min(count, MOST) for count in counts.values()])
+        self._new.counts.extend(counts.values())
         if len(self._new.words) >= RUN:
             part = _sorted([self._new])
             while self._parts and len(self._parts[-1].words) <= min(2 * len(part.words), PART):
