@@ -97,8 +97,8 @@ class WordLlamaEmbedder:
         ids = self._tokenizer.encode(to_english(text), add_special_tokens=False).ids
         if not ids:
             return np.zeros(self.dimensions, dtype=np.float32)
-        known = np.minimum(np.array(ids), len(self._table) - 1)
-        mean: Floats = self._table[known].mean(axis=0, dtype=np.float32)
+        known = self._table.take(ids, axis=0, mode="clip")
+        mean: Floats = known.sum(axis=0, dtype=np.float32) / np.float32(len(ids))
         return mean
 
 

@@ -67,8 +67,7 @@ def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least
     scores += np.float32(weights.rarity) * memories.rarity.of(rows)
     scores += weights.sources * _source_gains(memories, view, places, score)
     scores += np.abs(scores) * _gates(memories.columns, rows, asked, weights)
-    best = _highest(scores, least)
-    best = best.take(np.argsort(-scores.take(best), kind="stable"))
+    best = np.argsort(-scores, kind="stable")[:least]
     return Ranked(rows.take(best), scores.take(best))
 
 
@@ -102,8 +101,6 @@ def _candidates(
 
 def _highest(score: Floats, most: int) -> Rows:
     """Return the places of the highest scores in order of place, of equal ones the first."""
-    if len(score) <= most:
-        return np.arange(len(score))
     border = np.partition(score, len(score) - most)[len(score) - most]
     above = np.flatnonzero(score > border)
     level = np.flatnonzero(score == border)[: most - len(above)]
