@@ -58,7 +58,7 @@ class MemoryIndex:
         self._lexicon = Lexicon()
         self._vectors = Vectors()
         self._rarity = Rarity()
-        self._last_asked: tuple[str, Floats] | None = None
+        self._last_asked: tuple[str | None, Floats | None] = None, None
 
     def __len__(self) -> int:
         """Return the number of memories."""
@@ -188,8 +188,6 @@ class MemoryIndex:
         """
         view = self._view(audience, upto)
         rows = {name: row for name in words if (row := self._line(name, view)) is not None}
-        if not rows:
-            return {}
         lines = view.rows[: view.lines]
         asked = [words[name] for name in rows]
         scores = self._lexicon.scores(asked, view, self._columns["words"])
@@ -228,10 +226,8 @@ class MemoryIndex:
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
         asked = self._asked(query, view, now, vector)
-        data = MemoryData(
-            self._columns, self._lexicon, self._vectors, self._rarity, self._sources_of
-        )
-        return rank(data, view, asked, self.weights, least)
+        parts = (self._columns, self._lexicon, self._vectors, self._rarity)
+        return rank(MemoryData(*parts, self._sources_of), view, asked, self.weights, least)
 
     def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""
@@ -269,10 +265,9 @@ class MemoryIndex:
 
     def _meaning(self, query: str) -> Floats | None:
         """Return the embedding of a query; it is often searched in older lines just before."""
-        if self._last_asked is None or self._last_asked[0] != query:
-            meant = self._embed("embed_query", query)
-            self._last_asked = None if meant is None else (query, meant)
-        return None if self._last_asked is None else self._last_asked[1]
+        if self._last_asked[0] != query:
+            self._last_asked = query, self._embed("embed_query", query)
+        return self._last_asked[1]
 
     def _embed(self, name: str, text: str) -> Floats | None:
         if not answers_at_once(self._embedder):

@@ -184,16 +184,11 @@ class OldLineTable:
     def _read(self, question: LineQuery, seqs: Sequence[int]) -> list[OldLine]:
         """Return lines, the best first in ``seqs``, and those around them."""
         parameters = {**seen_by(question), "best": seqs[:WHOLE], "others": seqs[WHOLE:]}
-        around = [
-            ("best", "<", "DESC", BEFORE),
-            ("best", ">", "ASC", AFTER),
-            ("others", "<", "DESC", NEAR),
-            ("others", ">", "ASC", NEAR),
-        ]
-        seen = seen_clause(question)
+        parts = {"table": self._name, "seen": seen_clause(question)}
         beside = "".join(
-            BESIDE.format(table=self._name, seen=seen, ids=ids, side=side, order=order, number=most)
-            for ids, side, order, most in around
+            BESIDE.format(ids=ids, side="<", order="DESC", number=before, **parts)
+            + BESIDE.format(ids=ids, side=">", order="ASC", number=after, **parts)
+            for ids, before, after in (("best", BEFORE, AFTER), ("others", NEAR, NEAR))
         )
         rows = self._run(READ, parameters, beside=beside)
         return [OldLine(*row)._replace(packed=bytes(row[-1])) for row in rows]
