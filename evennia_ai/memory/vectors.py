@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
 MOST = 127.0  # the largest number in a byte
 LENGTH = 4_000.0  # of a query, and the most of a row: their product is below 2**24
+BLOCK = 2_048  # rows; growing adds a block and copies no vector
 FIRST_ROOM = 64  # rows
 GROWTH = 1.25
 SAMPLE = 256  # vectors at least that a mean is taken of, if there are as many
@@ -39,7 +40,7 @@ class Vectors:
     def __init__(self) -> None:
         self.dimensions = 0
         self._rows = 0
-        self._numbers = np.zeros((0, 0), dtype=np.int8)
+        self._blocks: list[Bytes] = []
         self._scale = np.zeros(0, dtype=np.float32)  # each vector to length 1; 0 without one
         self._signs = np.zeros((0, 0), dtype=np.uint64)
 
@@ -65,7 +66,10 @@ class Vectors:
             if not self.dimensions:
                 self.dimensions = len(vector)
                 self._resize(len(self._scale))
-            self._numbers[row] = vector
+            number, place = divmod(row, BLOCK)
+            while len(self._blocks) <= number:
+                self._blocks.append(np.zeros((BLOCK, self.dimensions), dtype=np.int8))
+            self._blocks[number][place] = vector
             self._scale[row] = scale_of(vector)
             self._signs[:, row] = signs_of(vector)
 
@@ -77,8 +81,11 @@ class Vectors:
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
-        self._numbers, self._scale = self._numbers[rows], self._scale[rows]
-        self._signs = self._signs[:, rows]
+        parts = [self._bytes(rows[n : n + BLOCK]) for n in range(0, len(rows), BLOCK)]
+        self._blocks = [np.zeros((BLOCK, self.dimensions), dtype=np.int8) for _part in parts]
+        for block, part in zip(self._blocks, parts, strict=True):
+            block[: len(part)] = part
+        self._scale, self._signs = self._scale[rows], self._signs[:, rows]
         self._rows = len(rows)
 
     def mean(self, rows: Rows) -> Floats:
@@ -120,15 +127,24 @@ class Vectors:
 
     def _gathered(self, rows: Rows) -> tuple[Floats, Floats]:
         """Return the numbers of these rows and their scales, zeros for those without a vector."""
-        numbers = self._numbers.take(rows, axis=0).astype(np.float32)
-        return numbers, self._scale.take(rows)
+        return self._bytes(rows).astype(np.float32), self._scale.take(rows)
+
+    def _bytes(self, rows: Rows) -> Bytes:
+        if len(self._blocks) == 1 and self._rows <= BLOCK:
+            return self._blocks[0].take(rows, axis=0)
+        numbers = np.zeros((len(rows), self.dimensions), dtype=np.int8)
+        order = np.argsort(rows, kind="stable")
+        bounds = np.arange(len(self._blocks) + 1) * BLOCK
+        places = np.searchsorted(rows, bounds, sorter=order).tolist()
+        for block, first, last in zip(self._blocks, places, places[1:], strict=False):
+            here = order[first:last]
+            numbers[here] = block.take(rows.take(here) % BLOCK, axis=0)
+        return numbers
 
     def _resize(self, room: int) -> None:
         """Make room for that many rows, none fewer than there are, of `dimensions`."""
         missing = room - len(self._scale)
-        wider = self.dimensions - self._numbers.shape[1]
         higher = -(-self.dimensions // 64) - len(self._signs)
-        self._numbers = np.pad(self._numbers, ((0, missing), (0, wider)))
         self._scale = np.pad(self._scale, (0, missing))
         self._signs = np.pad(self._signs, ((0, higher), (0, missing)))
 

@@ -49,3 +49,21 @@ def test_a_product_in_pieces_is_the_product(rows, columns):
     other = rng.integers(-9, 9, (256, columns)).astype(np.float32)
     assert rows * other.size > UNSHARED or rows < 700 or columns == 1
     assert np.array_equal(product(one, other), one @ other)
+
+
+def test_vectors_of_thousands_are_renumbered_and_some_rows_have_none():
+    rng = np.random.default_rng(8)
+    given = [vector if n % 5 else None for n, vector in enumerate(rng.normal(size=(5_000, 16)))]
+    index, fresh = MemoryIndex(), MemoryIndex()
+    for number, vector in enumerate(given):
+        index.add(f"m{number}", "soup", vector=vector, place=number)
+    for number, vector in enumerate(given):
+        if number % 3:
+            index.remove(f"m{number}")
+        else:
+            fresh.add(f"m{number}", "soup", vector=vector, place=number)
+    for number in range(1, 5_000, 3):
+        index.add(f"m{number}", "bread", vector=given[number])
+        index.remove(f"m{number}")
+    asked = rng.normal(size=16)
+    assert index.search("?", 50, vector=asked) == fresh.search("?", 50, vector=asked)
