@@ -18,7 +18,7 @@ OPENINGS = "([\"'“‘„«»*_¡¿"
 # An end is known only with the first letter behind it: 'Go!" he said' and "Oui ! » dit-il" go on.
 END = re.compile(
     r"""(?<![.!?…])[.!?…]++(?:["”“’'*_)\]»«]|\s»(?=\s))*+"""
-    rf"(?=\s+(?!»\s)[{re.escape(OPENINGS)}]*+[^{re.escape(OPENINGS)}])"
+    rf"(?=\s++(?!»\s)[{re.escape(OPENINGS)}]*+[^{re.escape(OPENINGS)}])"
     r"|(?<![。！？])[。！？]++[」』”’）】]*+(?=[^」』”’）】。！？])"
 )
 BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))

@@ -103,6 +103,13 @@ def test_sentences_of_many_kinds(text, sentences):
         assert [*found, rest] == sentences
 
 
+@pytest.mark.parametrize("space", ["  ", " \n", "\n\n"])
+def test_more_white_space_does_not_show_the_next_letter(space):
+    first, then = "The mill stands by the river.", "said the miller."
+    whole, cut = SentenceSplitter(), SentenceSplitter()
+    assert whole.feed(first + space + then) == cut.feed(first + space) + cut.feed(then) == []
+
+
 def test_a_finished_sentence_does_not_wait_for_the_next_one():
     splitter = SentenceSplitter()
     assert splitter.feed("The gate is only half done.") == []  # it may be "done.)" or "done..."
