@@ -21,7 +21,8 @@ from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.time_expressions import DAY_S, Span
 from evennia_ai.policy.retrieval.weights import Wanted, Weights
 
-CANDIDATES = 256  # rows in the second pass
+CANDIDATES = 256  # rows in the second pass, more if vectors have few signs to compare
+SIGNS = 256
 ALL_UP_TO = 1_024  # with no more rows than this there is no first pass
 AROUND_S = 31 * DAY_S
 BESIDE_S = DAY_S
@@ -61,7 +62,8 @@ def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least
     if asked.wanted.names:
         share = memories.columns.speakers_in(view) ** -SPEAKERS_POWER
         weights = replace(weights, speaker=weights.speaker * share)
-    places, score = _candidates(memories, view, asked, weights, max(CANDIDATES, 2 * least))
+    most = CANDIDATES * max(1, SIGNS // (memories.vectors.dimensions or SIGNS))
+    places, score = _candidates(memories, view, asked, weights, max(most, 2 * least))
     rows = view.rows.take(places)
     scores = score + _features(memories.columns, rows, asked, weights)
     scores += np.float32(weights.rarity) * memories.rarity.of(rows)
