@@ -157,9 +157,12 @@ def signs_of(vector: Bytes | Floats) -> Signs:
 
 def ones_in(words: Signs) -> npt.NDArray[np.uint8]:
     """Return the number of ones in each word."""
+    found: npt.NDArray[np.uint8]
     if hasattr(np, "bitwise_count"):  # since NumPy 2.0
-        return np.bitwise_count(words)
-    return ONES[words.view(np.uint8)].reshape(len(words), 8).sum(axis=1, dtype=np.uint8)
+        found = np.bitwise_count(words)
+    else:
+        found = ONES[words.view(np.uint8)].reshape(len(words), 8).sum(axis=1, dtype=np.uint8)
+    return found
 
 
 def product(one: Floats, other: Floats) -> Floats:
