@@ -212,7 +212,7 @@ def steps_of_test(version: str) -> list[Step]:
     """List the steps of `make test`, the longest first."""
     return [
         pytest_step("short end-to-end tests", version, "e2e and quick"),
-        *halves("game tests", version, GAME, last="l"),
+        *halves("game tests", version, GAME, last="k"),
         pytest_step("pure tests", version, SMALL),
         Step("types", version, ("-m", "mypy")),
         Step("lint", version, ("-m", "ruff", "check", ".")),
