@@ -6,7 +6,15 @@ import weakref
 import pytest
 from twisted.internet.task import Clock
 
-from evennia_ai.services.garbage import LONGEST_S, NEVER, PYTHONS_OWN, ROUND_S, GarbageTimer
+from evennia_ai.services.garbage import (
+    LONGEST_S,
+    LOOK_S,
+    LOOKS,
+    NEVER,
+    PYTHONS_OWN,
+    ROUND_S,
+    GarbageTimer,
+)
 
 
 class Node:
@@ -49,6 +57,10 @@ def old_garbage():
     return seen
 
 
+def look_on(clock, looks=LOOKS):
+    clock.pump([LOOK_S] * looks)
+
+
 def test_what_lives_at_the_start_is_never_looked_at_again(timer):
     assert gc.get_freeze_count() > 0
     assert gc.get_threshold()[2] == NEVER
@@ -58,6 +70,7 @@ def test_garbage_is_collected_while_nobody_waits(timer, clock):
     seen = old_garbage()
     assert seen() is not None
     clock.advance(ROUND_S)
+    look_on(clock)
     assert seen() is None
 
 
@@ -68,7 +81,26 @@ def test_it_waits_while_somebody_does(timer, clock, waiting):
     assert seen() is not None
     waiting.clear()
     clock.advance(ROUND_S)
+    look_on(clock)
     assert seen() is None
+
+
+def test_a_moment_between_two_answers_is_not_quiet(timer, clock, waiting):
+    seen = old_garbage()
+    clock.advance(ROUND_S)
+    look_on(clock, LOOKS - 1)
+    waiting.append("Ann")
+    look_on(clock)
+    waiting.clear()
+    look_on(clock, 2 * LOOKS)
+    assert seen() is not None
+
+
+def test_nothing_is_planned_after_the_end(timer, clock):
+    old_garbage()
+    clock.advance(ROUND_S)
+    timer.stop()
+    assert not clock.getDelayedCalls()
 
 
 def test_however_busy_the_game_is_memory_does_not_grow_for_ever(timer, clock, waiting):
