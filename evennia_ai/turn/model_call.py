@@ -162,10 +162,11 @@ def hidden_failure(
         return ContextOverflow(f"The request filled the window of '{profile.model}'.")
     local = profile.each[reply.endpoint].is_local
     if reply.usage and is_silently_truncated(reply.usage.prompt_tokens, request.tokens, local):
+        # Without numbers: the same trouble with others would be told again with each call.
         script.tell_owner(
-            f"The model '{profile.model}' was sent about {request.tokens} tokens and counts "
-            f"{reply.usage.prompt_tokens}: its server seems to cut long prompts. Give it more "
-            f"context, or set context_window in the profile '{profile.name}' to what it takes."
+            f"The model '{profile.model}' counts far fewer tokens than it was sent: its server "
+            "seems to cut long prompts. Give it more context, or set context_window in the profile "
+            f"'{profile.name}' to what it takes."
         )
     return None
 

@@ -93,11 +93,14 @@ def test_what_a_call_cost_is_stored_also_when_it_failed():
 
 
 def test_a_local_server_that_cuts_prompts_is_told_of():
-    script = StandInScript(ScriptedLLM([LLMReply("hello", usage=Usage(20, 7))]))
+    replies = [LLMReply(words, usage=Usage(20 + len(words), 7)) for words in ("hello", "And you?")]
+    script = StandInScript(ScriptedLLM(replies))
     script.profile = ModelProfile("home", model="m", base_url="http://localhost:11434/v1")
-    script.hears("hi")
-    answer_events(script)
-    (trouble,) = script.troubles
+    for words in ("hi", "how are you?"):
+        script.hears(words)
+        answer_events(script)
+    (trouble,) = set(script.troubles)  # with the same words, so that the owner reads it once
+    assert len(script.troubles) == 2
     assert "its server seems to cut long prompts" in trouble
     assert "set context_window in the profile 'home'" in trouble
 
