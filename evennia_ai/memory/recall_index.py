@@ -219,12 +219,10 @@ class RecallIndex:
         for seq in seqs:
             if self._old is not None:
                 self._old.note_removed(line_id(seq))
-            if not self._index.remove(line_id(seq)):
-                continue
-            if self._remote is not None:
-                self._remote.note(line_id(seq), False)
             if self._log is not None:
                 self._log.forget(seq)
+            if self._index.remove(line_id(seq)) and self._remote is not None:
+                self._remote.note(line_id(seq), False)
 
     def renew(self, seqs: Sequence[int]) -> None:
         """Read lines again whose words changed, or which are recalled no more or anew."""

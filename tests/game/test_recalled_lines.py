@@ -7,8 +7,10 @@ from twisted.logger import capturedLogs
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.memory import logged_lines
+from evennia_ai.memory.logged_lines import LINE_BYTES
 from evennia_ai.messages import EXCUSE, make_message
 from evennia_ai.models import LineVector, Message
+from evennia_ai.policy.lines import line_id
 from evennia_ai.store import lines as line_store
 from evennia_ai.store.lines import KEPT
 from tests.game import recalled_lines_scene as scene
@@ -182,6 +184,15 @@ def test_a_line_that_is_gone_is_found_no_more(mind):
     Message.objects.filter(id=seqs[0]).delete()  # behind the index's back
     assert mind.found("goose") == ["Ann says: a grey goose"]
     assert len(mind.index) == 1
+
+
+def test_the_words_of_a_forgotten_line_do_not_stay_in_memory(mind):
+    (seq,) = mind.log(heard("a red goose"))
+    assert mind.found("goose")
+    mind.index._index.remove(line_id(seq))  # as old lines, which are there for one search
+    before = mind.index.nbytes
+    mind.index.forget([seq])
+    assert before - mind.index.nbytes == LINE_BYTES
 
 
 def test_lines_that_the_last_search_found_are_not_read_again(mind):
