@@ -18,7 +18,7 @@ NEWEST = 5_000  # messages that come first, if they are to: 2 s, vectors to be m
 
 
 class LoggedLines:
-    """Reads lines in the order of the log, and those that searches of one turn found.
+    """Reads lines in the order of the log, and keeps those that searches found lately.
 
     If the newest lines are to come first, those before them come by `take_older`.
     """

@@ -37,8 +37,7 @@ def of_turn(authors: Iterable[str]) -> Authors:
 
 def of_message(message: Message) -> Authors:
     """Return the authors of a stored message: those stored, else its speaker."""
-    meta = message["metadata"]
-    return known(meta.get("authors") or filter(None, [meta.get("speaker")]))
+    return of_messages([message])
 
 
 def of_messages(messages: Iterable[Message]) -> Authors:
