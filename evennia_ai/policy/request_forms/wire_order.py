@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 from evennia_ai.messages import EMOTE, LOST_RESULT, MARK, NOOP, SPEECH, WireMessage, unmarked
 from evennia_ai.policy.model_text import read_object
@@ -38,20 +38,12 @@ class WireStyle:
     calls: bool = True
 
 
-class Words(NamedTuple):
-    """A text message."""
-
-    role: str
-    text: str
-
-
 @dataclass(frozen=True)
 class Act:
     """A tool call and its result."""
 
     call: dict[str, Any]
     result: str
-    role: ClassVar[str] = TOOL
 
     @property
     def name(self) -> str:
@@ -69,7 +61,12 @@ class Act:
         return str(self.arguments.get("text", "")).strip()
 
 
-Item = Words | Act
+Item = WireMessage | Act  # a message is one of text alone
+
+
+def words(role: str, text: str) -> WireMessage:
+    """Return a text message."""
+    return {"role": role, "content": text}
 
 
 def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> list[WireMessage]:
@@ -84,22 +81,22 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
     """
     rules, items = read_items(messages)
     if not items or not is_words(items[0], USER):
-        items.insert(0, Words(USER, OPENING))
+        items.insert(0, words(USER, OPENING))
     past, current = split_current(items)
     if style.calls:
         ordered = [*past_items(past), *current]
     else:
         ordered = [*without_acts(past), *current_in_text(current)]
     if is_words(ordered[-1], ASSISTANT):
-        ordered.append(Words(USER, CLOSING))
+        ordered.append(words(USER, CLOSING))
     if rules:
-        ordered.insert(0, Words(SYSTEM, rules) if style.system else Words(USER, f"{rules}\n"))
+        ordered.insert(0, words(SYSTEM, rules) if style.system else words(USER, f"{rules}\n"))
     return write_items(ordered)
 
 
 def is_words(item: Item, role: str) -> bool:
     """Return True for a text message of a role."""
-    return isinstance(item, Words) and item.role == role
+    return not isinstance(item, Act) and item["role"] == role
 
 
 def read_items(messages: Iterable[WireMessage]) -> tuple[str, list[Item]]:
@@ -116,8 +113,10 @@ def read_items(messages: Iterable[WireMessage]) -> tuple[str, list[Item]]:
                 items[place] = Act(call, text)
         elif not items and role in RULES_ROLES:
             rules += [text] if text.strip() else []
-        elif text.strip():
-            items.append(Words(role if role == ASSISTANT else USER, text))
+        elif text and not text.isspace():
+            told_by = ASSISTANT if role == ASSISTANT else USER
+            bare = role == told_by and len(message) == 2
+            items.append(message if bare else words(told_by, text))
         if calls := message.get("tool_calls"):
             for call in calls:
                 pending[call["id"]] = len(items), call
@@ -140,9 +139,9 @@ def past_items(items: Sequence[Item]) -> list[Item]:
     ordered: list[Item] = []
     waiting: list[Act] = []  # acts right after a user message
     for item in settled_speech(items):
-        if isinstance(item, Words):
+        if not isinstance(item, Act):
             if waiting:
-                ordered += waiting if item.role == ASSISTANT else event_lines(waiting)
+                ordered += waiting if item["role"] == ASSISTANT else event_lines(waiting)
                 waiting = []
             ordered.append(item)
         elif is_words(ordered[-1], USER):
@@ -152,23 +151,23 @@ def past_items(items: Sequence[Item]) -> list[Item]:
     return [*ordered, *event_lines(waiting)]
 
 
-def without_acts(items: Iterable[Item]) -> list[Words]:
+def without_acts(items: Iterable[Item]) -> list[WireMessage]:
     """Return finished turns as words only: acts are event lines."""
     return [
-        words
+        message
         for item in settled_speech(items)
-        for words in (event_lines([item]) if isinstance(item, Act) else [item])
+        for message in (event_lines([item]) if isinstance(item, Act) else [item])
     ]
 
 
-def current_in_text(acts: Sequence[Act]) -> list[Words]:
+def current_in_text(acts: Sequence[Act]) -> list[WireMessage]:
     """Return the acts of the current turn as words; event lines begin with a heading."""
-    ordered: list[Words] = []
+    ordered: list[WireMessage] = []
     for act in acts:
         ordered += [spoken(act)] if was_spoken(act) else event_lines([act])
-    first = next((at for at, words in enumerate(ordered) if words.role == USER), None)
+    first = next((at for at, message in enumerate(ordered) if message["role"] == USER), None)
     if first is not None:
-        ordered.insert(first, Words(USER, ACTS_SO_FAR))
+        ordered.insert(first, words(USER, ACTS_SO_FAR))
     return ordered
 
 
@@ -186,14 +185,14 @@ def was_spoken(act: Act) -> bool:
     return act.name in SPEECH and bool(act.text) and act.result.startswith(SPOKEN)
 
 
-def spoken(act: Act) -> Words:
+def spoken(act: Act) -> WireMessage:
     """Return the words of a speech tool as the character's own."""
-    return Words(ASSISTANT, act.text)
+    return words(ASSISTANT, act.text)
 
 
-def event_lines(acts: Iterable[Act]) -> list[Words]:
+def event_lines(acts: Iterable[Act]) -> list[WireMessage]:
     """Return acts as user text; silence leaves none."""
-    return [Words(USER, event_line(act)) for act in acts if act.name != NOOP]
+    return [words(USER, event_line(act)) for act in acts if act.name != NOOP]
 
 
 def event_line(act: Act) -> str:
@@ -218,18 +217,21 @@ def used_tool(act: Act) -> str:
 def write_items(items: Iterable[Item]) -> list[WireMessage]:
     """Return items as wire messages, texts of equal roles in a row as one."""
     wire: list[WireMessage] = []
-    texts: list[str] = []  # of equal roles, still to be written
-    last = ""
-    for item in items:
-        if texts and item.role != last:
-            wire.append({"role": last, "content": JOINTS[last].join(texts)})
-            texts = []
-        last = item.role
+    same: list[str] = []  # texts of the role of the last message, which stand in it at the end
+    for item in [*items, None]:  # None: write the last texts
+        if isinstance(item, dict) and wire and item["role"] == wire[-1]["role"]:
+            same = same or [wire[-1]["content"]]
+            same.append(item["content"])
+            continue
+        if same:
+            role = wire[-1]["role"]
+            wire[-1] = words(role, JOINTS[role].join(same))
+            same = []
         if isinstance(item, Act):
             wire += native_call(item)
-        else:
-            texts.append(item.text)
-    return [*wire, {"role": last, "content": JOINTS[last].join(texts)}] if texts else wire
+        elif item:
+            wire.append(item)
+    return wire
 
 
 def native_call(act: Act) -> list[WireMessage]:
