@@ -35,7 +35,6 @@ ORDER = GAME / "bench.order"
 MODES = os.environ.get("BENCH_PROBE", "")
 BEAT_S = 0.005
 GUEST = "Ann"
-AWAKENED = 1_000
 TABLE = re.compile(r'(?:FROM|INTO|UPDATE|JOIN)\s+"?(\w+)"?', re.IGNORECASE)
 OURS = f"{Path(evennia_ai.__file__).parent}{os.sep}"
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
@@ -269,8 +268,8 @@ def remember() -> dict[str, Any]:
 
 
 def awaken() -> dict[str, Any]:
-    """Begin to let many assistants answer a line; "awakened" is written at the end."""
-    return one_by_one(awaken_one, "awakened", AWAKENED)
+    """Begin to let every assistant answer a line; "awakened" is written at the end."""
+    return one_by_one(awaken_one, "awakened")
 
 
 def characters() -> dict[str, Any]:
@@ -280,9 +279,9 @@ def characters() -> dict[str, Any]:
     return {"characters": len(list(ObjectDB.objects.all()))}
 
 
-def one_by_one(work: Callable[[Any], Any], written: str, most: int | None = None) -> dict[str, Any]:
+def one_by_one(work: Callable[[Any], Any], written: str) -> dict[str, Any]:
     """Begin to do some work for one assistant after the other; write a record at its end."""
-    each = iter(assistants()[:most])
+    each = iter(assistants())
     began = cpu_seconds()
     mb: list[float] = []
 

@@ -13,10 +13,10 @@ from tests.bench.figures import Sheet
 from tests.bench.probed import ProbedServer
 from tests.e2e.harness import GameServer
 
-pytestmark = pytest.mark.timeout(7_200)
+pytestmark = pytest.mark.timeout(14_400)
 
 SETTLE_S = 8.0
-AWAKEN_TIMEOUT_S = 3_600.0
+AWAKEN_TIMEOUT_S = 10_000.0
 FEW = 10
 MOST_IDLE_KB, MOST_MB = 20.0, 1_500.0
 
@@ -44,6 +44,7 @@ def test_memory_is_bounded(
     messages: int,
 ) -> None:
     paper = sheet(f"memory of {thousands},000 assistants, {messages:,} messages each")
+    assistants = thousands * worlds.ASSISTANTS
     plain = peopled(empty_template, tmp_path / "plain", thousands, 0)
     with ProbedServer(plain, tmp_path / "one", "") as server:
         time.sleep(SETTLE_S)
@@ -59,11 +60,11 @@ def test_memory_is_bounded(
         (answered,) = server.game.sql(
             "SELECT COUNT(*) FROM evennia_ai_event WHERE state='answered'"
         )
-    assert answered[0] == worlds.ASSISTANTS
+    assert answered[0] == assistants
     paper.add("RSS at the start, without assistants", none_mb, "MB")
     paper.add("RSS at the start, with them", idle_mb, "MB")
     paper.add("  more by", (idle_mb - none_mb) / thousands, "KB each", MOST_IDLE_KB)
-    paper.add(f"most RSS while {worlds.ASSISTANTS:,} answer", talked["most_mb"], "MB", MOST_MB)
+    paper.add(f"most RSS while {assistants:,} answer", talked["most_mb"], "MB", MOST_MB)
     paper.add("  that is more by", talked["most_mb"] - idle_mb, "MB")
     paper.add("of it minds, as estimated", after["minds_mb"], "MB")
     paper.check()
