@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
+import numpy as np
 from django.db import connection, transaction
 
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE
@@ -27,7 +28,7 @@ WHOLE = 8  # of the best ones, all that may belong to them is read
 NEAR = 2  # lines on both sides whose scores count for one
 MOST_WITH_WORD = 1_000  # rows that are read for the rare words of a query
 SEARCHED = {
-    "hnsw.iterative_scan": "strict_order",
+    "ivfflat.iterative_scan": "relaxed_order",  # more lists while few lines may be known
     "jit": "off",
     "statement_timeout": "3000",
     # The planner cannot know that few rows are read; each is found by its number.
@@ -35,11 +36,15 @@ SEARCHED = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
 }
-# How many lines a search by meaning looks at, by the number of lines: it finds .987 of the nearest
-# ten among 100,000 lines, .98 among a million (measured). It must grow faster than the lines do.
-BREADTH, WIDEST, LINES_EACH = 100, 1_000, 500
+# The index of vectors groups lines by likeness, some 500 or more in each list. A search by meaning
+# reads the nearest lists, as many as hold 850 times the fourth root of all lines: then it finds .98
+# of the nearest ten lines among 100,000 and among a million (measured).
+LINES_EACH, READ_EACH, READ_POWER = 500, 850, 1 / 4
+FEWEST_LISTS, MOST_LISTS = 10, 1_000  # to find the lists takes 200 bytes by their square
+WIDEST = 8  # times as many lists at most, for those who may know few lines
+GROWN = 3  # times as many lists as there are: then the index is built anew
 BUILT_WITH = {
-    "maintenance_work_mem": "512MB",
+    "maintenance_work_mem": "640MB",
     "max_parallel_maintenance_workers": "0",  # containers have little memory for them to share
     "lock_timeout": "0",
     "statement_timeout": "0",
@@ -47,17 +52,19 @@ BUILT_WITH = {
 TABLE = """
 CREATE TABLE IF NOT EXISTS {table} (
   message_id bigint PRIMARY KEY REFERENCES evennia_ai_linevector ON DELETE CASCADE,
-  speaker text NOT NULL, audience text[], words int[] NOT NULL, signs int NOT NULL,
-  meaning halfvec({dimensions}) NOT NULL)
+  at float NOT NULL, speaker text NOT NULL, audience text[], words int[] NOT NULL,
+  signs int NOT NULL, meaning halfvec({dimensions}) NOT NULL)
 """
 INDICES = {
-    "words": "USING gin (words)",
-    "near": "USING hnsw (meaning halfvec_cosine_ops) WITH (m = 24, ef_construction = 128)",
+    "words": "gin (words)",
+    "near": "ivfflat (meaning halfvec_cosine_ops) WITH (lists = {lists})",
 }
 VALUES = "(%s::bigint, %s, %s::text[], %s::int[], %s::int, %s::halfvec)"
 STORE = """
-INSERT INTO {table} SELECT row.* FROM (VALUES {values}) AS row (message_id)
-WHERE EXISTS (SELECT FROM evennia_ai_linevector v WHERE v.message_id = row.message_id)
+INSERT INTO {table}
+SELECT id, extract(epoch FROM m.at), row.speaker, row.audience, row.words, row.signs, row.meaning
+FROM (VALUES {values}) AS row (id, speaker, audience, words, signs, meaning)
+JOIN evennia_ai_linevector v ON v.message_id = row.id JOIN evennia_ai_message m USING (id)
 ON CONFLICT DO NOTHING
 """
 FIND = """
@@ -76,11 +83,25 @@ BESIDE = """
     ORDER BY message_id {order} LIMIT {number}) AS beside
 """
 READ = """
-WITH near AS (SELECT unnest(%(best)s::bigint[] || %(others)s::bigint[]) AS id {beside})
-SELECT message_id, extract(epoch FROM m.at)::float, t.speaker, t.audience, words, signs, packed
-FROM near JOIN {table} t ON message_id = near.id JOIN evennia_ai_message m ON m.id = near.id
-JOIN evennia_ai_linevector v USING (message_id) ORDER BY message_id
+WITH near AS (SELECT unnest(%(best)s::bigint[] || %(others)s::bigint[]) AS message_id {beside})
+SELECT message_id, at, speaker, audience, words, signs, halfvec_send(meaning)
+FROM near JOIN {table} USING (message_id) ORDER BY message_id
 """
+SIZE = """
+SELECT reltuples, (
+  SELECT substring(reloptions[1] FROM 'lists=(.*)')::int FROM pg_class JOIN pg_index
+  ON indexrelid = oid WHERE oid = to_regclass(%s) AND indisvalid)
+FROM pg_class WHERE oid = to_regclass(%s)
+"""
+HEAD = 4  # bytes before the numbers of a vector that is sent
+FORMAT = 2  # of the tables; those of another one are made anew
+
+
+class Size(NamedTuple):
+    """About how many rows a table has, 1 or more, and the lists of its index; 0 without one."""
+
+    rows: float
+    lists: int
 
 
 class OldLineTable:
@@ -90,7 +111,8 @@ class OldLineTable:
         self.assistant_id = assistant_id
         self._made_by = made_by
         self._dimensions = dimensions
-        self._name = f"{PREFIX}_{assistant_id}_{crc32(made_by.encode()):08x}"
+        number = crc32(f"{FORMAT} {made_by}".encode())
+        self._name = f"{PREFIX}_{assistant_id}_{number:08x}"
 
     def may_be_long(self, most: int) -> bool:
         """Return False if the log has no more messages than that, by their numbers; at once."""
@@ -135,27 +157,38 @@ class OldLineTable:
             self._run(STORE, [value for row in rows for value in row], values=values)
 
     def build(self) -> None:
-        """Build the indices that do not exist: 97 s for 100,000 lines (measured).
+        """Build the indices that do not exist or are outgrown: 2 minutes for a million lines.
 
         Rows come and go meanwhile, so that nobody who wants to be forgotten waits.
         """
-        how = "" if connection.in_atomic_block else "CONCURRENTLY"  # a transaction forbids it
+        ((rows,),) = self._run("SELECT count(*) FROM {table}")
+        lists = min(MOST_LISTS, max(FEWEST_LISTS, rows // LINES_EACH))
         self._set(BUILT_WITH, local=False)
         try:
-            for index, kind in INDICES.items():
-                if not self._is_built(index):  # there may be one whose building broke off
-                    self._run("DROP INDEX IF EXISTS {table}_{index}", index=index)
-                    create = "CREATE INDEX {how} {table}_{index} ON {table} {kind}"
-                    self._run(create, how=how, index=index, kind=kind)
+            if not self._is_built("words"):
+                self._build("words")
+            if self._size.lists * GROWN <= lists:
+                self._build("near", lists=lists)
             self._run("ANALYZE {table}")
         finally:
             for name in BUILT_WITH:
                 self._run("RESET {name}", name=name)
+            for name in ("_size", "_shares", "_least"):
+                self.__dict__.pop(name, None)
+
+    def _build(self, index: str, **options: int) -> None:
+        """Build an index in place of the one there is."""
+        how = "" if connection.in_atomic_block else "CONCURRENTLY"  # a transaction forbids it
+        parts = {"how": how, "index": index, "kind": INDICES[index].format(**options)}
+        # There may be one whose building broke off.
+        self._run("DROP INDEX {how} IF EXISTS {table}_{index}_new", **parts)
+        self._run("CREATE INDEX {how} {table}_{index}_new ON {table} USING {kind}", **parts)
+        self._run("DROP INDEX {how} IF EXISTS {table}_{index}", **parts)
+        self._run("ALTER INDEX {table}_{index}_new RENAME TO {table}_{index}", **parts)
 
     def _is_built(self, index: str) -> bool:
-        name = f"{self._name}_{index}"
         built = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid"
-        return bool(self._run(built, [name]))
+        return bool(self._run(built, [f"{self._name}_{index}"]))
 
     def find(self, question: LineQuery) -> list[OldLine]:
         """Return the lines nearest to a question, each with those around it."""
@@ -178,8 +211,10 @@ class OldLineTable:
 
     def prepare_search(self) -> None:
         """Change the settings of a search until the end of the transaction."""
-        breadth = min(WIDEST, max(BREADTH, int(self._rows / LINES_EACH) - BREADTH))
-        self._set(SEARCHED | {"hnsw.ef_search": str(breadth)})
+        rows, lists = self._size
+        probes = min(lists, math.ceil(READ_EACH * rows**READ_POWER * lists / rows))
+        numbers = {"ivfflat.probes": probes, "ivfflat.max_probes": min(lists, WIDEST * probes)}
+        self._set(SEARCHED | {name: str(number) for name, number in numbers.items()})
 
     def _read(self, question: LineQuery, seqs: Sequence[int]) -> list[OldLine]:
         """Return lines, the best first in ``seqs``, and those around them."""
@@ -191,7 +226,12 @@ class OldLineTable:
             for ids, before, after in (("best", BEFORE, AFTER), ("others", NEAR, NEAR))
         )
         rows = self._run(READ, parameters, beside=beside)
-        return [OldLine(*row)._replace(packed=bytes(row[-1])) for row in rows]
+        numbers = np.frombuffer(b"".join(row[-1][HEAD:] for row in rows), ">f2").astype(np.int8)
+        vectors = numbers.reshape(len(rows), self._dimensions)
+        return [
+            OldLine._make((*row[:-1], vector.tobytes()))
+            for row, vector in zip(rows, vectors, strict=True)
+        ]
 
     def _rare(self, words: Collection[int]) -> tuple[list[int], str]:
         """Return the rare words of a query, of which a line has one; or two that it has both."""
@@ -199,7 +239,7 @@ class OldLineTable:
         rare: list[int] = []
         expected = 0.0
         for word in ordered:
-            expected += self._share(word) * self._rows
+            expected += self._share(word) * self._size.rows
             if expected > MOST_WITH_WORD:
                 break
             rare.append(word)
@@ -231,9 +271,9 @@ class OldLineTable:
         return min(self._shares.values(), default=0.001) / 2
 
     @cached_property
-    def _rows(self) -> float:
-        rows = self._run("SELECT reltuples FROM pg_class WHERE relname = %s", [self._name])
-        return max(float(rows[0][0]), 0.0)
+    def _size(self) -> Size:
+        ((rows, lists),) = self._run(SIZE, [f"{self._name}_near", self._name])
+        return Size(max(float(rows), 1.0), lists or 0)
 
     def _nth(self, number: int) -> int | None:
         """Return the message before the newest ``number`` ones, None if there are no more."""

@@ -31,7 +31,8 @@ from tests.faults.own_database import IS_POSTGRESQL, on_own_database
 
 pytestmark = pytest.mark.skipif(not IS_POSTGRESQL, reason="only PostgreSQL has the extension")
 
-SIZES = {100_000: 6.0, 1_000_000: 20.0}  # lines: ms that a search may take at p95
+SIZES = (100_000, 1_000_000)  # lines; a shorter log is searched in memory
+SEARCH_MS = 20.0  # at p95
 RECALL_AT_LEAST, STRETCH_MS = 0.98, 10.0
 SEARCHES, BATCH = 200, 1_000
 ASKER = frozenset({"#8"})
@@ -119,7 +120,7 @@ def recall_at_10(table: OldLineTable, vectors: np.ndarray, asked: np.ndarray) ->
 
 @pytest.mark.timeout(7_200)
 @pytest.mark.parametrize(
-    "size", [100_000, pytest.param(1_000_000, marks=pytest.mark.soak)], ids="{:,}".format
+    "size", [SIZES[0], pytest.param(SIZES[1], marks=pytest.mark.soak)], ids="{:,}".format
 )
 def test_older_lines(db: None, sheet: Callable[[str], Sheet], size: int) -> None:
     file = public_talks.find_file()
@@ -152,7 +153,7 @@ def test_older_lines(db: None, sheet: Callable[[str], Sheet], size: int) -> None
         took.append((time.perf_counter() - began) * 1000)
     paper = sheet(f"pgvector: {size:,} lines")
     paper.add("search, median", percentile(took, 50), "ms")
-    paper.add("search, p95", percentile(took, 95), "ms", SIZES[size])
+    paper.add("search, p95", percentile(took, 95), "ms", SEARCH_MS)
     paper.add("  in the database, p95", percentile(database, 95), "ms")
     paper.add(f"  longest stretch of {AT_ONCE} lines", max(slices.stretches), "ms", STRETCH_MS)
     recall = recall_at_10(table, vectors, embedder.embed(asked))

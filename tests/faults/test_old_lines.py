@@ -1,4 +1,4 @@
-"""The indices of a long log's table are built while rows are deleted, and after a broken build.
+"""The indices of a long log's table: built while rows are deleted, after a broken build, and anew.
 
 Run with `python -m tests.postgresql`; on SQLite there are no such tables.
 """
@@ -13,7 +13,7 @@ from django.db import connection
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import LineVector, Message
-from evennia_ai.ports import OldLine
+from evennia_ai.ports import LineQuery, OldLine
 from evennia_ai.store import old_lines
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.old_lines import OldLineTable
@@ -101,3 +101,24 @@ def test_an_index_whose_building_broke_off_is_built_again(table, writer, monkeyp
     with connection.cursor() as cursor:
         cursor.execute("SHOW maintenance_work_mem")
         assert cursor.fetchone()[0] != old_lines.BUILT_WITH["maintenance_work_mem"]
+
+
+def test_an_outgrown_index_is_built_anew_and_searched_as_it_is(table, monkeypatch):
+    table.build()
+    before = table._size.lists
+    monkeypatch.setattr(old_lines, "FEWEST_LISTS", before * old_lines.GROWN - 1)
+    table.build()
+    assert table._size.lists == before
+    monkeypatch.setattr(old_lines, "FEWEST_LISTS", before * old_lines.GROWN)
+    table.build()
+    assert table._size.lists == before * old_lines.GROWN
+    assert table.open(0, 0).searched == LineVector.objects.latest("pk").pk
+    found = table.find(LineQuery([0, 0, 128, 63, 1, 2, 3, 4], [], (1.0, 0.0), frozenset(), None))
+    assert {line.packed for line in found} == {PACKED}
+
+
+def test_a_line_is_found_as_it_was_stored(table):
+    table.build()
+    first = Message.objects.earliest("pk")
+    (line, *_) = table.find(LineQuery([1.0] * 8, [1], (1.0, 1.0), frozenset(), None))
+    assert line == OldLine(first.pk, first.at.timestamp(), "Ann", None, [1], 0, PACKED)
