@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -20,6 +20,7 @@ from django.db import connection, transaction
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE
 from evennia_ai.ports import LineQuery, OldLine, TableState
 from evennia_ai.store.brief_transaction import store_errors
+from evennia_ai.store.old_line_indices import Indices, configure
 
 PREFIX = "evennia_ai_old_lines"
 MOST_DIMENSIONS = 4_000  # of vectors in such an index
@@ -28,7 +29,6 @@ WHOLE = 8  # of the best ones, all that may belong to them is read
 NEAR = 2  # lines on both sides whose scores count for one
 MOST_WITH_WORD = 1_000  # rows that are read for the rare words of a query
 SEARCHED = {
-    "ivfflat.iterative_scan": "relaxed_order",  # more lists while few lines may be known
     "jit": "off",
     "statement_timeout": "3000",
     # The planner cannot know that few rows are read; each is found by its number.
@@ -36,29 +36,12 @@ SEARCHED = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
 }
-# The index of vectors groups lines by likeness, some 500 or more in each list. A search by meaning
-# reads the nearest lists, as many as hold 850 times the fourth root of all lines: then it finds .98
-# of the nearest ten lines among 100,000 and among a million (measured).
-LINES_EACH, READ_EACH, READ_POWER = 500, 850, 1 / 4
-FEWEST_LISTS, MOST_LISTS = 10, 1_000  # to find the lists takes 200 bytes by their square
-WIDEST = 8  # times as many lists at most, for those who may know few lines
-GROWN = 3  # times as many lists as there are: then the index is built anew
-BUILT_WITH = {
-    "maintenance_work_mem": "640MB",
-    "max_parallel_maintenance_workers": "0",  # containers have little memory for them to share
-    "lock_timeout": "0",
-    "statement_timeout": "0",
-}
 TABLE = """
 CREATE TABLE IF NOT EXISTS {table} (
   message_id bigint PRIMARY KEY REFERENCES evennia_ai_linevector ON DELETE CASCADE,
   at float NOT NULL, speaker text NOT NULL, audience text[], words int[] NOT NULL,
   signs int NOT NULL, meaning halfvec({dimensions}) NOT NULL)
 """
-INDICES = {
-    "words": "gin (words)",
-    "near": "ivfflat (meaning halfvec_cosine_ops) WITH (lists = {lists})",
-}
 VALUES = "(%s::bigint, %s, %s::text[], %s::int[], %s::int, %s::halfvec)"
 STORE = """
 INSERT INTO {table}
@@ -87,21 +70,8 @@ WITH near AS (SELECT unnest(%(best)s::bigint[] || %(others)s::bigint[]) AS messa
 SELECT message_id, at, speaker, audience, words, signs, halfvec_send(meaning)
 FROM near JOIN {table} USING (message_id) ORDER BY message_id
 """
-SIZE = """
-SELECT reltuples, (
-  SELECT substring(reloptions[1] FROM 'lists=(.*)')::int FROM pg_class JOIN pg_index
-  ON indexrelid = oid WHERE oid = to_regclass(%s) AND indisvalid)
-FROM pg_class WHERE oid = to_regclass(%s)
-"""
 HEAD = 4  # bytes before the numbers of a vector that is sent
 FORMAT = 2  # of the tables; those of another one are made anew
-
-
-class Size(NamedTuple):
-    """About how many rows a table has, 1 or more, and the lists of its index; 0 without one."""
-
-    rows: float
-    lists: int
 
 
 class OldLineTable:
@@ -113,6 +83,7 @@ class OldLineTable:
         self._dimensions = dimensions
         number = crc32(f"{FORMAT} {made_by}".encode())
         self._name = f"{PREFIX}_{assistant_id}_{number:08x}"
+        self._indices = Indices(self._run, self._name)
 
     def may_be_long(self, most: int) -> bool:
         """Return False if the log has no more messages than that, by their numbers; at once."""
@@ -142,7 +113,7 @@ class OldLineTable:
         return TableState(
             wanted=self._nth(newest) or 0,
             stored=last or 0,
-            searched=(last or 0) if self._is_built("near") else 0,
+            searched=(last or 0) if self._indices.is_built("near") else 0,
             gaps=tuple(seq for (seq,) in gaps),
         )
 
@@ -157,38 +128,10 @@ class OldLineTable:
             self._run(STORE, [value for row in rows for value in row], values=values)
 
     def build(self) -> None:
-        """Build the indices that do not exist or are outgrown: 2 minutes for a million lines.
-
-        Rows come and go meanwhile, so that nobody who wants to be forgotten waits.
-        """
-        ((rows,),) = self._run("SELECT count(*) FROM {table}")
-        lists = min(MOST_LISTS, max(FEWEST_LISTS, rows // LINES_EACH))
-        self._set(BUILT_WITH, local=False)
-        try:
-            if not self._is_built("words"):
-                self._build("words")
-            if self._size.lists * GROWN <= lists:
-                self._build("near", lists=lists)
-            self._run("ANALYZE {table}")
-        finally:
-            for name in BUILT_WITH:
-                self._run("RESET {name}", name=name)
-            for name in ("_size", "_shares", "_least"):
-                self.__dict__.pop(name, None)
-
-    def _build(self, index: str, **options: int) -> None:
-        """Build an index in place of the one there is."""
-        how = "" if connection.in_atomic_block else "CONCURRENTLY"  # a transaction forbids it
-        parts = {"how": how, "index": index, "kind": INDICES[index].format(**options)}
-        # There may be one whose building broke off.
-        self._run("DROP INDEX {how} IF EXISTS {table}_{index}_new", **parts)
-        self._run("CREATE INDEX {how} {table}_{index}_new ON {table} USING {kind}", **parts)
-        self._run("DROP INDEX {how} IF EXISTS {table}_{index}", **parts)
-        self._run("ALTER INDEX {table}_{index}_new RENAME TO {table}_{index}", **parts)
-
-    def _is_built(self, index: str) -> bool:
-        built = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid"
-        return bool(self._run(built, [f"{self._name}_{index}"]))
+        """Build the indices that do not exist or are outgrown."""
+        self._indices.build()
+        for name in ("_shares", "_least"):
+            self.__dict__.pop(name, None)
 
     def find(self, question: LineQuery) -> list[OldLine]:
         """Return the lines nearest to a question, each with those around it."""
@@ -211,10 +154,7 @@ class OldLineTable:
 
     def prepare_search(self) -> None:
         """Change the settings of a search until the end of the transaction."""
-        rows, lists = self._size
-        probes = min(lists, math.ceil(READ_EACH * rows**READ_POWER * lists / rows))
-        numbers = {"ivfflat.probes": probes, "ivfflat.max_probes": min(lists, WIDEST * probes)}
-        self._set(SEARCHED | {name: str(number) for name, number in numbers.items()})
+        configure(self._run, SEARCHED | self._indices.breadth())
 
     def _read(self, question: LineQuery, seqs: Sequence[int]) -> list[OldLine]:
         """Return lines, the best first in ``seqs``, and those around them."""
@@ -239,7 +179,7 @@ class OldLineTable:
         rare: list[int] = []
         expected = 0.0
         for word in ordered:
-            expected += self._share(word) * self._size.rows
+            expected += self._share(word) * self._indices.size.rows
             if expected > MOST_WITH_WORD:
                 break
             rare.append(word)
@@ -270,11 +210,6 @@ class OldLineTable:
         """The share of a word that the statistics do not name."""
         return min(self._shares.values(), default=0.001) / 2
 
-    @cached_property
-    def _size(self) -> Size:
-        ((rows, lists),) = self._run(SIZE, [f"{self._name}_near", self._name])
-        return Size(max(float(rows), 1.0), lists or 0)
-
     def _nth(self, number: int) -> int | None:
         """Return the message before the newest ``number`` ones, None if there are no more."""
         found = self._run(
@@ -283,13 +218,6 @@ class OldLineTable:
             [self.assistant_id, number],
         )
         return int(found[0][0]) if found else None
-
-    def _set(self, settings: Mapping[str, str], local: bool = True) -> None:
-        """Change settings until the end of the transaction or, if not ``local``, until `RESET`."""
-        self._run(
-            "SELECT set_config(name, value, %s) FROM unnest(%s, %s) AS new (name, value)",
-            [local, list(settings), list(settings.values())],
-        )
 
     def _run(self, statement: str, parameters: Any = (), **parts: Any) -> list[Any]:
         """Run a statement; return its rows, empty if it has none."""

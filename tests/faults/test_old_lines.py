@@ -14,7 +14,7 @@ from django.db import connection
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import LineVector, Message
 from evennia_ai.ports import LineQuery, OldLine
-from evennia_ai.store import old_lines
+from evennia_ai.store import old_line_indices, old_lines
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.old_lines import OldLineTable
 from tests.faults import storage_scene as scene
@@ -91,7 +91,7 @@ def test_rows_are_deleted_while_an_index_is_built(table, writer):
 
 
 def test_an_index_whose_building_broke_off_is_built_again(table, writer, monkeypatch):
-    monkeypatch.setitem(old_lines.BUILT_WITH, "lock_timeout", "100")
+    monkeypatch.setitem(old_line_indices.BUILT_WITH, "lock_timeout", "100")
     with pytest.raises(StoreUnavailable, match="lock timeout"):
         table.build()
     assert table.open(0, 0).searched == 0
@@ -100,18 +100,18 @@ def test_an_index_whose_building_broke_off_is_built_again(table, writer, monkeyp
     assert table.open(0, 0).searched == LineVector.objects.latest("pk").pk
     with connection.cursor() as cursor:
         cursor.execute("SHOW maintenance_work_mem")
-        assert cursor.fetchone()[0] != old_lines.BUILT_WITH["maintenance_work_mem"]
+        assert cursor.fetchone()[0] != old_line_indices.BUILT_WITH["maintenance_work_mem"]
 
 
 def test_an_outgrown_index_is_built_anew_and_searched_as_it_is(table, monkeypatch):
     table.build()
-    before = table._size.lists
-    monkeypatch.setattr(old_lines, "FEWEST_LISTS", before * old_lines.GROWN - 1)
+    before = table._indices.size.lists
+    monkeypatch.setattr(old_line_indices, "FEWEST_LISTS", before * old_line_indices.GROWN - 1)
     table.build()
-    assert table._size.lists == before
-    monkeypatch.setattr(old_lines, "FEWEST_LISTS", before * old_lines.GROWN)
+    assert table._indices.size.lists == before
+    monkeypatch.setattr(old_line_indices, "FEWEST_LISTS", before * old_line_indices.GROWN)
     table.build()
-    assert table._size.lists == before * old_lines.GROWN
+    assert table._indices.size.lists == before * old_line_indices.GROWN
     assert table.open(0, 0).searched == LineVector.objects.latest("pk").pk
     found = table.find(LineQuery([0, 0, 128, 63, 1, 2, 3, 4], [], (1.0, 0.0), frozenset(), None))
     assert {line.packed for line in found} == {PACKED}
