@@ -81,7 +81,8 @@ class Vectors:
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
-        parts = [self._bytes(rows[n : n + BLOCK]) for n in range(0, len(rows), BLOCK)]
+        some = rows if self.dimensions else rows[:0]  # blocks need the number of dimensions
+        parts = [self._bytes(some[n : n + BLOCK]) for n in range(0, len(some), BLOCK)]
         self._blocks = [np.zeros((BLOCK, self.dimensions), dtype=np.int8) for _part in parts]
         for block, part in zip(self._blocks, parts, strict=True):
             block[: len(part)] = part

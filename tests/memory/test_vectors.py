@@ -67,3 +67,13 @@ def test_vectors_of_thousands_are_renumbered_and_some_rows_have_none():
         index.remove(f"m{number}")
     asked = rng.normal(size=16)
     assert index.search("?", 50, vector=asked) == fresh.search("?", 50, vector=asked)
+
+
+def test_the_first_vector_may_come_after_rows_were_renumbered():
+    index = MemoryIndex()
+    for number in range(3_000):
+        index.add(f"m{number}", "soup", place=number)
+    for number in range(2_900):
+        index.remove(f"m{number}")
+    index.add("m2950", "soup", vector=[0.0, 1.0], place=2_950)
+    assert found(index, "?", 1, vector=[0.0, 1.0]) == ["m2950"]
