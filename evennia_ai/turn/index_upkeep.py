@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import takewhile
 
 from twisted.internet.defer import inlineCallbacks
+from twisted.logger import Logger
 
-from evennia_ai.errors import StoreUnavailable
+from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import Audience
 from evennia_ai.ports import Script, TurnRecord
 from evennia_ai.scheduling import Steps, pause
+
+log = Logger()
 
 
 @inlineCallbacks
@@ -40,6 +42,13 @@ def last_before(script: Script, turn: TurnRecord) -> int | None:
 @inlineCallbacks
 def remember_turn(script: Script) -> Steps[None]:
     """Take the lines of a turn into the index, so that the next answer need not wait for it."""
-    if script.may_think():
-        with suppress(StoreUnavailable):  # the next turn does it
-            yield script.memories.prepare(script.services, whole=False)
+    if not script.may_think():
+        return
+    try:
+        yield script.memories.prepare(script.services, whole=False)
+    except TurnAborted:
+        raise
+    except StoreUnavailable:
+        pass  # the next turn does it
+    except Exception:  # noqa: BLE001  # whoever waits for the next turn must not wait for more
+        log.failure("{name}: a turn's lines are not in memory", name=script.character_name)

@@ -5,12 +5,14 @@ import re
 
 import pytest
 from twisted.internet.defer import Deferred
+from twisted.logger import capturedLogs
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.store.turns import TableTurns
+from tests.memory.bag_of_words import BagOfWords
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -330,3 +332,21 @@ def test_a_wrong_setting_never_takes_the_game_down(game, tavern, settings, value
     told = [*service.complaints, *mira.assistant.complaints]
     assert told or value is None
     service.stopService()
+
+
+class Broken(BagOfWords):
+    """An embedder that has lost its model."""
+
+    def embed(self, texts):
+        raise RuntimeError("no model")
+
+
+def test_lines_that_cannot_be_taken_into_memory_do_not_keep_others_waiting(game, ann, mira):
+    game.service.memory_indices._embedder = Broken
+    game.model.add(call("say", text="One."))
+    ann.do("say Mira, one")
+    ann.do("whisper Mira = two")
+    with capturedLogs() as logs:
+        game.run(1)
+    assert states() == {"Mira, one": "answered", "two": "excused"}
+    assert not [event for event in logs if "a tick failed" in str(event["log_format"])]
