@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
-from django.db import connection
+from django.db import connection, transaction
 
 # A list has about 500 lines, or more. The lists that a search reads hold 850 times the fourth root
 # of all lines: then it finds .98 of the nearest ten among 100,000 and among a million (measured).
@@ -29,6 +30,7 @@ INDICES = {
     "words": "gin (words)",
     "near": "ivfflat (meaning halfvec_cosine_ops) WITH (lists = {lists})",
 }
+SET_ASIDE = "ALTER INDEX IF EXISTS {table}_{index} RENAME TO {table}_{index}_old"
 SIZE = """
 SELECT reltuples, (
   SELECT substring(reloptions[1] FROM 'lists=(.*)')::int FROM pg_class JOIN pg_index
@@ -68,6 +70,7 @@ class Indices:
     def breadth(self) -> dict[str, str]:
         """Return the settings for how many lists a search reads."""
         rows, lists = self.size
+        lists = max(lists, 1)  # without an index a search reads all rows, whatever is set
         probes = min(lists, math.ceil(READ_EACH * rows**READ_POWER * lists / rows))
         return {
             "ivfflat.iterative_scan": "relaxed_order",  # more lists while few lines may be known
@@ -84,6 +87,7 @@ class Indices:
         lists = min(MOST_LISTS, max(FEWEST_LISTS, rows // LINES_EACH))
         configure(self._run, BUILT_WITH, local=False)
         try:
+            self._drop("new", "old")  # there may be some if a build broke off
             if not self.is_built("words"):
                 self._build("words")
             if self.size.lists * GROWN <= lists:
@@ -96,13 +100,23 @@ class Indices:
 
     def _build(self, index: str, **options: int) -> None:
         """Build an index in place of the one there is."""
-        how = "" if connection.in_atomic_block else "CONCURRENTLY"  # a transaction forbids it
-        parts = {"how": how, "index": index, "kind": INDICES[index].format(**options)}
-        # There may be one whose building broke off.
-        self._run("DROP INDEX {how} IF EXISTS {table}_{index}_new", **parts)
+        parts = {"how": concurrently(), "index": index, "kind": INDICES[index].format(**options)}
         self._run("CREATE INDEX {how} {table}_{index}_new ON {table} USING {kind}", **parts)
-        self._run("DROP INDEX {how} IF EXISTS {table}_{index}", **parts)
-        self._run("ALTER INDEX {table}_{index}_new RENAME TO {table}_{index}", **parts)
+        with transaction.atomic():  # there is one of this name at any time, for searches
+            self._run(SET_ASIDE, **parts)
+            self._run("ALTER INDEX {table}_{index}_new RENAME TO {table}_{index}", **parts)
+        self._drop("old")
+
+    def _drop(self, *kinds: str) -> None:
+        """Drop new or old indices that have not, or no longer, the place of one."""
+        for index, kind in product(INDICES, kinds):
+            parts = {"how": concurrently(), "index": index, "kind": kind}
+            self._run("DROP INDEX {how} IF EXISTS {table}_{index}_{kind}", **parts)
+
+
+def concurrently() -> str:
+    """Return how to make or drop an index while others write, "" in a transaction."""
+    return "" if connection.in_atomic_block else "CONCURRENTLY"
 
 
 def configure(run: Run, settings: Mapping[str, str], local: bool = True) -> None:

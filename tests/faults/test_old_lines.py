@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 
 import pytest
 from django.db import connection
@@ -122,3 +123,60 @@ def test_a_line_is_found_as_it_was_stored(table):
     first = Message.objects.earliest("pk")
     (line, *_) = table.find(LineQuery([1.0] * 8, [1], (1.0, 1.0), frozenset(), None))
     assert line == OldLine(first.pk, first.at.timestamp(), "Ann", None, [1], 0, PACKED)
+
+
+@pytest.mark.parametrize("broken", range(9))
+def test_lines_are_found_wherever_building_an_index_anew_breaks_off(table, monkeypatch, broken):
+    table.build()
+    before = table._indices.size.lists
+    monkeypatch.setattr(old_line_indices, "FEWEST_LISTS", before * old_line_indices.GROWN)
+    done, numbers = table._run, count()
+
+    def run(statement, *args, **parts):
+        if " INDEX " in statement and next(numbers) == broken:
+            raise StoreUnavailable("broken off")
+        return done(statement, *args, **parts)
+
+    table._indices._run = run
+    with pytest.raises(StoreUnavailable, match="broken off"):
+        table.build()
+    table._indices._run = done
+    later = OldLineTable(table.assistant_id, "8:bytes", len(PACKED))
+    last = LineVector.objects.latest("pk").pk
+    asked = LineQuery([1.0] * 8, [], (1.0, 0.0), frozenset(), None)
+    for one in (table, later):
+        assert one.open(0, 0).searched == last
+        assert {line.packed for line in one.find(asked)} == {PACKED}
+    later.build()
+    assert later._indices.size.lists == before * old_line_indices.GROWN
+    assert names_of_indices(table) == ["near", "pkey", "words"]
+
+
+def test_lines_are_found_without_an_index(table):
+    asked = LineQuery([1.0] * 8, [], (1.0, 0.0), frozenset(), None)
+    assert {line.packed for line in table.find(asked)} == {PACKED}
+
+
+def test_an_index_stays_if_another_process_drops_the_new_one(table, monkeypatch):
+    table.build()
+    before = table._indices.size
+    monkeypatch.setattr(old_line_indices, "FEWEST_LISTS", before.lists * old_line_indices.GROWN)
+    done = table._run
+
+    def run(statement, *args, **parts):
+        rows = done(statement, *args, **parts)
+        if statement.startswith("CREATE INDEX"):
+            done("DROP INDEX {table}_near_new")
+        return rows
+
+    table._indices._run = run
+    with pytest.raises(StoreUnavailable, match="does not exist"):
+        table.build()
+    assert names_of_indices(table) == ["near", "pkey", "words"]
+    assert table._indices.size == before
+
+
+def names_of_indices(table):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexname FROM pg_indexes WHERE tablename = %s", [table._name])
+        return sorted(name.removeprefix(f"{table._name}_") for (name,) in cursor.fetchall())
