@@ -34,6 +34,7 @@ class LoggedLines:
         self._older = (0, 0)  # the messages after the first, up to the second, are not taken yet
         self._begun = False
         self._found: dict[int, Record] = {}
+        self._refreshes = lines.refreshes  # when the found lines were read
         self._checked: set[int] = set()  # messages of which is known whether they exist
         self._unstored: dict[int, bytes] = {}  # vectors by message
 
@@ -95,10 +96,14 @@ class LoggedLines:
         """Begin a new turn, and keep the lines that were found last.
 
         Two thirds of what a turn finds, one of the four turns before found, too (dialogues of 400
-        lines, measured). A message never changes (P3). That it still exists is asked again, and an
-        amendment of its words calls `forget`.
+        lines, measured). A message never changes (P3). That it still exists is asked again. An
+        amendment of its words calls `forget`; one by another process is known after the log was
+        read anew.
         """
         self._checked.clear()
+        if self._refreshes != self.lines.refreshes:
+            self._refreshes = self.lines.refreshes
+            self._found.clear()
         for seq in list(self._found)[:-KEPT]:
             del self._found[seq]
 

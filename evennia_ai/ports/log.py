@@ -85,6 +85,8 @@ class Lines(Protocol):
     ``embedder`` names the embedder and the length of its vectors.
     """
 
+    @property
+    def refreshes(self) -> int: ...  # how often all that was read became uncertain
     def after(
         self, seq: int, upto: int | None, limit: int, embedder: str
     ) -> Sequence[tuple[Message, bytes | None]]:

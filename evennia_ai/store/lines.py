@@ -34,6 +34,7 @@ class TableLines:
     def __init__(self, assistant_id: int, amendments: TableAmendments) -> None:
         self.assistant_id = assistant_id
         self.amendments = amendments
+        self.refreshes = 0
         self._newest: int | None = None  # the last message, None if unknown
         # New messages, each after the number of the one before it.
         self._new: deque[tuple[int, Message]] = deque(maxlen=KEPT)
@@ -47,7 +48,8 @@ class TableLines:
             self._newest = message["metadata"]["seq"]
 
     def refresh(self) -> None:
-        """Read again from now on which messages there are."""
+        """Read again from now on which messages there are, and what they say."""
+        self.refreshes += 1
         self._newest = None
         self._new.clear()
 

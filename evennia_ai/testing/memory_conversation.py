@@ -34,6 +34,8 @@ class StoredCompaction:
 class MemoryLines:
     """`ports.Lines` over a list of messages; ``vectors`` are the stored ones, by message."""
 
+    refreshes = 0
+
     def __init__(self, messages: list[Message]) -> None:
         self.messages = messages
         self.vectors: dict[int, tuple[str, bytes]] = {}

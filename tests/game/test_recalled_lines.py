@@ -10,8 +10,10 @@ from evennia_ai.memory import logged_lines
 from evennia_ai.memory.logged_lines import LINE_BYTES
 from evennia_ai.messages import EXCUSE, make_message
 from evennia_ai.models import LineVector, Message
+from evennia_ai.policy.amendments import EDITED
 from evennia_ai.policy.lines import line_id
 from evennia_ai.store import lines as line_store
+from evennia_ai.store.amendments import TableAmendments
 from evennia_ai.store.lines import KEPT
 from tests.game import recalled_lines_scene as scene
 from tests.game.recalled_lines_scene import ANN, BOB, BOTH, heard, said
@@ -227,3 +229,17 @@ def test_the_sizes_of_an_unloaded_view_grow_with_the_log(mind, django_assert_num
     log.view()
     assert (log.sizes.public, log.sizes.private) == (kept.public, kept.private)
     assert log.sizes is not kept
+
+
+def test_a_line_that_another_process_edited_is_not_kept_once_the_log_is_read_anew(mind):
+    _first, second = mind.log(heard("goose one"), heard("goose two"))
+    assert "Ann says: goose two" in mind.found("goose")
+    here, script = mind.script.conversation, mind.script
+    there = TableAmendments(script.id, script.services.now)
+    there.add(EDITED, [second], "#1", "goose three", [ANN])
+    here.forget_view()
+    assert "goose two" not in str(mind.found("goose"))
+    assert "Ann says: goose three" in mind.found("goose")
+    there.undo("#1", seq=second)
+    here.forget_view()
+    assert "goose three" not in str(mind.found("goose"))
