@@ -33,7 +33,7 @@ EXTRAS_OF_OTHERS = "[all,test]"  # of the interpreters that run no server, no br
 # Python compiles what it imports, which is a third of what is installed.
 UNCOMPILED = "--no-compile"
 # Steps at a time on two cores: a test with a server waits about as long as it works.
-WORKERS = 4
+WORKERS = 5
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
