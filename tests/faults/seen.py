@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from django.db import DatabaseError, connection
 
 from evennia_ai.models import Event
 
@@ -32,3 +36,19 @@ def ends():
     """Return the state of each line by its text, for whom it was said to if several heard it."""
     spoken = Event.objects.exclude(kind__in=("arrive", "leave")).values_list("text", "state")
     return dict(sorted(spoken, key=lambda line: line[1] not in ("overheard", "noted")))
+
+
+@contextmanager
+def refusals() -> Generator[list[str]]:
+    """Give the errors of the statements that the database refuses meanwhile."""
+    errors: list[str] = []
+
+    def note(execute, *statement):
+        try:
+            return execute(*statement)
+        except DatabaseError as error:
+            errors.append(str(error))
+            raise
+
+    with connection.execute_wrapper(note):
+        yield errors
