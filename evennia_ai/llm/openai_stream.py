@@ -11,6 +11,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 from twisted.logger import Logger
@@ -194,7 +195,7 @@ async def read_stream(
     listener: OnDelta | None = on_delta
     async with aclosing(with_last_line(pieces)) as lines:
         async for data in lines:
-            for line in data.splitlines(keepends=True):  # those before a broken one count
+            for line in BytesIO(data):  # those before a broken one count; not split at b"\r"
                 for delta in streamed.feed(line):
                     listener = pass_on(delta, listener)
             if streamed.done:

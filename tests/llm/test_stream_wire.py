@@ -1,5 +1,6 @@
 """Streamed replies, from bytes to deltas and one whole body."""
 
+import asyncio
 import json
 from contextlib import suppress
 from itertools import count, pairwise
@@ -8,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.llm.openai_stream import STREAM, BrokenStream, StreamedBody, without_refused
+from evennia_ai.llm.openai_stream import (
+    STREAM,
+    BrokenStream,
+    StreamedBody,
+    read_stream,
+    without_refused,
+)
 from evennia_ai.llm.openai_wire import parse_reply
 from evennia_ai.llm.refusals import Refusal
 from evennia_ai.ports import Delta, LLMReply, ToolCallRequest, Usage
@@ -199,3 +206,22 @@ def test_no_bytes_raise_anything_but_a_broken_stream(pieces):
         for piece in pieces:
             streamed.feed(piece)
         assert isinstance(streamed.end(), bytes)
+
+
+def test_a_piece_without_line_breaks_is_fed_at_once_whatever_else_is_in_it():
+    fed = []
+
+    class Recording(StreamedBody):
+        def feed(self, data):
+            fed.append(data)
+            return super().feed(data)
+
+    async def pieces():
+        yield b"\r" * 1000
+        yield b"a\r\nb\x0b\n"
+
+    async def read_all():
+        return await read_stream(pieces(), Recording(), [].append)
+
+    assert asyncio.run(read_all()) == b"\r" * 1000 + b"a\r\nb\x0b\n\n"
+    assert fed == [b"\r" * 1000, b"a\r\n", b"b\x0b\n", b"\n"]
