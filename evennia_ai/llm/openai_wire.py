@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -30,6 +31,7 @@ Body = Mapping[str, object]
 Headers = Mapping[str, str]
 
 MAX_TOKEN_COUNT = 2**31 - 1
+NO_NUMBERS = (b"NaN", b"Infinity")  # `to_json` writes them, and JSON has none; or they are text
 KEY_FIELD = "prompt_cache_key"
 KEY_OF_CHARS = 300  # of the rules, which are the same for all characters of a game
 
@@ -69,10 +71,11 @@ def request_headers(request: LLMRequest, unique: str) -> Headers:
 
 def write_json(body: Body) -> bytes:
     """Return a request's body; raises ValueError or TypeError for what JSON cannot hold."""
-    try:
-        return to_json(body)  # a fifth of the time of the standard library (measured)
-    except ValueError:
-        return json.dumps(body, ensure_ascii=False).encode()  # its errors say more
+    with suppress(ValueError):  # the standard library's errors say more
+        written = to_json(body)  # a fifth of the time of the standard library (measured)
+        if not any(name in written for name in NO_NUMBERS):
+            return written
+    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 
 def wire_style(request: LLMRequest, profile: ModelProfile) -> WireStyle:

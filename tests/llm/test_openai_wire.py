@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.openai_wire import build_body, parse_reply
+from evennia_ai.llm.openai_wire import build_body, parse_reply, write_json
 from evennia_ai.messages import Timings
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest, Usage
@@ -18,6 +18,12 @@ HELLO = [{"role": "user", "content": "Ann says: hello"}]
 SAY = {"type": "function", "function": {"name": "say", "parameters": {}}}
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+JSON_WITHOUT_NAN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
@@ -295,3 +301,18 @@ def test_no_json_at_all_breaks_the_reader(choices, usage, model, timings):
 def test_no_message_at_all_breaks_the_reader(message):
     reply = read_message(**message)
     assert all(isinstance(call.arguments, str) for call in reply.tool_calls)
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_does_not_have_is_refused(number):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json({"top_p": [number]})
+
+
+@given(JSON_WITHOUT_NAN)
+def test_what_is_written_is_read_as_the_same(value):
+    body = {"NaN": "-Infinity", "value": value}
+    assert json.loads(write_json(body)) == body
