@@ -117,7 +117,9 @@ def find_route(endpoint: Endpoint, path: str, client: Any) -> Route:
     }
     url = sdk.base_url.join(path)
     if url.userinfo:  # aiohttp refuses it beside the header
-        told["Authorization"] = f"Basic {b64encode(unquote_to_bytes(url.userinfo)).decode()}"
+        name, _, password = url.userinfo.partition(b":")
+        login = unquote_to_bytes(name) + b":" + unquote_to_bytes(password)
+        told["Authorization"] = f"Basic {b64encode(login).decode()}"
     return Route(url.copy_with(userinfo=b""), told)
 
 

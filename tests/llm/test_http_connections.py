@@ -2,11 +2,17 @@
 
 import asyncio
 import json
+from base64 import b64decode
 
 import pytest
 
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.llm.http_connections import KEPT_S, Connections, read_whole
+from evennia_ai.llm.http_connections import (
+    KEPT_S,
+    Connections,
+    find_route,
+    read_whole,
+)
 
 pytestmark = pytest.mark.usefixtures("transport")
 ASKED = json.dumps({"messages": [{"role": "user", "content": "Ann says: hello"}]}).encode()
@@ -111,6 +117,24 @@ def test_a_request_that_fails_leaves_its_client_for_the_next(play):
             raise RuntimeError("no ears")
 
     assert len(play(act)) == 1
+
+
+@pytest.mark.parametrize(
+    ("user", "login"),
+    [
+        ("token", b"token:"),
+        ("token:", b"token:"),
+        (":word", b":word"),
+        ("me:a%20%3Ab", b"me:a :b"),
+        ("m%40e:a:b", b"m@e:a:b"),
+    ],
+)
+def test_user_and_password_of_an_address_are_sent_as_a_header(user, login):
+    endpoint = Endpoint(f"http://{user}@host/v1", "")
+    route = find_route(endpoint, "chat/completions", Connections(10.0).make_client())
+    assert str(route.url) == "http://host/v1/chat/completions"
+    kind, _, coded = route.headers["Authorization"].partition(" ")
+    assert (kind, b64decode(coded)) == ("Basic", login)
 
 
 def kept(scene):
