@@ -19,6 +19,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote_to_bytes
+from urllib.request import getproxies
 
 from evennia_ai.llm.endpoints import Endpoint
 from evennia_ai.llm.http_client import UnwantedBody, clean_http_logs, http_library
@@ -124,7 +125,11 @@ def find_route(endpoint: Endpoint, path: str, client: Any) -> Route:
 
 
 def client_maker(sdk: Any, read_timeout_s: float) -> Callable[[], Any]:
-    """Return a function that makes clients, over aiohttp if that is installed."""
+    """Return a function that makes clients, over aiohttp if that is installed.
+
+    aiohttp knows no SOCKS proxy and would speak HTTP to it. So httpx is used if the environment has
+    one, unless httpx misses its package for that.
+    """
     httpx = http_library(sdk.DefaultAsyncHttpxClient)
     timeout = httpx.Timeout(CONNECT_TIMEOUT_S, read=read_timeout_s, write=read_timeout_s)
     trusted = httpx.create_ssl_context()  # slow to make, so the clients share it
@@ -138,11 +143,14 @@ def client_maker(sdk: Any, read_timeout_s: float) -> Callable[[], Any]:
             verify=trusted,
         )
 
+    first, second = sdk.DefaultAioHttpClient, sdk.DefaultAsyncHttpxClient
+    if any(proxy.lower().startswith("socks") for proxy in getproxies().values()):
+        first, second = second, first
     try:
-        make(sdk.DefaultAioHttpClient)
-    except RuntimeError:  # the SDK misses a package
-        return partial(make, sdk.DefaultAsyncHttpxClient)
-    return partial(make, sdk.DefaultAioHttpClient)
+        make(first)
+    except (RuntimeError, ImportError):  # the SDK, or httpx, misses a package
+        return partial(make, second)
+    return partial(make, first)
 
 
 async def read_pieces(response: Any, limit: int) -> AsyncGenerator[bytes]:
