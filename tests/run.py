@@ -225,7 +225,7 @@ def steps_of_more(version: str) -> list[Step]:
     """List the further steps on the interpreter of `make test`, the longest first."""
     return [
         *halves("further end-to-end tests", version, FURTHER, last="p"),
-        pytest_step("end-to-end campaigns", version, "e2e and campaign"),
+        *halves("end-to-end campaigns", version, "e2e and campaign", last="k"),
         *halves("campaigns", version, "campaign and not e2e", last="f"),
         Step("documentation as a site", version, SITE),
         postgresql_step(version),
