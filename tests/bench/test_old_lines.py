@@ -22,6 +22,7 @@ from evennia_ai.memory.old_lines import AT_ONCE, NEWEST, OldLines, as_row
 from evennia_ai.memory.vectors import pack, to_bytes, unit
 from evennia_ai.ports import LineQuery
 from evennia_ai.store.old_lines import OldLineTable, seen_by, seen_clause
+from evennia_ai.testing.memory_conversation import MemoryLines
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet, percentile
 from tests.bench.test_million_rows import add_assistants
@@ -144,7 +145,7 @@ def test_older_lines(db: None, sheet: Callable[[str], Sheet], size: int) -> None
         slices.began = time.perf_counter()
         return done
 
-    old = OldLines(table, None, "Mira", embedder, run, run)  # type: ignore[arg-type]
+    old = OldLines(table, MemoryLines([]), "Mira", embedder, run, run)
     took = []
     for text in asked:
         began = slices.began = time.perf_counter()
