@@ -19,7 +19,7 @@ from django.db import connection, transaction
 LINES_EACH, READ_EACH = 100, 33
 FEWEST_LISTS, MOST_LISTS = 10, 1_000  # to find the lists takes 200 bytes by their square
 WIDEST = 8  # times as many lists at most, for those who may know few lines
-GROWN = 3  # times as many lists as there are: then the index is built anew
+GROWN = 3  # times as many lines as when the index was built: then it is built anew
 BUILT_WITH = {
     "maintenance_work_mem": "640MB",
     "max_parallel_maintenance_workers": "0",  # containers have little memory for them to share
@@ -30,12 +30,15 @@ INDICES = {
     "words": "gin (words)",
     "near": "ivfflat (meaning halfvec_cosine_ops) WITH (lists = {lists})",
 }
+CREATE = "CREATE INDEX {how} {table}_{index}_new ON {table} USING {kind}"
 SET_ASIDE = "ALTER INDEX IF EXISTS {table}_{index} RENAME TO {table}_{index}_old"
+BUILT_FOR = "COMMENT ON INDEX {table}_near_new IS '{rows}'"
 SIZE = """
-SELECT reltuples, (
-  SELECT substring(reloptions[1] FROM 'lists=(.*)')::int FROM pg_class JOIN pg_index
-  ON indexrelid = oid WHERE oid = to_regclass(%s) AND indisvalid)
-FROM pg_class WHERE oid = to_regclass(%s)
+SELECT reltuples, near.lists, near.built_for FROM pg_class LEFT JOIN (
+  SELECT substring(reloptions[1] FROM 'lists=(.*)')::int AS lists,
+    obj_description(oid, 'pg_class')::int AS built_for
+  FROM pg_class JOIN pg_index ON indexrelid = oid WHERE oid = to_regclass(%s) AND indisvalid
+) AS near ON true WHERE oid = to_regclass(%s)
 """
 
 # Runs a statement for the log's table with these parameters and parts; returns its rows.
@@ -43,10 +46,14 @@ Run = Callable[..., list[Any]]
 
 
 class Size(NamedTuple):
-    """About how many rows a table has, 1 or more, and the lists of its index; 0 without one."""
+    """About how many rows a table has, 1 or more; its lists, and for how many rows they were made.
+
+    Without an index the last two are 0.
+    """
 
     rows: float
     lists: int
+    built_for: int
 
 
 class Indices:
@@ -59,8 +66,8 @@ class Indices:
     @cached_property
     def size(self) -> Size:
         """The size of the table and of its index, as they were at the last `build`."""
-        ((rows, lists),) = self._run(SIZE, [f"{self._table}_near", self._table])
-        return Size(max(float(rows), 1.0), lists or 0)
+        ((rows, lists, built_for),) = self._run(SIZE, [f"{self._table}_near", self._table])
+        return Size(max(float(rows), 1.0), lists or 0, built_for or 0)
 
     def is_built(self, index: str) -> bool:
         """Return True if an index is there and complete."""
@@ -69,7 +76,7 @@ class Indices:
 
     def breadth(self) -> dict[str, str]:
         """Return the settings for how many lists a search reads."""
-        rows, lists = self.size
+        rows, lists, _built_for = self.size
         lists = max(lists, 1)  # without an index a search reads all rows, whatever is set
         probes = min(lists, math.ceil(READ_EACH * lists / math.sqrt(rows)))
         return {
@@ -90,18 +97,20 @@ class Indices:
             self._drop("new", "old")  # there may be some if a build broke off
             if not self.is_built("words"):
                 self._build("words")
-            if self.size.lists * GROWN <= lists:
-                self._build("near", lists=lists)
+            if self.size.built_for * GROWN <= rows:
+                self._build("near", BUILT_FOR, rows=rows, lists=lists)
             self._run("ANALYZE {table}")
         finally:
             for name in BUILT_WITH:
                 self._run("RESET {name}", name=name)
             self.__dict__.pop("size", None)
 
-    def _build(self, index: str, **options: int) -> None:
-        """Build an index in place of the one there is."""
-        parts = {"how": concurrently(), "index": index, "kind": INDICES[index].format(**options)}
-        self._run("CREATE INDEX {how} {table}_{index}_new ON {table} USING {kind}", **parts)
+    def _build(self, index: str, *after: str, **options: int) -> None:
+        """Build an index in place of the one there is; run the statements ``after`` before that."""
+        kind = INDICES[index].format(**options)
+        parts = {"how": concurrently(), "index": index, "kind": kind, **options}
+        for statement in (CREATE, *after):
+            self._run(statement, **parts)
         with transaction.atomic():  # there is one of this name at any time, for searches
             self._run(SET_ASIDE, **parts)
             self._run("ALTER INDEX {table}_{index}_new RENAME TO {table}_{index}", **parts)

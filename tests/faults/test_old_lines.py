@@ -77,6 +77,12 @@ def count_waiting():
         return cursor.fetchone()[0]
 
 
+def outgrow(lists, monkeypatch):
+    """Let the next build make another list, as for more lines."""
+    monkeypatch.setattr(old_line_indices, "FEWEST_LISTS", lists + 1)
+    monkeypatch.setattr(old_line_indices, "GROWN", 1)
+
+
 def test_rows_are_deleted_while_an_index_is_built(table, writer):
     first = LineVector.objects.earliest("pk")
     with ThreadPoolExecutor(1) as pool:
@@ -106,13 +112,13 @@ def test_an_index_whose_building_broke_off_is_built_again(table, writer, monkeyp
 
 def test_an_outgrown_index_is_built_anew_and_searched_as_it_is(table, monkeypatch):
     table.build()
-    before = table._indices.size.lists
-    monkeypatch.setattr(old_line_indices, "FEWEST_LISTS", before * old_line_indices.GROWN - 1)
+    before = table._indices.size
+    assert before.built_for == LineVector.objects.count()
     table.build()
-    assert table._indices.size.lists == before
-    monkeypatch.setattr(old_line_indices, "FEWEST_LISTS", before * old_line_indices.GROWN)
+    assert table._indices.size == before
+    outgrow(before.lists, monkeypatch)
     table.build()
-    assert table._indices.size.lists == before * old_line_indices.GROWN
+    assert table._indices.size.lists == before.lists + 1
     assert table.open(0, 0).searched == LineVector.objects.latest("pk").pk
     found = table.find(LineQuery([0, 0, 128, 63, 1, 2, 3, 4], [], (1.0, 0.0), frozenset(), None))
     assert {line.packed for line in found} == {PACKED}
@@ -125,11 +131,11 @@ def test_a_line_is_found_as_it_was_stored(table):
     assert line == OldLine(first.pk, first.at.timestamp(), "Ann", None, [1], 0, PACKED)
 
 
-@pytest.mark.parametrize("broken", range(9))
+@pytest.mark.parametrize("broken", range(10))
 def test_lines_are_found_wherever_building_an_index_anew_breaks_off(table, monkeypatch, broken):
     table.build()
     before = table._indices.size.lists
-    monkeypatch.setattr(old_line_indices, "FEWEST_LISTS", before * old_line_indices.GROWN)
+    outgrow(before, monkeypatch)
     done, numbers = table._run, count()
 
     def run(statement, *args, **parts):
@@ -148,7 +154,7 @@ def test_lines_are_found_wherever_building_an_index_anew_breaks_off(table, monke
         assert one.open(0, 0).searched == last
         assert {line.packed for line in one.find(asked)} == {PACKED}
     later.build()
-    assert later._indices.size.lists == before * old_line_indices.GROWN
+    assert later._indices.size.lists == before + 1
     assert names_of_indices(table) == ["near", "pkey", "words"]
 
 
@@ -160,7 +166,7 @@ def test_lines_are_found_without_an_index(table):
 def test_an_index_stays_if_another_process_drops_the_new_one(table, monkeypatch):
     table.build()
     before = table._indices.size
-    monkeypatch.setattr(old_line_indices, "FEWEST_LISTS", before.lists * old_line_indices.GROWN)
+    outgrow(before.lists, monkeypatch)
     done = table._run
 
     def run(statement, *args, **parts):
