@@ -82,6 +82,7 @@ class MemoryIndex:
         *,
         vector: Any = None,
         place: int | None = None,
+        counted: bool = True,
     ) -> None:
         """Add a memory; it replaces one with the same id.
 
@@ -99,6 +100,7 @@ class MemoryIndex:
             place: its place in the talk, 0 or more; its neighbours have the nearest places. None is
                 the place after the last one, or that of the memory it replaces. `ALONE`, and None
                 for a memory with sources, is a memory without neighbours.
+            counted: False if it does not tell how rare words are, since one query brought it.
         """
         offered = numbered(text) if isinstance(text, str) else text
         sources = tuple(sources)
@@ -106,7 +108,7 @@ class MemoryIndex:
         meant = self._embed("embed", text) if vector is None and isinstance(text, str) else vector
         row = self._row_for(id, None if meant is None else to_bytes(meant), place)
         self._lexicon.add(row, offered.words)
-        self._rarity.put(row, offered.words, audience is None)
+        self._rarity.put(row, offered.words, counted and audience is None)
         self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
         self._columns.put_weight(row, at, importance, bool(sources))
         if sources:
@@ -276,8 +278,8 @@ class MemoryIndex:
         return unit(embed([readable(text)])[0])
 
     def _sources_of(self, row: int) -> list[int]:
-        found = (self._row_of.get(source) for source in self._sources.get(row, ()))
-        return [source for source in found if source is not None]
+        sources = self._sources.get(row, ())
+        return [self._row_of[source] for source in sources if source in self._row_of]
 
     def _best(self, ranked: Ranked, view: View, k: int) -> list[tuple[str, float]]:
         """Return the best ``k`` results, those that only repeat a better one last."""

@@ -141,9 +141,16 @@ class OldLines:
         for number, (name, line) in enumerate(lines.items(), 1):
             if name not in index:
                 self._brought.add(name)
-                who, at, audience = line.speaker or None, line.at, line.audience
-                text, packed = offered(line), line.packed
-                index.add(name, text, who, at, audience=audience, vector=packed, place=line.seq)
+                index.add(
+                    name,
+                    offered(line),
+                    line.speaker or None,
+                    line.at,
+                    audience=line.audience,
+                    vector=line.packed,
+                    place=line.seq,
+                    counted=False,
+                )
             if number % AT_ONCE == 0:
                 yield pause(services.slices.put)
 

@@ -23,7 +23,7 @@ NO_WORD = 0
 
 
 class Rarity:
-    """The first words of each row, and in how many public rows each word stands."""
+    """The first words of each row, and in how many counted rows each word stands."""
 
     def __init__(self) -> None:
         self._words = np.zeros((FIRST_ROOM, MOST_WORDS), dtype=np.uint32)
@@ -35,14 +35,14 @@ class Rarity:
         """Return the memory that the words and their counts take."""
         return self._words.nbytes + self._counted.nbytes + self._holding.nbytes
 
-    def put(self, row: int, words: Iterable[int], public: bool) -> None:
-        """Set the words of a new row, as numbers; they are counted if it is public."""
+    def put(self, row: int, words: Iterable[int], counted: bool) -> None:
+        """Set the words of a new row, as numbers, and count them if they are to be."""
         if row >= len(self._words):
             self._resize(int(len(self._words) * GROWTH))
         numbers = list(islice(dict.fromkeys(words), MOST_WORDS))
         self._words[row, : len(numbers)] = numbers
-        self._counted[row] = public
-        if public:
+        self._counted[row] = counted
+        if counted:
             self._count(numbers, 1)
 
     def drop(self, row: int) -> None:
@@ -65,8 +65,9 @@ class Rarity:
         # by more than all.
         rarity = np.maximum(np.float32(np.log(self._total + 1)) - rarity, 0)
         given = (words != NO_WORD).astype(np.float32)
-        number = np.maximum(np.einsum("ij->i", given), 1)
-        rarities = np.einsum("ij,ij->i", rarity, given)
+        ones = np.ones(MOST_WORDS, dtype=np.float32)
+        number = np.maximum(given @ ones, 1)
+        rarities = (rarity * given) @ ones
         found: Floats = np.minimum(rarities / (number * np.float32(np.log(self._total + 2))), 1)
         return found
 

@@ -22,7 +22,7 @@ SETTINGS = (
     f"SERVER_SERVICES_PLUGIN_MODULES = [{MODULE!r}]",
     f"AT_SERVER_STARTSTOP_MODULE = ['world.hooks', {MODULE!r}]",
 )
-ORDER_TIMEOUT_S = 600.0
+ORDER_TIMEOUT_S = 1_800.0  # a log of a million lines is read and indexed in 12 minutes
 
 Record = dict[str, Any]
 

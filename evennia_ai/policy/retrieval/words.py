@@ -52,11 +52,11 @@ def language_of(text: str) -> str:
     # Function words tell it, and letters that only one of the languages uses.
     lower = text.lower()
     words = WORD.findall(lower)
-    if 2 * sum(bool(CYRILLIC.match(word)) for word in words) > len(words):
+    if 2 * len([*filter(CYRILLIC.match, words)]) > len(words):
         return RUSSIAN
     best, most = "", 0
     for language, telling in TELLING.items():
-        count = sum(word in telling for word in words)
+        count = sum(map(telling.__contains__, words))
         count += language in LETTERS and bool(LETTERS[language].search(lower))
         if count > most:
             best, most = language, count
