@@ -21,7 +21,7 @@ from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.time_expressions import DAY_S, Span
 from evennia_ai.policy.retrieval.weights import Wanted, Weights
 
-CANDIDATES = 256  # rows in the second pass, more if vectors have few signs to compare
+CANDIDATES = 384  # rows in the second pass, more if vectors have few signs to compare
 SIGNS = 256
 ALL_UP_TO = 1_024  # with no more rows than this there is no first pass
 AROUND_S = 31 * DAY_S

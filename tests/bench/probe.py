@@ -292,7 +292,7 @@ def one_by_one(work: Callable[[Any], Any], written: str) -> dict[str, Any]:
         mb.append(resident_mb())
         number = next(each, None)
         if number is None:
-            figures = {"mb": mb[-1], "first_mb": mb[1], "most_mb": max(mb)}
+            figures = {"mb": mb[-1], "most_mb": max(mb)}
             write(written, **figures, cpu_s=cpu_seconds() - began)
         else:
             done = work(AssistantScript.objects.get(id=number))
