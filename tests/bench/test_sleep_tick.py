@@ -22,7 +22,7 @@ from evennia_ai.scheduling import SLICE_S, TimeSlices
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.bench.figures import Sheet, percentile
 
-ENTRIES, PEOPLE, NOTICED, GOALS, LINES = 1_000, 50, 10, 20, 100
+ENTRIES, PEOPLE, NOTICED, GOALS, LINES = 1_000, 50, 10, 20, 250
 TIME_S = 0.05
 STRETCH_AT_MOST_MS = 50.0
 # Nobody is in talk, goals fade later, no trade is known of her, and she shares with nobody.

@@ -28,7 +28,7 @@ Maker = Callable[[int], str]
 
 def makers(pattern: re.Pattern[str], most: int = 24) -> list[Maker]:
     """Return functions that make hostile text of a given length; the same ones each time."""
-    chance = random.Random(pattern.pattern)
+    chance = random.Random(pattern.pattern.encode("utf-8", "surrogatepass"))
     tree = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
     made = [*(_filled("", piece, "") for piece in SIMPLE)]
     special = [*_of_repeats(tree, chance), *_of_samples(tree, chance)]
