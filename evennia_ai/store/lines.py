@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from django.db import Error, transaction
-from django.db.models import Max, Q
+from django.db.models import FilteredRelation, Max, Q
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message, make_message
@@ -66,8 +66,10 @@ class TableLines:
             out, new = set(self._left_out()), (item for item in self._new if seq <= item[0] < last)
             kept = (message for _, message in new if message["metadata"]["seq"] not in out)
             return [(message, None) for message in self._amended(islice(kept, limit))]
-        rows = self._recalled().filter(id__gt=seq, id__lte=last).order_by("id")[:limit]
-        read = list(rows.values_list(*READ, "vector__embedder", "vector__packed"))
+        # Without its condition PostgreSQL reads the vectors of all messages before, for 80 ms.
+        vector = FilteredRelation("vector", condition=Q(vector__message__gt=seq))
+        rows = self._recalled().filter(id__gt=seq, id__lte=last).alias(made=vector).order_by("id")
+        read = list(rows.values_list(*READ, "made__embedder", "made__packed")[:limit])
         messages = self._amended(as_message(row[:-2]) for row in read)
         return [
             (message, bytes(row[-1]) if row[-2] == embedder else None)

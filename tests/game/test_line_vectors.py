@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config.table_retention import Limit
@@ -46,6 +48,36 @@ def test_another_embedder_makes_its_own(mind):
     assert len(mind.embedder.texts) == 25
     names = set(LineVector.objects.values_list("embedder", flat=True))
     assert LineVector.objects.count() == 25 and len(names) == 1 and "another" in names.pop()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL joins by merging")
+def test_a_page_of_lines_reads_no_vectors_of_earlier_ones(mind):
+    mind.log(*(heard(f"goose number {n}") for n in range(400)))
+    mind.prepare()
+    mind.index.close()
+    lines, seqs = (
+        mind.script.conversation.lines,
+        sorted(LineVector.objects.values_list("pk", flat=True)),
+    )
+    with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
+        for way in ("hashjoin", "nestloop"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
+        assert len(lines.after(seqs[350], None, 20, "any")) == 20
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {queries[-1]['sql']}")
+        ((((plan,),),),) = (cursor.fetchall(),)
+    read = [
+        node["Actual Rows"]
+        for node in nodes(plan["Plan"])
+        if node.get("Relation Name") == "evennia_ai_linevector"
+    ]
+    assert read and max(read) <= 50, read
+
+
+def nodes(plan):
+    """Yield a node of a plan and all below it."""
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from nodes(below)
 
 
 @pytest.fixture
