@@ -144,9 +144,13 @@ def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, lo
 
 @lru_cache(maxsize=64)  # each call asks three times
 def is_local(base_url: str) -> bool:
-    """Return True for a server on this machine or in a private network."""
+    """Return True for a server on this machine or in a private network.
+
+    A name without a dot, such as that of a container, is one of a private network.
+    """
     host = urlsplit(base_url).hostname or ""
     try:
         return ip_address(host).is_private
     except ValueError:
-        return host == "localhost" or host.endswith((".local", ".lan", ".internal"))
+        is_short = bool(host) and "." not in host
+        return is_short or host.endswith((".local", ".lan", ".internal"))

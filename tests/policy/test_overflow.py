@@ -142,6 +142,7 @@ def test_an_overflow_that_hides_in_a_reply_is_seen(reply, overflow):
         ("http://127.0.0.1:8080/v1", True),
         ("http://192.168.1.7:8000/v1", True),
         ("http://castle.lan/v1", True),
+        ("http://model:8000/v1", True),
         ("https://api.openai.com/v1", False),
         ("", False),
     ],
