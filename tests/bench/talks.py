@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import count
 from types import MethodType
 from typing import Any
 
 from twisted.internet import reactor
-from twisted.internet.defer import Deferred, gatherResults
-from twisted.internet.task import cooperate
+from twisted.internet.defer import Deferred, gatherResults, inlineCallbacks
+from twisted.internet.task import cooperate, deferLater
 
 from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
 from evennia_ai.scheduling import Put, pause
@@ -221,18 +221,31 @@ def talk(first: int, last: int, rounds: int, pause_s: float = 0.0) -> Deferred[F
     return result
 
 
-def read_log(place: int) -> Deferred[Figures]:
+@inlineCallbacks
+def read_log(place: int) -> Generator[Any, Any, Figures]:
     """Let the assistants with a player index their whole logs, also what a turn leaves for later.
 
-    Fires with the seconds that the longest took.
+    Fires with the seconds that the longest took, once the database searches what it is to search.
     """
     from evennia.objects.models import ObjectDB
 
     began = time.perf_counter()
     room = ObjectDB.objects.get(id=TALKERS[place].room)
     scripts = [one.assistant for one in room.contents if getattr(one, "assistant", None)]
-    done = gatherResults([script.memories.prepare(script.services) for script in scripts])
-    return done.addCallback(lambda _: {"seconds": time.perf_counter() - began})
+    yield gatherResults([script.memories.prepare(script.services) for script in scripts])
+    seconds = time.perf_counter() - began
+    while any(is_adding(script.memories) for script in scripts):
+        yield deferLater(reactor, 1.0)
+    yield gatherResults([script.memories.prepare(script.services) for script in scripts])
+    return {"seconds": seconds}
+
+
+def is_adding(index: Any) -> bool:
+    """Return True while the lines of a long log are on their way into a table."""
+    from evennia_ai.memory.old_lines import MOST_IN_MEMORY
+
+    old = index._old
+    return old is not None and old.upto == 0 and old._table.may_be_long(MOST_IN_MEMORY)
 
 
 def heard_to_asked(place: int, rounds: int) -> Deferred[Figures]:
