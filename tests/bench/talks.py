@@ -243,9 +243,12 @@ def read_log(place: int) -> Generator[Any, Any, Figures]:
 def is_adding(index: Any) -> bool:
     """Return True while the lines of a long log are on their way into a table."""
     from evennia_ai.memory.old_lines import MOST_IN_MEMORY
+    from evennia_ai.models import Message
 
     old = index._old
-    return old is not None and old.upto == 0 and old._table.may_be_long(MOST_IN_MEMORY)
+    if old is None or old.upto != 0:
+        return False
+    return Message.objects.filter(assistant_id=old._table.assistant_id).count() > MOST_IN_MEMORY
 
 
 def heard_to_asked(place: int, rounds: int) -> Deferred[Figures]:
