@@ -55,16 +55,14 @@ def test_a_page_of_lines_reads_no_vectors_of_earlier_ones(mind):
     mind.log(*(heard(f"goose number {n}") for n in range(400)))
     mind.prepare()
     mind.index.close()
-    lines, seqs = (
-        mind.script.conversation.lines,
-        sorted(LineVector.objects.values_list("pk", flat=True)),
-    )
+    lines = mind.script.conversation.lines
+    seqs = sorted(LineVector.objects.values_list("pk", flat=True))
     with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
         for way in ("hashjoin", "nestloop"):
             cursor.execute(f"SET LOCAL enable_{way} = off")
         assert len(lines.after(seqs[350], None, 20, "any")) == 20
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {queries[-1]['sql']}")
-        ((((plan,),),),) = (cursor.fetchall(),)
+        ((plan,),) = cursor.fetchone()
     read = [
         node["Actual Rows"]
         for node in nodes(plan["Plan"])
