@@ -11,6 +11,7 @@ from evennia_ai.services.garbage import (
     LOOK_S,
     LOOKS,
     NEVER,
+    NEW_SHARE,
     PYTHONS_OWN,
     ROUND_S,
     GarbageTimer,
@@ -61,9 +62,42 @@ def look_on(clock, looks=LOOKS):
     clock.pump([LOOK_S] * looks)
 
 
-def test_what_lives_at_the_start_is_never_looked_at_again(timer):
+def collect_when_quiet(clock):
+    for _ in range(PYTHONS_OWN + 1):
+        gc.collect(1)
+    clock.advance(ROUND_S)
+    look_on(clock)
+
+
+def test_what_lives_at_the_start_is_frozen(timer):
     assert gc.get_freeze_count() > 0
     assert gc.get_threshold()[2] == NEVER
+
+
+def test_what_survived_is_looked_at_again_once_a_quarter_came(timer, clock):
+    node = Node()
+    seen = weakref.ref(node)
+    collect_when_quiet(clock)
+    del node
+    collect_when_quiet(clock)
+    assert seen() is not None  # a look at all would have found it
+    crowd = [[] for _ in range(int(NEW_SHARE * gc.get_freeze_count()))]
+    collect_when_quiet(clock)
+    assert seen() is None
+    assert gc.get_freeze_count() > len(crowd)
+
+
+def test_a_quarter_that_came_in_small_parts_counts_as_well(timer, clock):
+    node = Node()
+    seen = weakref.ref(node)
+    collect_when_quiet(clock)
+    del node
+    part = int(NEW_SHARE * gc.get_freeze_count() / 4)
+    crowd = []
+    for parts in range(1, 6):
+        crowd.append([[] for _ in range(part)])
+        collect_when_quiet(clock)
+        assert (seen() is None) == (parts >= 4)
 
 
 def test_garbage_is_collected_while_nobody_waits(timer, clock):
