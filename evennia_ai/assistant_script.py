@@ -188,6 +188,7 @@ class AssistantScript(
                     self.ndb.tick_again = False
                     self.wake()
         if turns:
+            self.services.attend(self)  # its head is fuller now
             turn_finished.send_robust(sender=self, character=self.character, turns=turns)
         if turns == TURNS_A_TICK:
             self.wake()

@@ -43,7 +43,6 @@ class SleepState:
     pass_time: Any = None  # `sleep.pass_time.PassTime` of the sleep pass under way
     pass_id: int | None = None  # the stored row of that pass
     woken_at: float | None = None
-    next_check_at: float = 0.0  # by the sleep timer
     bedtime: Bedtime | None = None
     mumbled_to: set[str] = field(default_factory=set)  # dbrefs of who saw it mumble in this sleep
 

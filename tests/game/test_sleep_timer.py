@@ -127,6 +127,53 @@ def test_after_long_quiet_it_sleeps_on_what_it_heard_when_nobody_is_near(game, a
     assert SleepPass.objects.count() == 1
 
 
+@pytest.fixture
+def looks(game, monkeypatch):
+    """Return a list that the timer's looks at assistants fill."""
+    seen = []
+    check = game.service.watch.check
+
+    def note(script):
+        seen.append(script)
+        return check(script)
+
+    monkeypatch.setattr(game.service.watch, "check", note)
+    return seen
+
+
+def test_who_only_saw_somebody_pass_is_not_looked_at_for_an_hour(game, ann, mira, looks):
+    game.service.startup.attend_present()
+    ann.character.location = game.room("Elsewhere")
+    game.clock.pump([60] * 5)
+    assert looks
+    looks.clear()
+    game.clock.pump([60] * 50)
+    assert not looks
+    game.clock.pump([60] * 20)
+    assert looks
+    assert SleepPass.objects.exists()
+
+
+def test_what_it_did_unasked_is_looked_at_soon(game, ann, mira, looks):
+    mira.assistant.attributes.add("autonomous_calls_per_hour", 1)
+    mira.assistant.attributes.add("autonomy_quiet", 600)
+    game.model.add(call("say", text="Nice weather."))
+    game.service.startup.attend_present()
+    game.clock.pump([60] * 5)
+    looks.clear()
+    game.clock.pump([60] * 10)
+    assert 'Mira says, "Nice weather."' in ann.heard()
+    assert looks
+
+
+def test_hours_set_by_a_builder_begin_without_a_sound(game, admin, mira, settings):
+    settings.TIME_ZONE = "UTC"
+    at_hour(game, 23)
+    admin.told("aisetup/set Mira/sleep_schedule = 22:00-06:00")
+    game.run(300)
+    assert is_asleep(mira.assistant)
+
+
 def test_the_watch_stands_still_with_nobody_to_look_after(no_naps, game, ann, mira):
     mira.assistant.resolve_settings()
     game.model.add(call("say", text="Hello."))

@@ -100,6 +100,7 @@ class SetupCommand(AICommand):
             else:
                 write_attribute(script, name, value)
         script.resolve_settings()
+        script.services.watch.keep(script)  # it may sleep at other hours now
 
     def report_complaints(self, script: GameScript) -> None:
         """Name the settings that are invalid or contradict each other."""
