@@ -32,6 +32,8 @@ from evennia_ai.policy.schedule.sleep_schedule import (
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import is_time, keep_running
 from evennia_ai.store.attributes import write_attribute
+from evennia_ai.store.brief_transaction import store_errors
+from evennia_ai.store.sleep_passes import has_unsorted_talk
 from evennia_ai.turn.context_use import measure_context
 
 log = Logger()
@@ -64,7 +66,12 @@ def wants_nap(script: Script, use: ContextUse, *, asleep: bool) -> bool:
         return True
     if not has_news(script):
         return False
-    return seconds_to_nap(script) <= 0
+    if seconds_to_nap(script) > 0:
+        return False
+    if not has_unsorted_talk(script.id):  # it only saw somebody pass
+        sleep_state(script).last_pass_at = script.services.clock.seconds()
+        return False
+    return True
 
 
 def seconds_to_nap(script: Script) -> float:
@@ -183,7 +190,8 @@ class SleepTimer:
             return often
         script.resolve_settings()
         use = measure_context(script)
-        state = rest_state(script, use)
+        with store_errors():
+            state = rest_state(script, use)
         mode = next_mode(state, script.config.sleep_after_quiet)
         if mode == AWAKE:
             if not state.asleep:

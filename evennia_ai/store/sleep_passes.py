@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Max
 
 from evennia_ai import models
-from evennia_ai.policy.schedule.sleep_report import split_result
+from evennia_ai.policy.schedule.sleep_report import DONE, split_result
 from evennia_ai.store.brief_transaction import brief_transaction
 
 AFTER = "after_call"
@@ -46,6 +46,16 @@ def end_pass(
             errors={name: error for name, (_figures, error) in split.items() if error},
             cost=cost_since(begun["assistant_id"], begun["cost"].get(AFTER, 0)),
         )
+
+
+def has_unsorted_talk(assistant_id: int) -> bool:
+    """Return True if an assistant's newest message came after its last whole pass began."""
+    passes = models.SleepPass.objects.filter(assistant_id=assistant_id, outcome=DONE)
+    messages = models.Message.objects.filter(assistant_id=assistant_id)
+    slept_at, talked_at = (
+        rows.order_by("-id").values_list("at", flat=True).first() for rows in (passes, messages)
+    )
+    return talked_at is not None and (slept_at is None or slept_at < talked_at)
 
 
 def cost_since(assistant_id: int, call_id: int) -> dict[str, int]:

@@ -24,6 +24,7 @@ from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import assistants_with_work, lost_turns
 from evennia_ai.store.reports import Page, unanswered_since
 from evennia_ai.store.search import events_beside
+from evennia_ai.store.sleep_passes import has_unsorted_talk
 from evennia_ai.store.usage import (
     CHARACTER,
     PROFILE,
@@ -57,6 +58,7 @@ QUERIES: dict[str, Callable[[], Any]] = {
     "who owes an answer": assistants_with_work,
     "lines that nobody answered today": lambda: unanswered_since(NOW),
     "turns of an earlier process": lambda: lost_turns(1),
+    "talk since the last sleep": lambda: has_unsorted_talk(3),
     "tokens of today": lambda: spent_on(NOW.date()),
     "cached tokens of today": lambda: cached_on(NOW.date()),
     "costs of a month": lambda: uses_by(TODAY - timedelta(days=30), TODAY, CHARACTER, PROFILE),

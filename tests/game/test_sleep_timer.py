@@ -151,7 +151,22 @@ def test_who_only_saw_somebody_pass_is_not_looked_at_for_an_hour(game, ann, mira
     assert not looks
     game.clock.pump([60] * 20)
     assert looks
-    assert SleepPass.objects.exists()
+    assert not SleepPass.objects.exists()
+    assert not game.service.watch.rounds.running
+
+
+def test_talk_before_a_restart_is_slept_on_after_it(game, ann, mira):
+    game.model.add(call("say", text="Hello."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    game.service.watch.stop()
+    for name in ("last_talk_at", "sleep_state"):
+        mira.assistant.nattributes.remove(name)
+    game.service.startup.attend_present()
+    ann.character.location = game.room("Elsewhere")
+    game.clock.pump([60] * 70)
+    assert [row.outcome for row in SleepPass.objects.all()] == ["done"]
+    assert not game.service.watch.rounds.running
 
 
 def test_what_it_did_unasked_is_looked_at_soon(game, ann, mira, looks):
