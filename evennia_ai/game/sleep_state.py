@@ -39,7 +39,7 @@ class SleepState:
     """What one assistant's sleep keeps in memory. Times are seconds of the services' clock."""
 
     slept: bool = False  # a whole sleep pass in this sleep
-    last_pass_at: float | None = None  # when it had slept on all it heard
+    last_pass_at: float | None = None  # the end of the last whole sleep pass
     pass_time: Any = None  # `sleep.pass_time.PassTime` of the sleep pass under way
     pass_id: int | None = None  # the stored row of that pass
     woken_at: float | None = None

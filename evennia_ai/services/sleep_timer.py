@@ -66,12 +66,7 @@ def wants_nap(script: Script, use: ContextUse, *, asleep: bool) -> bool:
         return True
     if not has_news(script):
         return False
-    if seconds_to_nap(script) > 0:
-        return False
-    if not has_unsorted_talk(script.id):  # it only saw somebody pass
-        sleep_state(script).last_pass_at = script.services.clock.seconds()
-        return False
-    return True
+    return seconds_to_nap(script) <= 0 and has_unsorted_talk(script.id)
 
 
 def seconds_to_nap(script: Script) -> float:
@@ -94,12 +89,17 @@ def in_hours(script: Script) -> bool:
     return schedule is not None and schedule.holds(minute_now(script))
 
 
-def next_look_s(script: Script, use: ContextUse) -> float | None:
+def next_look_s(script: Script, use: ContextUse, state: RestState) -> float | None:
     """Return in how many seconds it may fall asleep without a sound; None if it will not."""
-    often = script.config.tick_rate_sleep
-    if script.config.sleep_schedule is not None or use.is_due:
+    often = float(script.config.tick_rate_sleep)
+    if state.scheduled or use.is_due or script.config.sleep_schedule is not None:
         return often
-    return max(often, seconds_to_nap(script)) if has_news(script) else None
+    if not has_news(script):
+        return None
+    left_s = seconds_to_nap(script)
+    if left_s <= 0 and not script.players_near():
+        return None  # it only saw somebody pass
+    return max(often, left_s)
 
 
 @dataclass
@@ -195,7 +195,7 @@ class SleepTimer:
         mode = next_mode(state, script.config.sleep_after_quiet)
         if mode == AWAKE:
             if not state.asleep:
-                return next_look_s(script, use)
+                return next_look_s(script, use, state)
             wake_up(script, HOURS_OVER if cause_of_sleep(script) == HOURS else NAP_OVER)
             return None
         if not state.asleep:
