@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from evennia_ai.commands.common import NAME_CHARS, UsageError
-from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.commands.common import UsageError
+from evennia_ai.game.client_text import NAME_CHARS, clean_output, shown_name
 from evennia_ai.game.perception import all_named, find_named
 from evennia_ai.game.texts import text
 

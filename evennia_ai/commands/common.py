@@ -21,7 +21,7 @@ from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.columns import wrapped
 from evennia_ai.errors import AssistantError, ProviderError
-from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.client_text import NAME_CHARS, clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.texts import text
@@ -31,7 +31,6 @@ from evennia_ai.store.reports import Page
 
 log = Logger()
 
-NAME_CHARS = 60
 NUMBER = re.compile(r"#\d{1,18}")
 ERROR_CHARS = 1_000
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
 from operator import itemgetter
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import Outcome, UsageError, page_number
 from evennia_ai.commands.history_changes import HistoryChanges
@@ -26,6 +24,7 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
 from evennia_ai.policy.log_filter import SWITCHES, without_page
+from evennia_ai.scheduling import Steps
 from evennia_ai.store.reports import find_row, log_page, paged, public_calls, turn_page, unanswered
 from evennia_ai.store.search import MOST_EVENTS, events_beside, message_page
 
@@ -165,7 +164,7 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
         self.show_page(shown_name(script), lines, page, "has not slept yet.", "page ")
 
     @inlineCallbacks
-    def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
+    def do_journal(self, script: GameScript) -> Steps[None]:
         number, journal = page_number(self.rhs), script.character.journal
         lines, page = yield journal_lines(script, journal, number, self.reader, with_origins=True)
         self.show_page(shown_name(script), lines, page, "has no journal entries yet.")

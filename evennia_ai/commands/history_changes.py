@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from evennia.utils import logger
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.game.client_text import clean_output, shown_name
@@ -25,14 +25,13 @@ from evennia_ai.store.turns import ANSWERS
 
 NEW_CHARS = 1_000
 SHOWN_IDS = 8
-Work = Generator[Deferred[Any], Any, None]
 
 
 class HistoryChanges(AICommand):
     """The switches ``hide``, ``edit``, ``retry`` and ``undo``."""
 
     @inlineCallbacks
-    def do_hide(self, script: GameScript) -> Work:
+    def do_hide(self, script: GameScript) -> Steps[None]:
         messages = self.find_line(script, self.rhs or "")
         if script.conversation.amendments.is_hidden(seqs_of(messages)[0]):
             raise UsageError(f"This line is hidden already. {undo_hint(script)}")
@@ -42,7 +41,7 @@ class HistoryChanges(AICommand):
         yield self.tell_rest(script, messages, told)
 
     @inlineCallbacks
-    def do_edit(self, script: GameScript) -> Work:
+    def do_edit(self, script: GameScript) -> Steps[None]:
         number, colon, typed = (self.rhs or "").partition(":")
         words = one_line(typed)
         if not colon or not words:
@@ -63,7 +62,7 @@ class HistoryChanges(AICommand):
         yield self.tell_rest(script, line, told)
 
     @inlineCallbacks
-    def do_retry(self, script: GameScript) -> Work:
+    def do_retry(self, script: GameScript) -> Steps[None]:
         self.ensure_may_mend(script)
         turns, name = script.turns, shown_name(script)
         turn = turns.last_answered()
@@ -167,7 +166,7 @@ class HistoryChanges(AICommand):
         logger.log_sec(f"{self.describe_use()} changed {numbered(seqs)} of {script.character}")
 
     @inlineCallbacks
-    def tell_rest(self, script: GameScript, messages: Sequence[Message], told: str) -> Work:
+    def tell_rest(self, script: GameScript, messages: Sequence[Message], told: str) -> Steps[None]:
         """Report a change, what memories it withholds, and what a summary still holds."""
         lines, name = [told], shown_name(script)
         held = yield withheld_by(script, seqs_of(messages), self.services.slices.put)

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.commands.common import (
@@ -30,7 +30,7 @@ from evennia_ai.policy.amendments import Amendment
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
 from evennia_ai.policy.log_filter import LogFilter, read_filter
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.scheduling import pause
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.names import names_of
 from evennia_ai.store.search import all_messages
@@ -68,7 +68,7 @@ class HistoryCopies(AICommand):
         return found[0]
 
     @inlineCallbacks
-    def do_export(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
+    def do_export(self, script: GameScript) -> Steps[None]:
         head, _, rest = (self.rhs or "").partition(",")
         form = head.strip().lower()
         typed = rest if form in SUFFIXES else self.rhs or ""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.memory_reading import count_shown, may_read, readable_page
@@ -27,6 +26,7 @@ from evennia_ai.policy.records.memory_listing import (
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Records
+from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import Page, turns_of_messages
 
@@ -41,7 +41,7 @@ SHOWN_OBSERVATIONS = 20
 @inlineCallbacks
 def journal_lines(
     script: GameScript, journal: Records, number: int, reader: Reader, *, with_origins: bool = False
-) -> Generator[Deferred[Any], Any, tuple[list[str], Page]]:
+) -> Steps[tuple[list[str], Page]]:
     """Read a page of a journal or its archive, newest first, in time slices.
 
     Fires with its lines, which also say how many entries are hidden from the reader, and the page

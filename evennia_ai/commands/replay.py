@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
@@ -18,6 +17,7 @@ from evennia_ai.policy.disclosure import DRY_RUNS, ERRORS, Reader, words_kind
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.scheduling import Steps
 from evennia_ai.store.call_records import StoredCall, calls_of_turn
 from evennia_ai.store.reports import acted_in_private, find_row
 from evennia_ai.turn.replay import Replayed, replay_call
@@ -92,7 +92,7 @@ class CmdAIReplay(AICommand):
     @inlineCallbacks
     def replay(
         self, script: GameScript, calls: Sequence[StoredCall], profile: ModelProfile
-    ) -> Generator[Deferred[Any], Any, None]:
+    ) -> Steps[None]:
         """Ask call by call and tell each reply as it comes."""
         for number, call in enumerate(calls, 1):
             with_persona = self.switch == "persona"

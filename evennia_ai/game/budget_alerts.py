@@ -6,7 +6,7 @@ from evennia.accounts.models import AccountDB
 from evennia.scripts.models import ScriptDB
 from twisted.logger import Logger
 
-from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.client_text import NAME_CHARS, clean_output
 from evennia_ai.game.crowd import tell_channel
 from evennia_ai.game.perception import find_object
 from evennia_ai.policy.disclosure import PLAYER_COSTS, Reader
@@ -14,7 +14,6 @@ from evennia_ai.policy.limits.budgets import ASSISTANT, OWNER, USED_UP, Account,
 
 log = Logger()
 
-NAME_CHARS = 60
 UNTIL_TOMORROW = "; calls that could exceed the limit are refused until midnight UTC"
 
 

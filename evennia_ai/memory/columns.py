@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.lexical import View
-from evennia_ai.memory.vectors import Rows
+from evennia_ai.memory.vectors import FIRST_ROOM, Rows
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.retrieval.exchange import Said
@@ -21,7 +21,6 @@ Mask = npt.NDArray[np.bool_]
 ALONE = -1  # the place of a note: it has no neighbours
 GONE, PUBLIC = -1, 0
 NOBODY = -1
-FIRST_ROOM = 64
 GROWTH = 1.25
 MOST_VIEWS = 2  # that are kept until a memory is removed: one to search and one for neighbours
 SESSION_GAP_S = 1_800.0

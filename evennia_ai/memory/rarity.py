@@ -12,12 +12,11 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from evennia_ai.memory.vectors import Floats, Rows
+from evennia_ai.memory.vectors import FIRST_ROOM, Floats, Rows
 
 MOST_WORDS = 8  # of a memory that are counted
 FEWEST_BUCKETS = 1_024  # words that share a bucket count as one
 BUCKETS_PER_ROW = 4  # at least
-FIRST_ROOM = 64  # rows
 GROWTH = 1.5
 NO_WORD = 0
 

@@ -37,7 +37,6 @@ from evennia_ai.ports.records import Goals as Goals
 from evennia_ai.ports.records import Journal as Journal
 from evennia_ai.ports.records import JournalArchive as JournalArchive
 from evennia_ai.ports.records import Records as Records
-from evennia_ai.ports.records import Watcher as Watcher
 from evennia_ai.ports.script import Character as Character
 from evennia_ai.ports.script import Memories as Memories
 from evennia_ai.ports.script import Moderation as Moderation

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
 from typing import Any
 
 from evennia.objects.models import ObjectDB
-from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks
+from twisted.internet.defer import DeferredLock, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.policy.records.long_term import agent_of
-from evennia_ai.scheduling import Clock
+from evennia_ai.scheduling import Clock, Steps
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
 from evennia_ai.store.server_settings import deletion_marks, marked, note_deleted
 
@@ -58,7 +57,7 @@ class LongTermSync:
         updating.addErrback(partial(log.failure, "updating long-term memory failed"))
 
     @inlineCallbacks
-    def update(self) -> Generator[Deferred[Any], Any, None]:
+    def update(self) -> Steps[None]:
         """Update all marked characters. Fires after one try and schedules the rest."""
         for character_id, number in deletion_marks().items():
             if self._memory.is_off:
@@ -75,7 +74,7 @@ class LongTermSync:
                 return
 
     @inlineCallbacks
-    def _update_one(self, character_id: int) -> Generator[Deferred[Any], Any, None]:
+    def _update_one(self, character_id: int) -> Steps[None]:
         """Make one character's long-term memory agree with its journal, or delete all of it.
 
         It is deleted without an assistant. Fails with MemoryUnavailable, StoreUnavailable and

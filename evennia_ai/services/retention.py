@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 
 from evennia_ai.config.table_retention import GAME_WIDE, Limit
 from evennia_ai.errors import AssistantError, StoreUnavailable
-from evennia_ai.scheduling import Clock, pause, persist, wall_seconds
+from evennia_ai.scheduling import Clock, Steps, pause, persist, wall_seconds
 from evennia_ai.store.free_pages import give_back_pages
 from evennia_ai.store.purge import Report, TablePurge, Tally, assistant_ids
 from evennia_ai.store.rows_in_use import Planned
@@ -136,7 +136,7 @@ class LogRetention:
                     yield TablePurge(table, owner, limit, now, planned)
 
     @inlineCallbacks
-    def _give_back(self, report: Report) -> Generator[Deferred[Any], Any, Report]:
+    def _give_back(self, report: Report) -> Steps[Report]:
         """Give the disk what rows left, with a pause before each step; fires with the report."""
         more = True
         while more:
@@ -150,7 +150,7 @@ class LogRetention:
         tables: Iterator[TablePurge],
         report: Report,
         progress: Callable[[int], None] | None = None,
-    ) -> Generator[Deferred[Any], Any, Report]:
+    ) -> Steps[Report]:
         """Purge tables with a pause before each step; fires with the report, made complete."""
         gone = 0
         for walk in tables:

@@ -5,13 +5,13 @@ They are the journal, its archive, the entity profiles, the goals, the day plan 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
@@ -24,7 +24,7 @@ from evennia_ai.policy.records.provenance import (
     select_known,
 )
 from evennia_ai.ports.records import Watcher
-from evennia_ai.scheduling import Put, pause
+from evennia_ai.scheduling import Put, Steps, pause
 
 if TYPE_CHECKING:
     from evennia_ai.store.amendments import TableAmendments
@@ -148,7 +148,7 @@ class RecordStore(WatchedRecords):
         return self.segments.is_loaded
 
     @inlineCallbacks
-    def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
+    def load(self, put: Put) -> Steps[None]:
         """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
         while True:
             for _ in islice(self.segments.load_steps(), STEPS_AT_ONCE):

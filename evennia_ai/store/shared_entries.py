@@ -6,20 +6,20 @@ it uses them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Min
 from django.dispatch import Signal
-from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks
+from twisted.internet.defer import DeferredLock, inlineCallbacks
 
 from evennia_ai import models
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
-from evennia_ai.scheduling import Put, pause
+from evennia_ai.scheduling import Put, Steps, pause
 from evennia_ai.store.amendments import amended_at
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.record_store import WatchedRecords
@@ -124,7 +124,7 @@ class SharedEntryStore(WatchedRecords):
             self._put(f"{PREFIX}{row_id}", None)
 
     @inlineCallbacks
-    def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
+    def load(self, put: Put) -> Steps[None]:
         """Read changed rows into memory, in slices; no query if nothing has changed.
 
         Fires when memory is up to date; fails with the error of the database.
@@ -141,7 +141,7 @@ class SharedEntryStore(WatchedRecords):
             self._one_at_a_time.release()
 
     @inlineCallbacks
-    def _read(self, put: Put, now: datetime) -> Generator[Deferred[Any], Any, None]:
+    def _read(self, put: Put, now: datetime) -> Steps[None]:
         self._is_stale = False
         rows = models.SharedEntry.objects.filter(scope=self.scope)
         yield pause(put)

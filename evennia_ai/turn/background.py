@@ -14,9 +14,9 @@ from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import OFFLINE, LLMReply, WireMessage
 from evennia_ai.policy.authors import of_records
-from evennia_ai.policy.compaction.summary import CUT_OFF
 from evennia_ai.policy.model_text import complete_lines
 from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.ports import Scene, Script
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.turn.llm_interaction import background_request

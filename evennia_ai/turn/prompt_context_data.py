@@ -21,7 +21,7 @@ from evennia_ai.ports import Script
 from evennia_ai.turn.people import LABEL as PEOPLE
 from evennia_ai.turn.people import describe_present
 from evennia_ai.turn.prompt_contexts import situation_prompt
-from evennia_ai.turn.recall import Recalled, Talk, recall
+from evennia_ai.turn.recall import MARK_TOKENS, Recalled, Talk, recall
 
 Labelled = tuple[str, KnownLine]
 
@@ -36,7 +36,6 @@ MATERIALS_PART = 0.02
 BRIEF_LORE_PART = 1 / 2  # of the usual budget
 LINE_CHARS = 300
 NOTED = 3
-MARK_TOKENS = 2  # the line break and "- " of each line
 
 
 @dataclass(frozen=True)

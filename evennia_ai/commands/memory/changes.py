@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
 
 from evennia.utils import logger
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import NUMBER, AICommand, UsageError
 from evennia_ai.commands.memory_rendering import entry_lines
@@ -29,12 +27,12 @@ from evennia_ai.policy.records.memory_listing import who_may_know
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import Records
+from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import names_in
 from evennia_ai.store.search import repeats_of
 
 LINE_CHARS = 200
 MOST_REPEATS = 10
-Work = Generator[Deferred[Any], Any, None]
 
 
 @dataclass(frozen=True)
@@ -138,7 +136,7 @@ class MemoryChanges(AICommand):
         self.msg(said)
 
     @inlineCallbacks
-    def do_restore(self, request: MemoryRequest) -> Work:
+    def do_restore(self, request: MemoryRequest) -> Steps[None]:
         journal = request.script.character.journal
         yield journal.archive.load(self.services.slices.put)
         entry = self.find_in(journal.archive, request.value, request, "aimemory/archive")

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import UsageError, error_line, page_number
 from evennia_ai.commands.history_rendering import message_line
-from evennia_ai.commands.memory.changes import MemoryChanges, MemoryRequest, Work
+from evennia_ai.commands.memory.changes import MemoryChanges, MemoryRequest
 from evennia_ai.commands.memory.search import search_as
 from evennia_ai.commands.memory_rendering import (
     journal_lines,
@@ -22,7 +22,7 @@ from evennia_ai.game.memory_reading import may_read
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Records
-from evennia_ai.scheduling import spread
+from evennia_ai.scheduling import Steps, spread
 from evennia_ai.sleep.consolidation import rebuild
 from evennia_ai.store.reports import messages_by_seq
 
@@ -85,7 +85,7 @@ class CmdAIMemory(MemoryChanges):
     )
 
     @inlineCallbacks
-    def run(self) -> Work:
+    def run(self) -> Steps[None]:
         """Load what the character knows, in time slices, and dispatch by switch."""
         request = self.read_request()
         character, put = request.script.character, self.services.slices.put
@@ -111,14 +111,14 @@ class CmdAIMemory(MemoryChanges):
         return self.browse(request, archive, "has no pruned entries.")
 
     @inlineCallbacks
-    def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Work:
+    def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Steps[None]:
         """Show a page of the journal or of the archive, or ``if_none`` if it is empty."""
         number, reader = page_number(request.value), self.reader
         lines, page = yield journal_lines(request.script, records, number, reader)
         self.show_page(request.name, lines, page, if_none)
 
     @inlineCallbacks
-    def do_show(self, request: MemoryRequest) -> Work:
+    def do_show(self, request: MemoryRequest) -> Steps[None]:
         entry = self.find_entry(request, request.value)
         profiles = request.script.character.ai_profiles
 
@@ -149,7 +149,7 @@ class CmdAIMemory(MemoryChanges):
         self.msg("\n".join([f"What {request.name} knows about |w{name}|n ({dbref}):", *lines]))
 
     @inlineCallbacks
-    def do_search(self, request: MemoryRequest) -> Work:
+    def do_search(self, request: MemoryRequest) -> Steps[None]:
         if not request.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
         audience = self.find_audience(request.more) if request.more else frozenset()
@@ -157,7 +157,7 @@ class CmdAIMemory(MemoryChanges):
         self.msg("\n".join(lines))
 
     @inlineCallbacks
-    def do_rebuild(self, request: MemoryRequest) -> Work:
+    def do_rebuild(self, request: MemoryRequest) -> Steps[None]:
         try:
             yield rebuild_memory(request.script, self.msg)
         except TurnAborted as error:
@@ -165,7 +165,7 @@ class CmdAIMemory(MemoryChanges):
 
 
 @inlineCallbacks
-def rebuild_memory(script: GameScript, tell: Callable[[str], Any]) -> Work:
+def rebuild_memory(script: GameScript, tell: Callable[[str], Any]) -> Steps[None]:
     """Rebuild the index and the long-term memory in time slices; tell about the progress.
 
     Fails with UsageError if a rebuild is running already, StoreUnavailable and TurnAborted.

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
-
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.memory_rendering import hidden_line
 from evennia_ai.game.client_text import clean_output
@@ -15,6 +12,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.records.memory_listing import named, why_found, why_withheld
 from evennia_ai.ports import Found
+from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import names_in
 from evennia_ai.turn.recall import LINE_CHARS, memory_line, text_of
 
@@ -22,7 +20,7 @@ from evennia_ai.turn.recall import LINE_CHARS, memory_line, text_of
 @inlineCallbacks
 def search_as(
     script: GameScript, words: str, audience: Audience, reader: Reader
-) -> Generator[Deferred[Any], Any, list[str]]:
+) -> Steps[list[str]]:
     """Search as the tool `search_memory` would for an audience, without counting as a recall.
 
     Fires with lines: what the audience may be told, with scores, and what is withheld, with the

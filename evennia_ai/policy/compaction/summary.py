@@ -14,13 +14,13 @@ from evennia_ai.messages import Message, ToolCallRequest, WireMessage, prompt_te
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.model_text import fenced, request
 from evennia_ai.policy.replies.assistant_voice import opens_with_refusal
+from evennia_ai.policy.replies.reply_reader import CUT_OFF
 
 RESULT_CHARS = 2_000
 LEAST_WORDS, MOST_WORDS = 50, 500
 LEAST_TEXT_ROOM = 120
 SLACK = 1.55  # how far a model may exceed the number of words it is given
 LEAST_TOKENS_A_WORD, MOST_TOKENS_A_WORD = 1.35, 4.0
-CUT_OFF = "length"
 SPEECH = {"say": "says", "whisper": "whispers", "emote": "does"}
 
 INSTRUCTIONS = """\
