@@ -188,7 +188,9 @@ class AssistantConfig:
         choices=(NOBODY, STAFF, ANYBODY),
     )
     tick_rate_sleep: float = setting(
-        60.0, "Time within which the character falls asleep or wakes once it should.", seconds(5.0)
+        60.0,
+        "Longest time from when the character should fall asleep or wake until it does.",
+        seconds(5.0),
     )
     compact_enabled: bool = setting(
         True,

@@ -4,9 +4,10 @@ A full collection of a game with 200 players takes 85 to 190 ms of the reactor's
 560 ms (measured), and Python begins it whenever enough objects came, so in the middle of a rush.
 What came is collected as often as Python would, but when nobody waited for a while: in a busy game
 there are moments between two answers, and the next line comes within them. What survives is frozen
-(`gc.freeze`), so that the next collection looks only at what came after it. All is looked at again
-when what was frozen since is a quarter of it, which is Python's own rule: without it, ten thousand
-minds in memory cost an idle server a second of every minute (measured).
+(`gc.freeze`), so that the next collection looks only at what came after it. Everything is looked at
+again when the objects frozen since the last such look are a quarter of those that survived it:
+Python's own rule, which `gc.collect` leaves out. With ten thousand minds in memory, a look at
+everything takes 0.4 s (measured).
 """
 
 from __future__ import annotations

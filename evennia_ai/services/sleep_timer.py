@@ -90,7 +90,7 @@ def in_hours(script: Script) -> bool:
 
 
 def next_look_s(script: Script, use: ContextUse, state: RestState) -> float | None:
-    """Return in how many seconds it may fall asleep without a sound; None if it will not."""
+    """Return in how many seconds it may fall asleep if it hears nothing; None if it will not."""
     often = float(script.config.tick_rate_sleep)
     if state.scheduled or use.is_due or script.config.sleep_schedule is not None:
         return often
@@ -125,7 +125,7 @@ class SleepTimer:
         self.rounds.clock = clock
 
     def keep(self, script: Script) -> None:
-        """Check an assistant from now on, and within ``tick_rate_sleep``: something happened."""
+        """Check an assistant to which something happened, within ``tick_rate_sleep`` seconds."""
         now, often = self.clock.seconds(), script.config.tick_rate_sleep
         watched = self.assistants.get(script.id)
         if watched is None:
