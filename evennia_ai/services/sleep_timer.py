@@ -130,7 +130,7 @@ class SleepTimer:
         watched = self.assistants.get(script.id)
         if watched is None:
             self.assistants[script.id] = Watched(script, now, often)
-        elif watched.due_at > now + often:
+        elif often < watched.due_at - now <= watched.wait_s:  # or it is due: `is_time`
             watched.wait(now, often)
         keep_running(self.rounds, ROUND_S)
 
