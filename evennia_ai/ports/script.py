@@ -219,7 +219,7 @@ class SharedMemory(Protocol):
 class Watch(Protocol):
     """The timer that lets assistants fall asleep and wake."""
 
-    def keep(self, script: Script) -> None: ...  # checks it regularly from now on
+    def keep(self, script: Script) -> None: ...  # checks it soon, and until it needs no checks
 
 
 class Services(Protocol):

@@ -130,7 +130,7 @@ class SleepTimer:
         watched = self.assistants.get(script.id)
         if watched is None:
             self.assistants[script.id] = Watched(script, now, often)
-        elif often < watched.due_at - now <= watched.wait_s:  # or it is due: `is_time`
+        elif often < watched.due_at - now <= watched.wait_s:  # more: the clock was set back
             watched.wait(now, often)
         keep_running(self.rounds, ROUND_S)
 
@@ -145,9 +145,13 @@ class SleepTimer:
         A check takes up to a millisecond (measured) and all may be due at once.
         """
         now = self.clock.seconds()
-        for watched in list(self.assistants.values()):
-            if is_time(watched.due_at, now, watched.wait_s):
-                script = watched.script
+        for script_id, watched in list(self.assistants.items()):
+            if not is_time(watched.due_at, now, watched.wait_s):
+                continue
+            script = watched.script
+            if not script.pk or not script.obj:
+                del self.assistants[script_id]
+            else:
                 watched.wait(now, script.config.tick_rate_sleep)
                 script.services.slices.put(self.check_queued, script)
         self.stop_if_idle()
@@ -157,7 +161,7 @@ class SleepTimer:
         watched = self.assistants.get(script.id)
         if watched is None:
             return
-        wait_s = self.check(script) if script.pk and script.obj else None
+        wait_s = self.check(script)
         if wait_s is None:
             del self.assistants[script.id]
             self.stop_if_idle()

@@ -181,6 +181,16 @@ def test_what_it_did_unasked_is_looked_at_soon(game, ann, mira, looks):
     assert looks
 
 
+def test_who_was_deleted_is_looked_after_no_more(game, ann, mira):
+    script = mira.assistant
+    game.service.watch.keep(script)
+    script.delete()
+    script.nattributes.clear()
+    game.clock.pump([1] * 10)
+    assert game.service.watch.assistants == {}
+    assert not game.service.watch.rounds.running
+
+
 def test_hours_set_by_a_builder_begin_without_a_sound(game, admin, mira, settings):
     settings.TIME_ZONE = "UTC"
     at_hour(game, 23)

@@ -48,12 +48,17 @@ def timer(clock, waiting):
     gc.unfreeze()
 
 
+def age():
+    """Let what lives grow old: all younger generations are collected."""
+    for _ in range(PYTHONS_OWN + 1):
+        gc.collect(1)
+
+
 def old_garbage():
     """Leave a cycle behind that survived the younger generations; return a reference to it."""
     node = Node()
     seen = weakref.ref(node)
-    for _ in range(PYTHONS_OWN + 1):
-        gc.collect(1)
+    age()
     del node
     return seen
 
@@ -63,8 +68,7 @@ def look_on(clock, looks=LOOKS):
 
 
 def collect_when_quiet(clock):
-    for _ in range(PYTHONS_OWN + 1):
-        gc.collect(1)
+    age()
     clock.advance(ROUND_S)
     look_on(clock)
 
