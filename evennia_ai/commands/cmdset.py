@@ -9,24 +9,25 @@ from evennia import CmdSet
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.commands.about_me import CmdAboutMe
-from evennia_ai.commands.approve import CmdAIApprove
-from evennia_ai.commands.compact import CmdAICompact
+from evennia_ai.commands.control import (
+    CmdAICompact,
+    CmdAISleep,
+    CmdAIStart,
+    CmdAIStop,
+    CmdAIWake,
+)
 from evennia_ai.commands.costs import CmdAICost
 from evennia_ai.commands.dry_run import CmdAITest
+from evennia_ai.commands.explain import CmdAIPrompt, CmdAIReplay, CmdAIWhy
 from evennia_ai.commands.goals import CmdAIGoals
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.memory.command import CmdAIMemory
-from evennia_ai.commands.note import CmdAINote
+from evennia_ai.commands.oversight import CmdAIApprove, CmdAINote, CmdAIReport
 from evennia_ai.commands.players import CmdDismiss, CmdForgetMe, CmdMute
 from evennia_ai.commands.purge import CmdAIPurge
-from evennia_ai.commands.replay import CmdAIReplay
-from evennia_ai.commands.reports import CmdAIReport
-from evennia_ai.commands.setup import CmdAISetup
-from evennia_ai.commands.sleep import CmdAISleep, CmdAIWake
+from evennia_ai.commands.setup.command import CmdAISetup
 from evennia_ai.commands.status import CmdAIStatus
-from evennia_ai.commands.stop import CmdAIStart, CmdAIStop
-from evennia_ai.commands.why import CmdAIPrompt, CmdAIWhy
 from evennia_ai.game.settings import game_setting
 
 COMMANDS = (

@@ -1,4 +1,8 @@
-"""Tables of plain text that fit the width of a telnet client."""
+"""Tables and pages of plain text that fit the width of a telnet client.
+
+Evennia's EvTable breaks a figure that does not fit ("12,345,/678") and makes rows of several lines.
+Here a figure stands whole, a row is a line, and only names and models are cut.
+"""
 
 from __future__ import annotations
 
@@ -34,19 +38,18 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         if widest is None or widths[widest] <= NARROWEST:
             break
         widths[widest] -= 1
-    lines = [" ".join(map(fitted, row, widths)).rstrip() for row in (titles, *cells)]
+    lines = [" ".join(map(_fitted, row, widths)).rstrip() for row in (titles, *cells)]
     return "\n".join([f"|w{lines[0]}|n", *lines[1:]])
 
 
-def fitted(cell: str, width: int) -> str:
-    """Return a cell cut and filled up to a width, escaped for a client."""
+def _fitted(cell: str, width: int) -> str:
     shown = fitting(cell, width)
     return clean_output(shown) + " " * (width - shown_width(shown))
 
 
 def wrapped(text: str) -> str:
     """Return escaped text with our markup, its lines broken to fit `TABLE_WIDTH` columns."""
-    lines = "\n".join(piece for line in text.split("\n") for piece in broken(line))
+    lines = "\n".join(piece for line in text.split("\n") for piece in _broken(line))
     return lines.replace(NO_BREAK, " ")
 
 
@@ -58,15 +61,14 @@ def unbroken(name: str) -> str:
     return clean_heard(name, CELL_CHARS).replace(" ", NO_BREAK)
 
 
-def broken(line: str) -> list[str]:
-    """Return a line in pieces that fit; those after the first are indented."""
+def _broken(line: str) -> list[str]:
     pieces, used = [""], 0
     for word in WORDS.findall(line):
-        if used + width_of(word) > TABLE_WIDTH and pieces[-1].strip():
+        if used + _width_of(word) > TABLE_WIDTH and pieces[-1].strip():
             pieces, used = [*pieces, INDENT], len(INDENT)
             word = word.lstrip()  # noqa: PLW2901
         for cell in CELLS.findall(word):
-            width = width_of(cell)
+            width = _width_of(cell)
             if used + width > TABLE_WIDTH:  # a word longer than a line
                 pieces, used = [*pieces, INDENT], len(INDENT)
             pieces[-1] += cell
@@ -74,6 +76,5 @@ def broken(line: str) -> list[str]:
     return pieces
 
 
-def width_of(text: str) -> int:
-    """Return the columns of escaped text with our markup."""
+def _width_of(text: str) -> int:
     return shown_width(MARKUP.sub(lambda found: "|" * (found[0] == "||"), text))

@@ -1,8 +1,9 @@
-"""Base class of the commands, with the lookups and texts that several commands share."""
+"""The base class of the commands: who may read what, whose assistant is meant, pages, errors."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, tzinfo
@@ -23,6 +24,7 @@ from evennia_ai.commands.columns import wrapped
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.game.client_text import NAME_CHARS, clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
+from evennia_ai.game.perception import all_named, find_named
 from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.texts import text
 from evennia_ai.policy.disclosure import ERRORS, Reader
@@ -43,15 +45,22 @@ class UsageError(AssistantError):
 
 
 class AICommand(MuxCommand):
-    """A command that shows every `AssistantError` to its caller as a sentence."""
+    """A command that shows every `AssistantError` to its caller as a sentence.
+
+    ``find_assistant`` and ``find_editable`` set ``script``, ``name`` and ``read_of`` for the rest
+    of the command.
+    """
 
     help_category = HELP_CATEGORY
+    locks = "cmd:perm(Builder)"
     switch_options: tuple[str, ...] = ()
     combined: frozenset[str] = frozenset()  # switches that may be typed together
     switches: list[str]
     failure_text = "{reason}"  # said if work that continued after `run` fails
     reads = ""  # the kind of content in `policy.disclosure` that the whole command needs
     reader: Reader  # the caller, and what they may read; set before `run`
+    script: GameScript  # the assistant that was named
+    name: str  # its character's name, escaped for a client
     read_of: Any = None  # whose stored words are read: a character
 
     @property
@@ -85,26 +94,14 @@ class AICommand(MuxCommand):
         log_reading()
         return outcome and self.guard(outcome)
 
-    def make_reader(self) -> Reader:
-        """Return the caller as a reader of stored words."""
-        return Reader(self.services.who_may_read, self.has_permission, zone_of(self.caller))
+    def run(self) -> Outcome:
+        """Do what was typed; return a Deferred of work that continues, or a dialogue."""
+        return self.dispatch()
 
-    def has_permission(self, permission: str) -> bool:
-        """Return True if the caller has a permission, by their account as for Evennia's locks.
-
-        `check_permstring` would ask the character alone.
-        """
-        return bool(self.caller.locks.check_lockstring(self.caller, f"may:perm({permission})"))
-
-    def ensure_may_read(self, kind: str) -> None:
-        """Raise UsageError if the caller may not read a kind of content; an empty kind is free."""
-        if kind and not self.reader.may(kind):
-            raise UsageError(f"Only {self.reader.whose(kind)} may read that.")
-
-    def describe_use(self) -> str:
-        """Return the command with its switch and its caller, for the security log."""
-        typed = "/".join([self.key, *self.switches])
-        return f"{typed}: {self.caller} ({self.caller.dbref})"
+    def dispatch(self, *args: Any) -> Outcome:
+        """Call ``do_<switch>``, or ``do_default`` if no switch was typed."""
+        outcome: Outcome = getattr(self, f"do_{self.switch or 'default'}")(*args)
+        return outcome
 
     def parse(self) -> None:
         """Keep the unknown switches that Evennia would drop, so that `func` can name them."""
@@ -128,21 +125,31 @@ class AICommand(MuxCommand):
             raise UsageError(f"Use one switch at a time. See |whelp {self.key}|n.")
 
     def explain_no_services(self) -> str:
-        """Return the message for a server whose assistants could not be started."""
         if not self.has_permission("Builder"):
             return text("minds_off")
         if AssistantScript.shared_services:
             return self.services.schema_trouble
         return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
 
-    def run(self) -> Outcome:
-        """Do what was typed; return a Deferred of work that continues, or a dialogue."""
-        return self.dispatch()
+    def make_reader(self) -> Reader:
+        return Reader(self.services.who_may_read, self.has_permission, zone_of(self.caller))
 
-    def dispatch(self, *args: Any) -> Outcome:
-        """Call ``do_<switch>``, or ``do_default`` if no switch was typed."""
-        outcome: Outcome = getattr(self, f"do_{self.switch or 'default'}")(*args)
-        return outcome
+    def has_permission(self, permission: str) -> bool:
+        """Return True if the caller has a permission, by their account as for Evennia's locks.
+
+        `check_permstring` would ask the character alone.
+        """
+        return bool(self.caller.locks.check_lockstring(self.caller, f"may:perm({permission})"))
+
+    def ensure_may_read(self, kind: str) -> None:
+        """Raise UsageError if the caller may not read a kind of content; an empty kind is free."""
+        if kind and not self.reader.may(kind):
+            raise UsageError(f"Only {self.reader.whose(kind)} may read that.")
+
+    def describe_use(self) -> str:
+        """Return the command with its switch and its caller, for the security log."""
+        typed = "/".join([self.key, *self.switches])
+        return f"{typed}: {self.caller} ({self.caller.dbref})"
 
     def guard(self, dialogue: Dialogue) -> Dialogue:
         """Run a dialogue and show the caller its error, if it raises one."""
@@ -157,20 +164,17 @@ class AICommand(MuxCommand):
 
     def tell_failure(self, failure: Failure) -> None:
         """Tell the caller why work that continued after `run` failed."""
-        if isinstance(failure.value, UsageError):
-            self.tell(error_line(failure.value))
-        elif isinstance(failure.value, AssistantError):
-            reason = clean_output(self.error_text(failure.value), ERROR_CHARS)
-            self.tell(self.failure_text.format(reason=reason))
-        elif not isinstance(failure.value, CancelledError):  # the server is stopping
+        error = failure.value
+        if isinstance(error, UsageError):
+            self.tell(error_line(error))
+        elif isinstance(error, AssistantError):
+            reason = str(error)
+            if isinstance(error, ProviderError):
+                reason = self.reader.show(ERRORS, reason, f"a model error ({error.kind})")
+            self.tell(self.failure_text.format(reason=clean_output(reason, ERROR_CHARS)))
+        elif not isinstance(error, CancelledError):  # the server is stopping
             log.failure("{command} failed", command=self.key, failure=failure)
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
-
-    def error_text(self, error: BaseException) -> str:
-        """Return an error's text; of a provider's error only its kind, if the text is hidden."""
-        if not isinstance(error, ProviderError):
-            return str(error)
-        return self.reader.show(ERRORS, str(error), f"a model error ({error.kind})")
 
     def show_page(
         self, name: str, lines: Iterable[str], page: Page, if_none: str, word: str = ""
@@ -211,15 +215,15 @@ class AICommand(MuxCommand):
     def find_assistant(self, name: str) -> GameScript:
         """Return the assistant of a character; raises UsageError if it has none."""
         character = self.find_character(name)
-        self.read_of = character
         if character.scripts.has(SCRIPT_KEY):  # perhaps a game's code attached it by hand
             add_assistant_mixin(character)
         script: GameScript | None = getattr(character, "assistant", None)
-        name = shown_name(character)
+        self.read_of, self.name = character, shown_name(character)
         if script is None:
-            command = f"|waisetup {name} = <persona>|n"
-            raise UsageError(f"{name} has no assistant. To attach one: {command}")
+            command = f"|waisetup {self.name} = <persona>|n"
+            raise UsageError(f"{self.name} has no assistant. To attach one: {command}")
         self.services.processes.refresh(script)
+        self.script = script
         return script
 
     def find_editable(self, name: str) -> GameScript:
@@ -272,3 +276,30 @@ def all_assistants() -> list[GameScript]:
     """Return every assistant of the game, sorted by its character's name."""
     scripts = AssistantScript.objects.filter_family(db_key=SCRIPT_KEY).exclude(db_obj=None)
     return sorted(scripts, key=lambda script: script.obj.key.lower())
+
+
+def choose(name: str, candidates: Iterable[Any], caller: Any) -> Any | None:
+    """Return the candidate that a player named, None if there is none.
+
+    A name may be ``#12``, or ``guard-2`` for the second of several. Raises UsageError if several
+    have the name.
+    """
+    known = sorted(set(candidates), key=lambda obj: obj.id)
+    base, _, number = name.rpartition("-")
+    same = all_named(base, known, caller) if number.isdecimal() else []
+    numbered = [obj for place, obj in enumerate(same, 1) if str(place) == number]
+    found = [obj for obj in known if obj.dbref == name] or all_named(name, known, caller)
+    if len(found) > 1:
+        here, shown = caller.location, clean_output(name, NAME_CHARS)
+        away = [obj.location not in (None, here) and shown_name(obj.location) for obj in found]
+        where = [f" ({room})" if room else "" for room in away]
+        options = ", ".join(f"{shown}-{place}{room}" for place, room in enumerate(where, 1))
+        raise UsageError(text("which_one", names=options))
+    return next(iter(found or numbered), None) or find_named(name, known, caller)
+
+
+def told_apart(objects: Sequence[Any]) -> list[str]:
+    """Return the names of objects or assistants, not escaped; equal ones with their numbers."""
+    characters = [getattr(obj, "character", obj) for obj in objects]
+    counts = Counter(obj.key.lower() for obj in characters)
+    return [f"{o.key}({o.dbref})" if counts[o.key.lower()] > 1 else o.key for o in characters]

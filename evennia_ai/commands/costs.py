@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+import re
+from calendar import monthrange
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, NamedTuple
 
-from evennia_ai.commands.common import AICommand, UsageError, page_number
-from evennia_ai.commands.cost_rendering import (
-    OLD_PROFILE,
-    CostList,
-    Limits,
-    Period,
-    by_character,
-    by_player,
-    dearest_first,
-    limits_of,
-    read_period,
+from evennia_ai.commands.columns import table
+from evennia_ai.commands.common import (
+    AICommand,
+    UsageError,
+    all_assistants,
+    page_number,
+    told_apart,
 )
+from evennia_ai.config import ModelProfile
 from evennia_ai.game.budget_alerts import budget_name
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.disclosure import FIGURES, PLAYER_COSTS
 from evennia_ai.policy.limits.budgets import GAME, PLAYER
-from evennia_ai.policy.limits.prices import money_words
+from evennia_ai.policy.limits.prices import money_words, to_micros
+from evennia_ai.store.names import names_of
 from evennia_ai.store.usage import (
     CHARACTER,
     DAY,
@@ -36,7 +39,64 @@ from evennia_ai.store.usage import (
 
 ROWS_A_PAGE = 20
 AT_A_GLANCE = 5
-LAST_FORTNIGHT = "14"
+MOST_DAYS = 31  # more would hold the server with 1,000 assistants
+MONTH = re.compile(r"\d{4}-\d\d")
+ESTIMATE_DAYS = 7
+LARGE = 10_000_000
+TODAY, YESTERDAY, LAST_FORTNIGHT = "today", "yesterday", "14"
+NOBODY = "(no player)"
+OLD_PROFILE = "(before the upgrade)"
+
+
+class Period(NamedTuple):
+    """UTC days, the first and the last included."""
+
+    since: date
+    until: date
+
+    @property
+    def is_one_day(self) -> bool:
+        """True if budgets, which are for a day, can be compared with its costs."""
+        return self.since == self.until
+
+    def __str__(self) -> str:
+        """Return the days as a person reads them."""
+        return str(self.until) if self.is_one_day else f"{self.since} to {self.until}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The budgets of one day in tokens and in micros, None for none."""
+
+    tokens: int | None = None
+    money: int | None = None
+    waived: bool = False  # free models do not count
+
+    def share(self, use: Use) -> str:
+        """Return how much of the fuller budget was used, "-" without a budget."""
+        tokens = use.tokens - (use.free_tokens if self.waived else 0)
+        pairs = ((tokens, self.tokens), (use.money, self.money))
+        shares = [spent / limit for spent, limit in pairs if limit]
+        return f"{max(shares):.0%}" if shares else "-"
+
+
+@dataclass(frozen=True)
+class CostList:
+    """Use by name, and the limits of those that have any."""
+
+    title: str
+    uses: Sequence[tuple[str, Use]]
+    limits: Mapping[str, Limits]
+
+    def render(self, start: int, size: int, currency: str) -> str:
+        """Return some of its rows as a table."""
+        with_share = any(limits.tokens or limits.money for limits in self.limits.values())
+        titles = (self.title, "Calls", "In", "Cached", "Out", currency)
+        rows = [
+            [name, *use_cells(use), *([self.limits.get(name, Limits()).share(use)] * with_share)]
+            for name, use in self.uses[start : start + size]
+        ]
+        return table((*titles, *(["Budget"] * with_share)), rows)
 
 
 class CmdAICost(AICommand):
@@ -75,7 +135,6 @@ class CmdAICost(AICommand):
     """
 
     key = "aicost"
-    locks = "cmd:perm(Builder)"
     reads = FIGURES
     switch_options = ("days", "characters", "players", "profiles")
     period: Period
@@ -120,31 +179,6 @@ class CmdAICost(AICommand):
             lines.append(f"|xPage {min(number, pages)} of {pages}.|n{more}")
         return lines
 
-    def days(self) -> CostList:
-        """Return the costs of each day, newest first."""
-        days = [(str(day), use) for day, use in sorted(folded(self.uses, 0).items(), reverse=True)]
-        return CostList("Day", days, dict.fromkeys(dict(days), limits_of(self.limits, GAME)))
-
-    def characters(self) -> CostList:
-        """Return the costs of each character."""
-        costs = by_character(folded(self.uses, 0))
-        return costs if self.period.is_one_day else replace(costs, limits={})
-
-    def profiles(self) -> CostList:
-        """Return the costs of each model profile, which has no budget."""
-        uses = folded(self.uses, 1).items()
-        return CostList("Profile", dearest_first({name or OLD_PROFILE: use for name, use in uses}))
-
-    def players(self) -> CostList:
-        """Return the costs of each player, and those that no player caused."""
-        limits = limits_of(self.limits, PLAYER) if self.period.is_one_day else Limits()
-        return by_player(uses_of_speakers(*self.period), self.total, limits)
-
-    @property
-    def limits(self) -> Any:
-        """The `GatewayLimits` of the game, with its budgets and its currency."""
-        return self.services.gateway.limits
-
     def total_line(self) -> str:
         """Return the sum of the period in words."""
         use, money = self.total, "no price is set"
@@ -155,3 +189,113 @@ class CmdAICost(AICommand):
             f"Tokens: {use.prompt_tokens:,} in ({use.cached_tokens:,} cached), "
             f"{use.completion_tokens:,} out."
         )
+
+    @property
+    def limits(self) -> Any:
+        """The `GatewayLimits` of the game, with its budgets and its currency."""
+        return self.services.gateway.limits
+
+    def daily_limits(self, kind: str) -> Limits:
+        """Return the budgets of the game or of each player."""
+        of, limits = "player" if kind == PLAYER else "game", self.limits
+        tokens, money = (getattr(limits, f"{of}_{unit}_per_day") for unit in ("tokens", "money"))
+        return Limits(tokens, money, kind in limits.waived)
+
+    def days(self) -> CostList:
+        """Return the costs of each day, newest first."""
+        days = [(str(day), use) for day, use in sorted(folded(self.uses, 0).items(), reverse=True)]
+        return CostList("Day", days, dict.fromkeys(dict(days), self.daily_limits(GAME)))
+
+    def characters(self) -> CostList:
+        """Return the costs of each character, with its own budgets if the period is one day."""
+        names, limits = dict[int, str](), dict[str, Limits]()
+        scripts = all_assistants()
+        for one, name in zip(scripts, told_apart(scripts), strict=True):
+            money = one.config.money_per_day
+            names[one.id] = name
+            own = Limits(one.config.tokens_per_day, None if money is None else to_micros(money))
+            limits |= {name: own} if self.period.is_one_day else {}
+        uses = folded(self.uses, 0).items()
+        named = {names.get(id_, f"script {id_}"): use for id_, use in uses}
+        return CostList("Character", dearest_first(named), limits)
+
+    def profiles(self) -> CostList:
+        """Return the costs of each model profile, which has no budget."""
+        uses = folded(self.uses, 1).items()
+        named = {name or OLD_PROFILE: use for name, use in uses}
+        return CostList("Profile", dearest_first(named), {})
+
+    def players(self) -> CostList:
+        """Return the costs of each player, and those that no player caused."""
+        uses = uses_of_speakers(*self.period)
+        names = names_of(uses)
+        counts = Counter(names.values())
+        alike = {dbref: f"{name}({dbref})" for dbref, name in names.items() if counts[name] > 1}
+        found = {{**names, **alike}.get(dbref, dbref): use for dbref, use in uses.items()}
+        rest = self.total.less(total_of(uses.values()))
+        rows = dearest_first(found) + ([(NOBODY, rest)] if rest.calls or rest.tokens else [])
+        limits = self.daily_limits(PLAYER) if self.period.is_one_day else Limits()
+        return CostList("Player", rows, dict.fromkeys(found, limits))
+
+
+def read_period(typed: str, today: date) -> Period:
+    """Return the days that were typed, by default today; raises UsageError."""
+    word = typed.strip().lower() or TODAY
+    if word in (TODAY, YESTERDAY):
+        day = today - timedelta(days=word == YESTERDAY)
+        return Period(day, day)
+    if word.isdecimal() and 0 < int(word[:9]) <= MOST_DAYS:
+        return Period(today - timedelta(days=int(word) - 1), today)
+    try:
+        if MONTH.fullmatch(word):
+            first = date.fromisoformat(f"{word}-01")
+            return Period(first, first.replace(day=monthrange(first.year, first.month)[1]))
+        return Period(date.fromisoformat(word), date.fromisoformat(word))
+    except ValueError:
+        raise UsageError(
+            f"'{clean_output(word, 20)}' is no period. Use today, yesterday, a day such as "
+            f"{today}, a month such as {today:%Y-%m}, or a number of days up to {MOST_DAYS}."
+        ) from None
+
+
+def use_cells(use: Use) -> Iterable[str]:
+    """Return a use's cells; its money is "-" if nothing of it had a price.
+
+    Counts have a tenth if speakers share a call, and stand in millions if they take much room.
+    """
+    for count in (use.calls, use.prompt_tokens, use.cached_tokens, use.completion_tokens):
+        full = f"{count:,.1f}".removesuffix(".0")
+        yield f"{count / 1_000_000:,.1f}M" if count >= LARGE else full
+    yield money_words(use.money) if use.money_known else "-"
+
+
+def dearest_first(uses: Mapping[str, Use]) -> list[tuple[str, Use]]:
+    """Return uses by name, the one that cost most first."""
+    return sorted(uses.items(), key=lambda one: (-one[1].money, -one[1].tokens, one[0]))
+
+
+def switch_estimate(
+    assistant_id: int, today: date, before: ModelProfile, after: ModelProfile, currency: str
+) -> str:
+    """Return what the last days cost with the model before, and would have cost with the new.
+
+    Empty if there were no tokens, or if neither model has prices.
+    """
+    since = today - timedelta(days=ESTIMATE_DAYS - 1)
+    use = total_of(uses_by(since, today, CHARACTER, assistant_id=assistant_id).values())
+    if not use.tokens or (before.name, before.model) == (after.name, after.model):
+        return ""
+    if before.price is None and after.price is None:
+        return ""
+    cost, name = [], []
+    for profile in (before, after):
+        name.append(clean_output(f"{profile.name}:{profile.model}", 80))
+        if profile.price is None:
+            cost.append("an unknown amount (no prices are set)")
+            continue
+        tokens = (use.prompt_tokens, use.completion_tokens, use.cached_tokens)
+        cost.append(f"about {money_words(profile.price.cost(*tokens))} {currency}")
+    return (
+        f"The last {ESTIMATE_DAYS} days ({use.tokens:,} tokens) cost {cost[0]} with "
+        f"{name[0]}; with {name[1]} they would have cost {cost[1]}."
+    )

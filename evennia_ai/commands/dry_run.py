@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.commands.history_rendering import call_text
-from evennia_ai.config import ModelProfile, resolve_profile, valid_values
+from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile, valid_values
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
 from evennia_ai.game.heard_lines import perceive, uncoloured
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import NO_USAGE, Heard
@@ -33,7 +31,44 @@ WHY_NOT = {"ambient": "other people are in the room, and the line names nobody"}
 USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
 
 
-class CmdAITest(AICommand):
+class TryingCommand(AICommand):
+    """A command that asks what its assistant would make of a line."""
+
+    def addressed_line(self, kind: str, typed: str) -> Heard:
+        """Return a line as the assistant would hear it; raises UsageError if it would ignore it."""
+        heard = hear_line(self.script.character, self.script.config, self.caller, kind, typed)
+        if not heard.addressed:
+            raise UsageError(
+                f"{self.name} would not answer: the line is not addressed to it "
+                f"({WHY_NOT.get(heard.reason, heard.reason)}). Put its name into the "
+                "line, or use the switch |w/whisper|n."
+            )
+        return heard
+
+    def start_dry_run(self, heard: Heard, seen: Any = None) -> Deferred[None]:
+        """Ask the model, and tell the builder what the assistant would say and do.
+
+        ``seen`` reads like the assistant, with other settings. Raises UsageError during another dry
+        run.
+        """
+        script, name = self.script, self.name
+        if script.ndb.dry_running:
+            raise UsageError(f"A dry run of {name} is in progress. Try again in a moment.")
+        profile = (seen or script).profile
+        self.tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
+        script.ndb.dry_running = True
+
+        def allow_next(outcome: Any) -> Any:
+            if script.pk:
+                script.ndb.dry_running = None
+            return outcome
+
+        running = run_dry(seen or script, heard, lambda: bool(script.pk))
+        running.addBoth(allow_next)
+        return running.addCallback(lambda result: self.tell(dry_run_lines(name, heard, result)))
+
+
+class CmdAITest(TryingCommand):
     """
     try an assistant without effect, or test the endpoint of a model
 
@@ -56,17 +91,16 @@ class CmdAITest(AICommand):
     """
 
     key = "aitest"
-    locks = "cmd:perm(Builder)"
     switch_options = ("whisper", "provider")
 
     def do_default(self) -> Deferred[None]:
         if not self.lhs:
             raise UsageError(USAGE)
         self.ensure_may_read(DRY_RUNS)
-        script = self.find_assistant(self.lhs)
-        heard = addressed_line(script, self.caller, self.switch or "say", self.rhs or "")
-        script.resolve_settings()
-        return start_dry_run(script, heard, self.tell)
+        self.find_assistant(self.lhs)
+        heard = self.addressed_line(self.switch or "say", self.rhs or "")
+        self.script.resolve_settings()
+        return self.start_dry_run(heard)
 
     do_whisper = do_default
 
@@ -77,7 +111,9 @@ class CmdAITest(AICommand):
         wanted = clean_heard(self.lhs, 60)
         if not wanted:
             raise UsageError(f"Which profile? Known profiles: {', '.join(sorted(profiles))}.")
-        profile = probed_profile(resolve_profile(wanted, profiles), plain(self.rhs))
+        profile = resolve_profile(wanted, profiles)
+        values, _ = valid_values(game_settings(), profile.settings)  # as an assistant gets it
+        profile = profile.with_model(plain(self.rhs) or values.get("llm_model") or profile.model)
         name = clean_output(wanted)
         if profile.client == "offline":
             self.msg(
@@ -98,22 +134,11 @@ class CmdAITest(AICommand):
             self.tell([*map(finding_line, found), sum_up(found, target)])
 
 
-def addressed_line(script: GameScript, speaker: Any, kind: str, typed: str) -> Heard:
-    """Return a line as an assistant would hear it; raises UsageError if it would be ignored."""
-    heard = hear_line(script, speaker, kind, typed)
-    if not heard.addressed:
-        raise UsageError(
-            f"{shown_name(script)} would not answer: the line is not addressed to it "
-            f"({WHY_NOT.get(heard.reason, heard.reason)}). Put its name into the "
-            "line, or use the switch |w/whisper|n."
-        )
-    return heard
-
-
-def hear_line(script: GameScript, speaker: Any, kind: str, typed: str) -> Heard:
-    """Return a line as an assistant would hear it now; raises UsageError if nobody can say it."""
-    name, character = shown_name(script), script.character
-    words = clean_heard(uncoloured(typed), HEARD_CHARS)
+def hear_line(
+    character: Any, config: AssistantConfig, speaker: Any, kind: str, typed: str
+) -> Heard:
+    """Return a line as a character would hear it now; raises UsageError if nobody can say it."""
+    name, words = shown_name(character), clean_heard(uncoloured(typed), HEARD_CHARS)
     if not words:
         raise UsageError(f"Which line? {USAGE}")
     if character is speaker:
@@ -121,39 +146,7 @@ def hear_line(script: GameScript, speaker: Any, kind: str, typed: str) -> Heard:
     if character.location is None:
         raise UsageError(f"{name} is in no room, so nobody can speak to it.")
     line = RoomLine(Line(kind, words), speaker, character)
-    return perceive(line, words, character, script.config)
-
-
-def start_dry_run(
-    script: GameScript, heard: Heard, tell: Callable[[str | list[str]], None], seen: Any = None
-) -> Deferred[None]:
-    """Ask the model, and tell a builder what the assistant would say and do.
-
-    ``seen`` reads like the script, with other settings. Raises UsageError during another dry run.
-    """
-    if script.ndb.dry_running:
-        raise UsageError(
-            f"A dry run of {shown_name(script)} is in progress. Try again in a moment."
-        )
-    profile = (seen or script).profile
-    tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
-    script.ndb.dry_running = True
-    running = run_dry(seen or script, heard, lambda: bool(script.pk))
-    running.addBoth(lambda outcome: allow_next(script, outcome))
-    return running.addCallback(lambda result: tell(dry_run_lines(script, heard, result)))
-
-
-def allow_next(script: GameScript, outcome: Any) -> Any:
-    """Let the next dry run begin; pass the outcome on."""
-    if script.pk:
-        script.ndb.dry_running = None
-    return outcome
-
-
-def probed_profile(profile: ModelProfile, model: str) -> ModelProfile:
-    """Return the profile with the named model, or with the one that an assistant would get."""
-    values, _ = valid_values(game_settings(), profile.settings)
-    return profile.with_model(model or values.get("llm_model") or profile.model)
+    return perceive(line, words, character, config)
 
 
 def finding_line(finding: Finding) -> str:
@@ -162,23 +155,21 @@ def finding_line(finding: Finding) -> str:
     return f"{WORDS[finding.state]} {clean_output(finding.text, LINE_CHARS)}{advice}"
 
 
-def dry_run_lines(script: GameScript, heard: Heard, result: DryRun) -> list[str]:
+def dry_run_lines(name: str, heard: Heard, result: DryRun) -> list[str]:
     """Return the lines of a dry run, step by step."""
     verb = "whispers" if heard.private else "says"
-    name = clean_output(heard.speaker_name, 40)
+    speaker, said = clean_output(heard.speaker_name, 40), clean_output(heard.text, LINE_CHARS)
     audience = clean_output(list_names(sorted(result.audience)), 200)
-    said = clean_output(heard.text, LINE_CHARS)
     lines = [
-        f"|wIf {name} {verb} to {shown_name(script)}:|n {said}",
+        f"|wIf {speaker} {verb} to {name}:|n {said}",
         f"|x{audience} would hear the answer. None of this was done.|n",
     ]
     for number, step in enumerate(result.steps, 1):
-        lines += step_lines(number, step, heard.private)
-    return [*lines, ending(script, result)]
+        lines += _step_lines(number, step, heard.private)
+    return [*lines, _ending(name, result)]
 
 
-def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
-    """Return the lines of one model call and its reply."""
+def _step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     usage, took_ms = step.cost.usage, step.cost.duration_ms
     tokens = f"about {step.cost.estimated_tokens or 'no'} tokens"
     if usage and usage != NO_USAGE:
@@ -187,28 +178,25 @@ def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     lines = [f"|wStep {number}|n: prompt {tokens}, {len(step.offered)} tools, {took_ms} ms"]
     if not step.calls:
         lines.append("  |rnothing|n: the reply has no words and no tool call")
-    return [*lines, *(call_line(item, private) for item in step.calls)]
+    return [*lines, *(_call_line(item, private) for item in step.calls)]
 
 
-def call_line(item: DryRunCall, private: bool) -> str:
-    """Return a tool call: that it would be tried, or why not."""
+def _call_line(item: DryRunCall, private: bool) -> str:
     what = call_text(item.call.name, item.call.arguments)
     if not item.would_be_tried:
         return f"  |rwould not|n {what}\n    |x= {clean_output(item.result.text, LINE_CHARS)}|n"
     return f"  would {what}" + (" (whispered)" if private and item.call.name == "say" else "")
 
 
-def ending(script: GameScript, result: DryRun) -> str:
-    """Return how the turn would end or continue."""
+def _ending(name: str, result: DryRun) -> str:
     if result.problem:
         return f"|rThe model gave no answer:|n {clean_output(result.problem, LINE_CHARS)}"
     last = result.steps[-1]
-    if not last.calls:
-        return f"{shown_name(script)} would say its fallback line."
+    refused_before = len(result.steps) > 1 and result.steps[-2].refused
+    if not last.calls or (not result.ended and last.refused and refused_before):
+        return f"{name} would say its fallback line."
     if result.ended:
         return "The turn would end here."
-    if last.refused and len(result.steps) > 1 and result.steps[-2].refused:
-        return f"{shown_name(script)} would say its fallback line."
     if last.refused:
         return "The model would be asked once more for other words; a dry run stops here."
     return "The turn would continue with the results of these tools; a dry run stops here."

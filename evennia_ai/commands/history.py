@@ -1,41 +1,52 @@
-"""``aihistory``: read what an assistant heard, thought, did and cost, and mend its talk."""
+"""``aihistory``: read what an assistant heard, thought, did and cost; export and follow it."""
 
 from __future__ import annotations
 
-from functools import partial
+import json
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from operator import itemgetter
+from pathlib import Path
+from typing import Any, TextIO
 
 from twisted.internet.defer import inlineCallbacks
+from twisted.logger import Logger
 
-from evennia_ai.commands.common import Outcome, UsageError, page_number
+from evennia_ai.commands import history_rendering as rendering
+from evennia_ai.commands.common import NUMBER, Outcome, UsageError, log_private_reading, page_number
 from evennia_ai.commands.history_changes import HistoryChanges
-from evennia_ai.commands.history_copies import HistoryCopies
-from evennia_ai.commands.history_rendering import (
-    compaction_line,
-    message_line,
-    turn_lines,
-    unanswered_line,
-    waiting_line,
-    whole_compaction,
-)
 from evennia_ai.commands.memory_rendering import journal_lines
-from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
-from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.script_ports import GameScript
-from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS
-from evennia_ai.policy.log_filter import SWITCHES, without_page
-from evennia_ai.scheduling import Steps
-from evennia_ai.store.reports import find_row, log_page, paged, public_calls, turn_page, unanswered
-from evennia_ai.store.search import MOST_EVENTS, events_beside, message_page
+from evennia_ai.commands.players import objects_called
+from evennia_ai.game.client_text import clean_address, clean_output
+from evennia_ai.game.settings import export_folder
+from evennia_ai.game.sleep_state import sleep_state
+from evennia_ai.messages import EXCUSE, Message
+from evennia_ai.policy.amendments import Amendment
+from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
+from evennia_ai.policy.log_filter import SWITCHES, LogFilter, read_filter, without_page
+from evennia_ai.policy.records.memory_listing import Names
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.scheduling import Steps, pause
+from evennia_ai.store import reports
+from evennia_ai.store.brief_transaction import store_errors
+from evennia_ai.store.names import names_of
+from evennia_ai.store.search import MOST_EVENTS, all_messages, events_beside, message_page
+from evennia_ai.store.speakers import speakers_among, speakers_named
+
+log = Logger()
 
 MESSAGES_A_PAGE = 20
 TURNS_A_PAGE = 8
 COMPACTIONS_A_PAGE = 15
 PASSES_A_PAGE = 10
 NOTHING_SAID = "has heard and said nothing yet."
+NO_ENTRIES = "has no journal entries yet."
+JSON, SUFFIXES = "json", {"text": "txt", "json": "jsonl"}  # by the form of an export
 
 
-class CmdAIHistory(HistoryCopies, HistoryChanges):
+class CmdAIHistory(HistoryChanges):
     """
     read what an assistant heard, thought, did and cost, and mend its talk
 
@@ -93,7 +104,6 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
     """
 
     key = "aihistory"
-    locks = "cmd:perm(Builder)"
     reads = FIGURES
     combined = frozenset(SWITCHES)
     switch_options = (
@@ -105,74 +115,240 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
         """Dispatch by switch, with the assistant."""
         if (self.lhs or "").strip().lower() == "all":
             raise UsageError("It shows one character at a time. |waistatus|n lists them.")
-        return self.dispatch(self.find_assistant(self.lhs))
+        self.find_assistant(self.lhs)
+        return self.dispatch()
 
-    def do_default(self, script: GameScript) -> None:
+    def do_default(self) -> None:
         wanted, player = self.read_wanted(self.rhs or "", self.switches)
-        may_search = self.reader.may(PRIVATE_WORDS)
-        page = message_page(script.id, wanted, player, may_search, MESSAGES_A_PAGE)
-        name, amended = script.character_name, script.conversation.amendments.shown
-        said = [
-            (row["at"], message_line(row, name, self.reader, amended.get(row["id"])))
-            for row in page.rows
-        ]
-        events = events_beside(page, script.id, wanted, player, may_search)
-        said += [(event["at"], waiting_line(event, self.reader)) for event in events]
+        reader, may_search = self.reader, self.reader.may(PRIVATE_WORDS)
+        page = message_page(self.script.id, wanted, player, may_search, MESSAGES_A_PAGE)
+        events = events_beside(page, self.script.id, wanted, player, may_search)
+        amended = self.script.conversation.amendments.shown
+        name = self.script.character_name
+        said = [(event["at"], rendering.waiting_line(event, reader)) for event in events]
+        for row in page.rows:
+            line = rendering.message_line(row, name, reader, amended.get(row["id"]))
+            said.append((row["at"], line))
         lines = [line for _at, line in sorted(said, key=itemgetter(0))]
         if len(events) == MOST_EVENTS:
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
-        again = clean_output(without_page(self.rhs or ""), 200)
         if lines or wanted.is_empty:
-            word = f"{again}, page " * bool(again)
-            self.show_page(shown_name(script), lines, page, NOTHING_SAID, word)
+            again = clean_output(without_page(self.rhs or ""), 200)
+            self.show_page(self.name, lines, page, NOTHING_SAID, f"{again}, page " * bool(again))
         else:
             self.msg(f"No message {'holds these words' if wanted.search else 'fits'}.")
         if (wanted.search or player) and not may_search:
-            whose = self.reader.whose(PRIVATE_WORDS)
+            whose = reader.whose(PRIVATE_WORDS)
             self.msg(f"Whispers were not searched: {whose} read them.")
 
     do_since = do_until = do_player = do_search = do_find = do_default
 
-    def do_turns(self, script: GameScript) -> None:
+    def read_wanted(self, typed: str, switches: Sequence[str]) -> tuple[LogFilter, str]:
+        """Return the filter that was typed, and its player as a dbref, "" without one."""
+        names = ["search" if switch == "find" else switch for switch in switches]
+        now = self.services.now().astimezone(self.reader.zone)
+        try:
+            wanted = read_filter(typed, names, now)
+        except (ValueError, OverflowError) as error:
+            raise UsageError(clean_output(str(error), 300)) from error
+        return wanted, find_speaker(wanted.player) if wanted.player else ""
+
+    def do_turns(self) -> None:
         typed = (self.rhs or "").strip()
         only = page_number(typed.removeprefix("turn ")) if typed.startswith("turn ") else None
-        page = turn_page(script.id, 1 if only else page_number(typed), TURNS_A_PAGE, only)
-        public = public_calls(turn.id for turn in page.rows)
-        lines = [line for turn in page.rows for line in turn_lines(turn, public, self.reader)]
+        number = 1 if only else page_number(typed)
+        page = reports.turn_page(self.script.id, number, TURNS_A_PAGE, only)
+        public = reports.public_calls(turn.id for turn in page.rows)
+        lines = []
+        for turn in page.rows:
+            lines += rendering.turn_lines(turn, public, self.reader)
         none = f"has no turn {only}." if only else NOTHING_SAID
-        self.show_page(shown_name(script), lines, page, none)
+        self.show_page(self.name, lines, page, none)
 
-    def do_unanswered(self, script: GameScript) -> None:
-        rows = unanswered(assistant_id=script.id)
-        page = paged(rows, page_number(self.rhs), MESSAGES_A_PAGE)
-        lines = [unanswered_line(event, self.reader) for event in page.rows]
-        self.show_page(shown_name(script), lines, page, "left no line unanswered.")
+    def do_unanswered(self) -> None:
+        rows = reports.unanswered(assistant_id=self.script.id)
+        page = reports.paged(rows, page_number(self.rhs), MESSAGES_A_PAGE)
+        lines = [rendering.unanswered_line(event, self.reader) for event in page.rows]
+        self.show_page(self.name, lines, page, "left no line unanswered.")
 
-    def do_compactions(self, script: GameScript) -> None:
-        page = log_page("Compaction", script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
-        lines = map(partial(compaction_line, reader=self.reader), page.rows)
-        self.show_page(shown_name(script), lines, page, "has no compaction yet.")
+    def do_compactions(self) -> None:
+        page = self.log_page("Compaction", self.rhs, COMPACTIONS_A_PAGE)
+        lines = [rendering.compaction_line(row, self.reader) for row in page.rows]
+        self.show_page(self.name, lines, page, "has no compaction yet.")
 
-    def do_sleep(self, script: GameScript) -> None:
-        wanted = (self.rhs or "").strip()
+    def do_compaction(self) -> None:
+        row = self.find_row("Compaction", "compaction", "compactions")
+        self.msg(rendering.whole_compaction(row, self.reader))
+
+    def do_sleep(self) -> None:
+        running, wanted = sleep_state(self.script).pass_id, (self.rhs or "").strip()
         word, _, number = wanted.partition(" ")
         if wanted and word != "page":
-            self.msg(whole_pass(script, page_number(wanted), self.reader))
+            row = self.find_row("SleepPass", "sleep pass", "sleep")
+            self.msg(rendering.whole_pass(row, running, self.reader))
             return
-        page = log_page("SleepPass", script.id, page_number(number), PASSES_A_PAGE)
-        lines = pass_lines(script, page, self.reader)
-        self.show_page(shown_name(script), lines, page, "has not slept yet.", "page ")
+        page = self.log_page("SleepPass", number, PASSES_A_PAGE)
+        lines = [rendering.pass_lines(row, running, self.reader) for row in page.rows]
+        self.show_page(self.name, lines, page, "has not slept yet.", "page ")
 
     @inlineCallbacks
-    def do_journal(self, script: GameScript) -> Steps[None]:
-        number, journal = page_number(self.rhs), script.character.journal
+    def do_journal(self) -> Steps[None]:
+        number, script = page_number(self.rhs), self.script
+        journal = script.character.journal
         lines, page = yield journal_lines(script, journal, number, self.reader, with_origins=True)
-        self.show_page(shown_name(script), lines, page, "has no journal entries yet.")
+        self.show_page(self.name, lines, page, NO_ENTRIES)
 
-    def do_compaction(self, script: GameScript) -> None:
-        row = find_row("Compaction", script.id, page_number(self.rhs))
+    def log_page(self, table: str, number: str | None, size: int) -> reports.Page:
+        return reports.log_page(table, self.script.id, page_number(number), size)
+
+    def find_row(self, table: str, what: str, listing: str) -> dict[str, Any]:
+        """Return the row of a table whose number was typed; raises UsageError."""
+        row = reports.find_row(table, self.script.id, page_number(self.rhs))
         if row is None:
-            raise UsageError(
-                "There is no compaction with this number. |waihistory/compactions|n lists them."
-            )
-        self.msg(whole_compaction(row, self.reader))
+            hint = f"|waihistory/{listing}|n lists them."
+            raise UsageError(f"There is no {what} with this number. {hint}")
+        return row
+
+    @inlineCallbacks
+    def do_export(self) -> Steps[None]:
+        form, _, rest = (self.rhs or "").partition(",")
+        form = form.strip().lower()
+        typed = rest if form in SUFFIXES else self.rhs or ""
+        form = form if form in SUFFIXES else JSON
+        wanted, player = self.read_wanted(typed, ())
+        script, now = self.script, self.services.now()
+        export = Export(script.character_name, self.reader, script.conversation.amendments.shown)
+        pages = all_messages(script.id, wanted, player, self.reader.may(PRIVATE_WORDS))
+        name = f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{SUFFIXES[form]}"
+        path, count = export_folder() / name, 0
+        with writing(path) as file:
+            for rows in pages:
+                names = names_of({dbref for row in rows for dbref in row["audience"]})
+                for row in rows:
+                    line = export.as_json(row) if form == JSON else export.as_text(row, names)
+                    file.write(f"{line}\n")
+                count += len(rows)
+                yield pause(self.services.slices.put)
+        self.tell(
+            f"{count:,} lines of {self.name} are in {clean_address(str(path))}. Only the game's "
+            "own user can read the file. |wforgetme|n does not reach it: delete it in time."
+        )
+
+    def do_follow(self) -> None:
+        watchers = self.script.conversation.watchers
+        if self.session is None:
+            raise UsageError("Only somebody who is connected can follow.")
+        if watchers.pop(self.session, None):
+            self.msg(f"You no longer follow {self.name}.")
+            return
+        watchers[self.session] = Follower(self, watchers, self.script.character_name)
+        self.msg(
+            f"You follow {self.name}: new lines come as they are stored, what was heard at the "
+            f"beginning of the next turn. To end it: |waihistory/follow {self.name}|n"
+        )
+
+
+def find_speaker(name: str) -> str:
+    """Return the dbref of somebody by name, who may be deleted; raises UsageError."""
+    if NUMBER.fullmatch(name):
+        return name
+    known = objects_called(name) | speakers_named(name)
+    found = sorted(speakers_among(known) or known)
+    if not found:
+        raise UsageError(f"No assistant ever heard anybody called '{clean_output(name, 60)}'.")
+    if len(found) > 1:
+        raise UsageError(f"Several match: {', '.join(found)}. Use a number: |wplayer #12|n.")
+    return found[0]
+
+
+@contextmanager
+def writing(path: Path) -> Generator[TextIO]:
+    """Open a new file that only the game's own user can read; raises UsageError."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with store_errors(), os.fdopen(number, "w", encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise UsageError(
+            f"Cannot write {clean_address(str(path))}: {error.strerror}. The setting "
+            "EXPORT_FOLDER of AI_ASSISTANT names the folder."
+        ) from error
+
+
+@dataclass(frozen=True)
+class Export:
+    """Makes lines of a file, as far as a reader may see them."""
+
+    own_name: str
+    reader: Reader
+    amended: Mapping[int, Amendment]
+
+    def as_json(self, row: Mapping[str, Any]) -> str:
+        """Return a message as a JSON object on one line."""
+        known = {"number": row["id"], "at": row["at"].isoformat(), "role": row["role"]}
+        known |= {"turn": row["turn_id"], "private": row["private"], "tokens": row["tokens"]}
+        if not self._may_show(row):
+            return json.dumps({**known, "withheld": True})
+        change = self.amended.get(row["id"])
+        known |= {"name": self._speaker_of(row), "speaker": row["speaker"]}
+        known |= {"heard_by": row["audience"], "words": row["content"]}
+        known |= {"calls": [call["function"] for call in row["tool_calls"]]}
+        known |= {change.kind: change.text or True} if change else {}
+        return json.dumps(known)
+
+    def as_text(self, row: Mapping[str, Any], names: Names) -> str:
+        """Return a message as a line of text."""
+        head = f"{self.reader.clock(row['at'], '%Y-%m-%d %H:%M:%S')} {row['id']}"
+        private = " (private)" * row["private"]
+        if not self._may_show(row):
+            return f"{head}{private}: {self.reader.show(PRIVATE_WORDS, '', 'words')}"
+        change = self.amended.get(row["id"])
+        mark = "" if change is None else f" ({change.kind} {change.text}".rstrip() + ")"
+        calls = (call["function"] for call in row["tool_calls"])
+        acts = (f"{call['name']} {call['arguments']}" for call in calls)
+        words = " ".join(filter(None, (row["content"], *acts)))
+        whom = rendering.hearers(row, self.own_name, names)
+        line = f"{head} {self._speaker_of(row)} > {whom}{private}{mark}: {words}"
+        return clean_heard(line, 10**6)
+
+    def _may_show(self, row: Mapping[str, Any]) -> bool:
+        kind = words_kind(row["private"])
+        self.reader.count(kind, self.reader.may(kind))
+        return self.reader.may(kind)
+
+    def _speaker_of(self, row: Mapping[str, Any]) -> str:
+        own = row["role"] in ("assistant", EXCUSE)
+        who = self.own_name if own else row["speaker_name"]
+        return "result" if row["role"] == "tool" else str(who)
+
+
+@dataclass(frozen=True)
+class Follower:
+    """Shows somebody new messages as they are stored, until they leave their character."""
+
+    command: CmdAIHistory  # that they typed
+    watchers: dict[Any, Callable[[Sequence[Message]], None]]  # by session, this one among them
+    own_name: str
+
+    def __call__(self, messages: Sequence[Message]) -> None:
+        """Show messages; an error ends the following and nothing else."""
+        command = self.command
+        try:
+            goes_on = command.session.puppet is command.caller and self.show(messages)
+        except Exception:  # noqa: BLE001  # a turn must not fail because somebody reads along
+            log.failure("{use} failed and ends", use=command.describe_use())
+            goes_on = False
+        if not goes_on:
+            self.watchers.pop(command.session, None)
+
+    def show(self, messages: Sequence[Message]) -> bool:
+        """Show messages as far as the caller may read them; False if they may read none now."""
+        command, reader = self.command, self.command.make_reader()
+        if not reader.may(FIGURES):
+            return False
+        rows = map(rendering.as_row, messages)
+        lines = [rendering.message_line(row, self.own_name, reader) for row in rows]
+        command.caller.msg("\n".join(lines), session=command.session)
+        log_private_reading(reader, command.read_of, command.describe_use())
+        return True

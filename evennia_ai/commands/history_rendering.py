@@ -1,4 +1,8 @@
-"""The lines of ``aihistory``: messages, turns, model calls and compactions."""
+"""Rows of the log as lines: messages, events, turns, model calls, compactions, sleep passes.
+
+``aihistory``, ``aiwhy``, ``aireport``, ``aimemory`` and ``aistatus`` show rows with these. A reader
+sees a placeholder in place of words that they may not read.
+"""
 
 from __future__ import annotations
 
@@ -22,96 +26,21 @@ from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.records.memory_listing import Names, named
+from evennia_ai.policy.schedule.sleep_report import (
+    OUTCOMES,
+    REASONS,
+    describe_cost,
+    describe_step,
+    summarise_pass,
+)
+from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.compactions import MASK
 from evennia_ai.store.inbox import WAITING
 from evennia_ai.store.names import list_names, names_of
 from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between
 
 LINE_CHARS = 400
-
-
-def as_row(message: Message) -> dict[str, Any]:
-    """Return a message as `message_line` takes it."""
-    metadata = message["metadata"]
-    return {
-        **metadata,
-        **message,
-        "id": metadata["seq"],
-        "role": EXCUSE if is_excuse(message) else message["role"],
-        "at": datetime.fromisoformat(metadata["at"]),
-        "tool_calls": message.get("tool_calls", []),
-    }
-
-
-def compaction_line(row: dict[str, Any], reader: Reader) -> str:
-    """Return a compaction on a line: time, reason, ladder step, sizes and facts."""
-    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
-    sealed = " |x(permanent)|n" if row["sealed"] else ""
-    undone = " |y(undone)|n" if row["undone_at"] else sealed
-    if row["reason"] == MASK:
-        return f"{when} {row['compacted_count']} tool results masked{undone}"
-    facts = ""
-    if row["facts_found"]:
-        facts = (
-            f"; of {row['facts_found']} facts {row['facts_kept']} kept in the summary, "
-            f"{row['facts_rescued']} of the others recalled from the log"
-        )
-    return (
-        f"{when} {worded(COMPACTED_FOR, row['reason'])}: {row['compacted_count']} messages "
-        f"{worded(SUMMARISED, row['rung'])}, "
-        f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
-    )
-
-
-def whole_compaction(row: dict[str, Any], reader: Reader) -> str:
-    """Return one compaction with its cost, and its summary for each audience."""
-    parts = [summary_part(key, text, reader) for key, text in row["summary"].items()]
-    notes = [] if row["reason"] == MASK else [compaction_note(row)]
-    return "\n".join([compaction_line(row, reader), *notes, *parts])
-
-
-def summary_part(key: str, text: str, reader: Reader) -> str:
-    """Return the part of a summary for one audience."""
-    kind = words_kind(key != PUBLIC)
-    named = list_names(key.split(",")) if key != PUBLIC else "everybody"
-    whom = named if reader.may(kind) else "somebody in private"
-    shown = "\n".join(clean_output(line, 500) for line in text.splitlines())
-    return f"|wFor {whom}|n:\n{reader.show(kind, shown, 'summary')}"
-
-
-def compaction_note(row: dict[str, Any]) -> str:
-    """Return what a compaction cost, and whether its messages are still as they were."""
-    cost, spent = {**NOTHING, **row["cost"]}, "no model call"
-    if cost[CALLS]:
-        tokens = f"{cost[TOKENS_IN]:,} tokens in, {cost[TOKENS_OUT]:,} out"
-        spent = f"{cost[CALLS]} model calls, {tokens}, {cost[MS] / 1_000:.1f} s"
-    unchanged = is_log_unchanged(row)
-    if unchanged is None:
-        return f"Cost: {spent}."
-    state = "unchanged" if unchanged else "|ychanged|n: messages were deleted"
-    return f"Cost: {spent}. The summarised messages are {state}."
-
-
-def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
-    """Return an event that is no message: its time, its state with the reason, and its words."""
-    text = event_text(*(event[name] for name in ("kind", "speaker_name", "text", "nature")))
-    kind = event["kind"]  # while it waits, the reason says only to whom it was said
-    reason = event["reason"] if reader.may(ERRORS) and event["state"] != WAITING else ""
-    why = f": {clean_output(reason, 80)}" if reason not in ("", kind) else ""
-    shown = shown_event(kind, event["private"], text, reader)
-    return f"|x{reader.clock(event['at'])}|n |y({event['state']}, {kind}{why})|n {shown}"
-
-
-def event_text(kind: str, name: str, words: str, nature: str) -> str:
-    """Return what was heard and from whom; an arrival has no words."""
-    who = unbroken(name)
-    said = f"{who}: {words}" if words and name else words
-    return clean_output(said or heard_line(kind, who, "", nature), LINE_CHARS)
-
-
-def shown_event(kind: str, private: bool, text: str, reader: Reader) -> str:
-    """Return an event's text as far as the reader may see it."""
-    return reader.show(words_kind(private), text, kind if private else "words")
+INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"
 
 
 def message_line(
@@ -119,7 +48,7 @@ def message_line(
 ) -> str:
     """Return a message: number, time, speaker, audience, tokens and words.
 
-    Only as far as the reader may see them. ``change`` is what a builder made of it.
+    ``change`` is what a builder made of it.
     """
     kind = words_kind(row["private"])
     if row["role"] == "tool":
@@ -148,11 +77,17 @@ def message_line(
     )
 
 
-def hearers(row: Mapping[str, Any], own_name: str, names: Names) -> str:
-    """Return who heard a message beside its speaker, the character among them."""
-    others = [one for one in row["audience"] if one != row["speaker"]]
-    found = [own_name] * (row["role"] == "user") + [named(others, names)] * bool(others)
-    return ", ".join(found) or "nobody"
+def as_row(message: Message) -> dict[str, Any]:
+    """Return a message as `message_line` takes it."""
+    metadata = message["metadata"]
+    return {
+        **metadata,
+        **message,
+        "id": metadata["seq"],
+        "role": EXCUSE if is_excuse(message) else message["role"],
+        "at": datetime.fromisoformat(metadata["at"]),
+        "tool_calls": message.get("tool_calls", []),
+    }
 
 
 def is_aloud(row: Mapping[str, Any]) -> bool:
@@ -169,6 +104,13 @@ def is_aloud(row: Mapping[str, Any]) -> bool:
     return said and not is_whispered(row["turn_id"])
 
 
+def hearers(row: Mapping[str, Any], own_name: str, names: Names) -> str:
+    """Return who heard a message beside its speaker, the character among them."""
+    others = [one for one in row["audience"] if one != row["speaker"]]
+    found = [own_name] * (row["role"] == "user") + [named(others, names)] * bool(others)
+    return ", ".join(found) or "nobody"
+
+
 def call_text(name: str, arguments: str) -> str:
     """Return a tool call on a line, such as ``whisper (target Ann): Hello``."""
     words, others = call_words(arguments)
@@ -177,8 +119,37 @@ def call_text(name: str, arguments: str) -> str:
     return f"{title}: {clean_output(words or others, LINE_CHARS)}".rstrip(": ")
 
 
+def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
+    """Return an event that is no message: its time, its state with the reason, and its words."""
+    kind = event["kind"]  # while it waits, the reason says only to whom it was said
+    reason = event["reason"] if reader.may(ERRORS) and event["state"] != WAITING else ""
+    why = f": {clean_output(reason, 80)}" if reason not in ("", kind) else ""
+    when = f"|x{reader.clock(event['at'])}|n |y({event['state']}, {kind}{why})|n"
+    return f"{when} {_event_words(event, reader)}"
+
+
+def unanswered_line(event: Any, reader: Reader) -> str:
+    """Return an event that expired: time, reason and words."""
+    return f"|x{reader.clock(event.at)}|n {event_line(event, reader).strip()}"
+
+
+def event_line(event: Any, reader: Reader) -> str:
+    """Return an event of a turn; the reason of its end may quote an error."""
+    reason = event.reason if reader.may(ERRORS) else ""
+    how = dict.fromkeys([event.kind, clean_output(reason or event.state, 60)])
+    return f"  heard ({', '.join(how)}) {_event_words(vars(event), reader)}"
+
+
+def _event_words(event: Mapping[str, Any], reader: Reader) -> str:
+    kind, who, words = event["kind"], unbroken(event["speaker_name"]), event["text"]
+    said = f"{who}: {words}" if words and event["speaker_name"] else words
+    text = clean_output(said or heard_line(kind, who, "", event["nature"]), LINE_CHARS)
+    private = event["private"]
+    return reader.show(words_kind(private), text, kind if private else "words")
+
+
 def turn_lines(turn: Any, public_calls: Collection[tuple[int, str]], reader: Reader) -> list[str]:
-    """Return a turn with its events, model calls and tool calls, as far as the reader may see.
+    """Return a turn with its events, model calls and tool calls.
 
     ``public_calls`` has the calls that are known to be public, as (turn, id of the call).
     """
@@ -202,19 +173,6 @@ def turn_title(turn: Any, reader: Reader) -> str:
         heard_by = "a player who was forgotten"
     title = f"|wTurn {turn.id}|n |x{reader.clock(turn.at)}, for {heard_by}|n: {ended}"
     return f"{title} ({detail})" if detail else title
-
-
-def unanswered_line(event: Any, reader: Reader) -> str:
-    """Return an event that expired: time, reason and words."""
-    return f"|x{reader.clock(event.at)}|n {event_line(event, reader).strip()}"
-
-
-def event_line(event: Any, reader: Reader) -> str:
-    """Return an event of a turn; the reason of its end may quote an error."""
-    text = event_text(event.kind, event.speaker_name, event.text, event.nature)
-    reason = event.reason if reader.may(ERRORS) else ""
-    how = dict.fromkeys([event.kind, clean_output(reason or event.state, 60)])
-    return f"  heard ({', '.join(how)}) {shown_event(event.kind, event.private, text, reader)}"
 
 
 def act_lines(act: Any, kind: str, reader: Reader) -> str:
@@ -243,3 +201,92 @@ def model_call_text(call: Any, reader: Reader) -> str:
         problem = f", |r{worded(ERROR_KINDS, call.error_kind)}: {error}|n"
     model = clean_output(f"{call.profile}:{call.model}", 60)
     return f"{model}, {call.duration_ms} ms, {tokens}{problem}"
+
+
+def compaction_line(row: dict[str, Any], reader: Reader) -> str:
+    """Return a compaction on a line: time, reason, ladder step, sizes and facts."""
+    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
+    sealed = " |x(permanent)|n" if row["sealed"] else ""
+    undone = " |y(undone)|n" if row["undone_at"] else sealed
+    if row["reason"] == MASK:
+        return f"{when} {row['compacted_count']} tool results masked{undone}"
+    facts = ""
+    if row["facts_found"]:
+        facts = (
+            f"; of {row['facts_found']} facts {row['facts_kept']} kept in the summary, "
+            f"{row['facts_rescued']} of the others recalled from the log"
+        )
+    return (
+        f"{when} {worded(COMPACTED_FOR, row['reason'])}: {row['compacted_count']} messages "
+        f"{worded(SUMMARISED, row['rung'])}, "
+        f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
+    )
+
+
+def whole_compaction(row: dict[str, Any], reader: Reader) -> str:
+    """Return one compaction with its cost, and its summary for each audience."""
+    lines = [compaction_line(row, reader)]
+    if row["reason"] != MASK:
+        lines.append(_compaction_note(row))
+    for key, text in row["summary"].items():
+        kind = words_kind(key != PUBLIC)
+        whom = list_names(key.split(",")) if key != PUBLIC else "everybody"
+        whom = whom if reader.may(kind) else "somebody in private"
+        shown = "\n".join(clean_output(line, 500) for line in text.splitlines())
+        lines.append(f"|wFor {whom}|n:\n{reader.show(kind, shown, 'summary')}")
+    return "\n".join(lines)
+
+
+def _compaction_note(row: dict[str, Any]) -> str:
+    cost, spent = {**NOTHING, **row["cost"]}, "no model call"
+    if cost[CALLS]:
+        tokens = f"{cost[TOKENS_IN]:,} tokens in, {cost[TOKENS_OUT]:,} out"
+        spent = f"{cost[CALLS]} model calls, {tokens}, {cost[MS] / 1_000:.1f} s"
+    unchanged = is_log_unchanged(row)
+    if unchanged is None:
+        return f"Cost: {spent}."
+    state = "unchanged" if unchanged else "|ychanged|n: messages were deleted"
+    return f"Cost: {spent}. The summarised messages are {state}."
+
+
+def pass_lines(row: dict[str, Any], running: int | None, reader: Reader) -> str:
+    """Return a sleep pass on a line, and what it did on a second one if it has ended.
+
+    ``running`` is the id of the pass in progress.
+    """
+    summary = f"\n    {pass_summary(row, reader)}" if row["ended_at"] else ""
+    return _pass_title(row, running, reader) + summary
+
+
+def whole_pass(row: dict[str, Any], running: int | None, reader: Reader) -> str:
+    """Return one pass step by step."""
+    lines, errors = [_pass_title(row, running, reader)], _pass_errors(row, reader)
+    for name, figures in row["results"].items():
+        step = describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
+        lines.append(f"  {clean_output(step, LINE_CHARS)}")
+    if row["ended_at"]:
+        lines.append(f"  Cost: {describe_cost(row['cost'])}.")
+    return "\n".join(lines)
+
+
+def _pass_title(row: dict[str, Any], running: int | None, reader: Reader) -> str:
+    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
+    return f"{when} {REASONS.get(row['reason'], 'asleep')}: {how_it_ended(row, running)}"
+
+
+def how_it_ended(row: dict[str, Any], running: int | None) -> str:
+    """Return how a pass ended, or that it did not."""
+    if row["ended_at"] is None:
+        return f"|y{'in progress' if running == row['id'] else INTERRUPTED}|n"
+    took_s = seconds_between(row["at"], row["ended_at"])
+    return OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
+
+
+def pass_summary(row: dict[str, Any], reader: Reader) -> str:
+    """Return what a finished pass did and cost, on a line."""
+    done = summarise_pass(STEP_TEXTS, row["results"], _pass_errors(row, reader))
+    return clean_output(f"{done} ({describe_cost(row['cost'])})", LINE_CHARS)
+
+
+def _pass_errors(row: dict[str, Any], reader: Reader) -> dict[str, str]:
+    return {step: reader.show(ERRORS, error, "error") for step, error in row["errors"].items()}

@@ -11,8 +11,14 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 
-from evennia_ai.commands.choosing import choose, told_apart
-from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError
+from evennia_ai.commands.common import (
+    NUMBER,
+    AICommand,
+    Dialogue,
+    UsageError,
+    choose,
+    told_apart,
+)
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.following import followers_of, shake_off

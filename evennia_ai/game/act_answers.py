@@ -20,7 +20,7 @@ from evennia_ai.store.attributes import script_of
 
 log = Logger()
 
-ANSWERS = "evennia_ai.commands.answers.AnswerCmdSet"
+ANSWERS = "evennia_ai.commands.oversight.AnswerCmdSet"
 YES, NO = "yes", "no"
 NO_LETTER = re.compile(r"[\W_]")
 

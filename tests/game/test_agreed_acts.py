@@ -56,7 +56,7 @@ def restart(game, mira):
     """Forget what is in memory, as a reload does."""
     for obj in mira.location.contents:
         obj.ndb.ai_asked = None
-        obj.cmdset.remove("evennia_ai.commands.answers.AnswerCmdSet")
+        obj.cmdset.remove("evennia_ai.commands.oversight.AnswerCmdSet")
     mira.assistant.ndb.acts_due = None
     StartupRecovery(game.service).begin()
     game.run(5)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evennia_ai import models
-from evennia_ai.commands.history_copies import Follower
+from evennia_ai.commands.history import Follower
 from evennia_ai.messages import make_message
 from tests.game.conftest import flat
 from tests.game.test_tables import columns_of

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai import models
-from evennia_ai.commands.setup.archetypes import archetypes
+from evennia_ai.commands.setup.draft import archetypes
 from evennia_ai.commands.setup.draft import read_draft
 from evennia_ai.config import FIELDS
 from evennia_ai.policy.conversation.persona import read_persona

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from evennia.utils.dbserialize import deserialize
 
 from evennia_ai.assistant_character import remove_assistant_mixin
 from evennia_ai.commands.common import Dialogue, UsageError, all_assistants
-from evennia_ai.commands.cost_rendering import switch_estimate
-from evennia_ai.commands.setup.attaching import SetupCommand
+from evennia_ai.commands.costs import switch_estimate
+from evennia_ai.commands.setup.attaching import SetupCommand, changed_persona
 from evennia_ai.commands.setup.menu import open_menu
-from evennia_ai.commands.setup.personas import changed_persona, persona_as_typed, persona_lines
 from evennia_ai.config import FIELDS, known_setting, parse_value
-from evennia_ai.game.assistant_context import PERSONA_AUTHORS, unknown_families
+from evennia_ai.game.assistant_context import unknown_families
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.conversation.persona import Persona, read_persona, render_persona
-from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 
 PERSONA = "persona"
@@ -78,17 +78,18 @@ class CmdAISetup(SetupCommand):
         character = self.find_character(self.lhs)
         self.ensure_suitable(character)
         if getattr(character, "assistant", None):
+            name = shown_name(character)
             raise UsageError(
-                f"{shown_name(character)} has an assistant already. To change its persona: "
-                f"|waisetup/set {shown_name(character)}/persona = ...|n"
+                f"{name} has an assistant already. To change its persona: "
+                f"|waisetup/set {name}/persona = ...|n"
             )
-        self.attach(character, self.read_persona())
+        self.attach(character, self.read_persona(), {})
 
     def do_new(self) -> None:
         if not self.lhs or not self.rhs:
             raise UsageError("Usage: aisetup/new <name> = <persona>")
         persona = self.read_persona()
-        self.attach(self.create(self.lhs), persona)
+        self.attach(self.create(self.lhs), persona, {})
 
     def read_persona(self) -> str:
         """Return the persona that was typed; raises AssistantError if it cannot be used."""
@@ -104,14 +105,14 @@ class CmdAISetup(SetupCommand):
         own = script.own_settings()
         rows = [f"  {name} = {clean_output(str(value), 200)}" for name, value in own.items()]
         lines = [
-            f"|w{shown_name(script)}|n ({'awake' if script.is_on else 'stopped'})",
+            f"|w{self.name}|n ({'awake' if script.is_on else 'stopped'})",
             f"Persona: {persona_lines(script.persona)}",
             f"Model profile: {clean_output(script.profile.name)} ({script.profile.client})",
             "Its own settings:" if rows else "It has no settings of its own.",
             *rows,
         ]
         self.msg("\n".join(lines))
-        self.report_complaints(script)
+        self.report_complaints()
 
     def do_set(self) -> None:
         target, _, name = self.lhs.partition("/")
@@ -121,7 +122,7 @@ class CmdAISetup(SetupCommand):
         name, value = name.strip().lower(), (self.rhs or "").strip()
         setting, _, field = name.partition(".")
         if setting == PERSONA:
-            self.set_persona(script, field, value)
+            self.set_persona(field, value)
             return
         known_setting(name)
         checked = parse_value(name, value) if value else None
@@ -129,43 +130,39 @@ class CmdAISetup(SetupCommand):
         if wrong := unknown_families(families, self.services.toolbox.tools):
             raise UsageError(wrong)
         before = script.profile
-        self.write_settings(script, {name: checked})
-        effective = getattr(script.config, name)
-        origin = "" if value else " (inherited)"
-        self.msg(f"{shown_name(script)}: {name} is now {clean_output(str(effective))}{origin}.")
-        if estimate := switch_estimate(script, before):
+        self.write_settings({name: checked})
+        effective = clean_output(str(getattr(script.config, name)))
+        self.msg(f"{self.name}: {name} is now {effective}{'' if value else ' (inherited)'}.")
+        today, currency = self.services.now().date(), self.services.gateway.limits.currency
+        if estimate := switch_estimate(script.id, today, before, script.profile, currency):
             self.msg(estimate)
-        self.report_complaints(script)
+        self.report_complaints()
 
-    def set_persona(self, script: GameScript, field: str, value: str) -> None:
+    def set_persona(self, field: str, value: str) -> None:
         """Change the persona or one of its fields; memories stay."""
-        stored = deserialize(script.character.db.ai_persona)
+        stored = deserialize(self.script.character.db.ai_persona)
         if field and isinstance(stored, str) and stored.startswith("@"):
             name = clean_output(f"{stored[1:]}.{field}")
             raise UsageError(
-                f"{shown_name(script)} shares the persona {clean_output(stored)}. "
+                f"{self.name} shares the persona {clean_output(stored)}. "
                 f"To change it for everybody: |waisetup/persona {name} = ...|n"
             )
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
         self.services.personas.resolve(changed)
-        before_us = read_attribute(script.character, PERSONA_AUTHORS) if field else None
-        authors = sorted({*(before_us or ()), self.caller.dbref})
-        write_attribute(script.character, PERSONA_AUTHORS, authors)
-        write_attribute(script.character, "ai_persona", changed)
-        name = f"{shown_name(script)}/persona{'.' if field else ''}{clean_output(field)}"
+        self.write_persona(changed, keep_authors=bool(field))
+        name = f"{self.name}/persona{'.' if field else ''}{clean_output(field)}"
         self.msg(
-            f"The persona of {shown_name(script)} is changed. Its memories stay. "
+            f"The persona of {self.name} is changed. Its memories stay. "
             f"To undo: |waisetup/set {name} =|n {persona_as_typed(before)}"
         )
 
     def do_persona(self) -> None:
         personas = self.services.personas
         if not self.lhs:
-            every = sorted(personas.all().items())
             lines = [
                 f"|w@{clean_output(name)}|n: {clean_output(render_persona(one), 200)}"
-                for name, one in every
+                for name, one in sorted(personas.all().items())
             ]
             self.msg("\n".join(lines) or "There are no shared personas yet.")
             return
@@ -173,22 +170,22 @@ class CmdAISetup(SetupCommand):
         if self.rhs is None:
             self.msg(persona_lines(personas.resolve(f"@{name}")))
             return
-        known = personas.all().get(name, Persona())
-        shown = clean_output(name)
+        known, shown = personas.all().get(name, Persona()), clean_output(name)
         changed = read_persona(changed_persona(known, field, self.rhs.strip()))
         before = people_among(personas.authors_of(f"@{name}")) if field else frozenset[str]()
         personas.write(name, changed, before | {self.caller.dbref})
         self.msg(f"The persona @{shown} is stored. To use it: |waisetup <character> = @{shown}|n")
 
     def do_delete(self) -> Dialogue:
-        return self.confirm_delete(self.find_editable(self.lhs))
+        self.find_editable(self.lhs)
+        return self.confirm_delete()
 
-    def confirm_delete(self, script: GameScript) -> Dialogue:
+    def confirm_delete(self) -> Dialogue:
         """Ask, then delete in chunks with pauses, so that the server stays responsive."""
-        rows, name = count_rows(script.id), shown_name(script)
+        script, name = self.script, self.name
         answer = yield (
-            f"This deletes {name}'s assistant with its {rows['Message']} messages, for ever. "
-            f"The character stays. To silence it instead: |waistop {name}|n\n"
+            f"This deletes {name}'s assistant with its {count_rows(script.id)['Message']} "
+            f"messages, for ever. The character stays. To silence it instead: |waistop {name}|n\n"
             "Delete it? yes/[no]"
         )
         if not is_yes(answer):
@@ -217,3 +214,17 @@ def setting_line(name: str) -> str:
     default = f"{item.default:g}" if isinstance(item.default, float) else str(item.default)
     value = "none" if item.default is None else f"{default} {item.metadata['unit']}".strip()
     return f"|w{name}|n ({clean_output(value, 60)}): {item.metadata['help']}"
+
+
+def persona_lines(persona: Persona) -> str:
+    """Return a persona as a builder reads it: a line for each entry."""
+    return "\n".join(clean_output(line) for line in render_persona(persona).splitlines())
+
+
+def persona_as_typed(value: Any) -> str:
+    """Return a persona, or one of its fields, as a builder would type it."""
+    if isinstance(value, (list, tuple)):
+        value = "; ".join(value)
+    elif isinstance(value, Mapping):
+        value = value.get("text", "")
+    return clean_output(str(value or ""))

@@ -1,15 +1,18 @@
-"""What a builder chose in the menu so far, and the settings that follow from it."""
+"""What a builder chose in the menu so far, the settings that follow, and the ready characters."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
 
 from evennia_ai.commands.common import UsageError
-from evennia_ai.commands.setup.descriptions import value_words
 from evennia_ai.config import (
     FIELDS,
+    HINTS,
     AssistantConfig,
     ModelProfile,
     choose_settings,
@@ -17,12 +20,15 @@ from evennia_ai.config import (
     source_of,
     valid_values,
 )
+from evennia_ai.config.fields import describe_kind
 from evennia_ai.game.assistant_context import GUESSED_OVERHEAD
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.perception import find_object
 from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.settings import game_settings
 from evennia_ai.store.attributes import MENU_DRAFT, read_attribute, write_attribute
+
+FILE = Path(__file__).with_name("archetypes.toml")
 
 
 @dataclass
@@ -60,6 +66,38 @@ class Draft:
         merged = {**before, **self.settings}
         return {name: value for name, value in merged.items() if value is not None}
 
+    def in_force(self, services: GameServices) -> InForce:
+        """Return the settings that this would bring into force."""
+        own, game, script = self.own_settings(), game_settings(), self.script
+        chosen = choose_settings(game, own, services.profiles)
+        profile = services.endpoints.told(chosen.profile)
+        count = script.prompt_tokens if script else lambda _: GUESSED_OVERHEAD
+        config = fit_settings(chosen.values, profile, count)
+        layers = {"the game": game, "the model profile": profile.settings, "its own": own}
+        layers["chosen here"] = self.settings
+        return InForce(config, profile, chosen.complaints, layers)
+
+    @property
+    def next_blank(self) -> str:
+        """The first blank of the archetype that is not filled in, "" if none is left."""
+        blanks = archetypes()[self.archetype]["blanks"]
+        return next((blank for blank in blanks if blank not in self.answers), "")
+
+    def fill_in(self) -> None:
+        """Take over the archetype's settings, and its persona with the answers for its blanks."""
+        archetype, words = archetypes()[self.archetype], {"name": self.name, **self.answers}
+
+        def fill(text: str) -> str:
+            for blank, word in words.items():
+                text = text.replace(f"{{{blank}}}", word)
+            return text
+
+        self.persona = {
+            name: fill(value) if isinstance(value, str) else [*map(fill, value)]
+            for name, value in archetype["persona"].items()
+        }
+        self.settings |= archetype["settings"]
+
 
 def read_draft(caller: Any) -> Draft:
     """Return the caller's draft; what cannot be used of it counts as not chosen."""
@@ -75,14 +113,9 @@ def read_draft(caller: Any) -> Draft:
     return Draft(**fitting, settings=valid)
 
 
-def write_draft(caller: Any, draft: Draft) -> None:
-    """Store the caller's draft."""
-    write_attribute(caller, MENU_DRAFT, asdict(draft))
-
-
-def update_draft(caller: Any, **changes: Any) -> None:
-    """Store changed parts of the caller's draft."""
-    write_draft(caller, replace(read_draft(caller), **changes))
+def write_draft(caller: Any, draft: Draft, **changes: Any) -> None:
+    """Store the caller's draft, with some changes."""
+    write_attribute(caller, MENU_DRAFT, asdict(replace(draft, **changes)))
 
 
 @dataclass(frozen=True)
@@ -102,13 +135,27 @@ class InForce:
         return f"{label or name}: {value_words(name, value)} ({source})"
 
 
-def in_force(draft: Draft, services: GameServices) -> InForce:
-    """Return the settings that a draft would bring into force."""
-    own, game, script = draft.own_settings(), game_settings(), draft.script
-    chosen = choose_settings(game, own, services.profiles)
-    profile = services.endpoints.told(chosen.profile)
-    count = script.prompt_tokens if script else lambda _: GUESSED_OVERHEAD
-    config = fit_settings(chosen.values, profile, count)
-    layers = {"the game": game, "the model profile": profile.settings, "its own": own}
-    layers["chosen here"] = draft.settings
-    return InForce(config, profile, chosen.complaints, layers)
+def value_words(name: str, value: Any) -> str:
+    """Return a setting's value with its unit."""
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    shown = f"{value:,.15g}" if isinstance(value, int | float) else str(value)
+    return f"{shown} {FIELDS[name].metadata['unit']}".strip() or "none"
+
+
+def allowed_words(name: str) -> str:
+    """Return which values a setting takes."""
+    meta, kinds = FIELDS[name].metadata, get_args(HINTS[name]) or (HINTS[name],)
+    words = describe_kind(tuple(kind for kind in kinds if kind is not type(None)))
+    if meta["choices"]:
+        words = f"one of {', '.join(meta['choices'])}"
+    for key, limit in (("low", "at least"), ("high", "at most")):
+        words += "" if meta[key] is None else f", {limit} {meta[key]:,.15g}"
+    words += f", in {meta['unit']}" if meta["unit"] else ""
+    return words + (", or none" if type(None) in kinds else "")
+
+
+@cache
+def archetypes() -> Mapping[str, Mapping[str, Any]]:
+    """Return title, blanks, persona and settings of each archetype by its key."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The menu of ``aisetup``: how it opens, survives a restart and closes, and how a page looks."""
+"""The menu of ``aisetup``: how it opens, survives a restart and closes, its pages, its trials."""
 
 from __future__ import annotations
 
@@ -6,17 +6,30 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from evennia.objects.objects import DefaultCharacter
+from evennia.utils.create import create_object
 from evennia.utils.evmenu import EvMenu, EvMenuCmdSet
 
+from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
 from evennia_ai.commands.columns import TABLE_WIDTH
 from evennia_ai.commands.common import UsageError, error_line
+from evennia_ai.commands.dry_run import hear_line
 from evennia_ai.commands.setup.attaching import SetupCommand
-from evennia_ai.commands.setup.draft import Draft, read_draft, write_draft
-from evennia_ai.commands.setup.trial import strike
+from evennia_ai.commands.setup.draft import Draft, InForce, read_draft, write_draft
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.client_text import as_shown
+from evennia_ai.game.client_text import as_shown, shown_name
+from evennia_ai.game.perception import find_object
+from evennia_ai.game.script_ports import GameScript
+from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.attributes import MENU_DRAFT
+from evennia_ai.store.attributes import (
+    MENU_DRAFT,
+    SCRIPT_KEY,
+    read_attribute,
+    write_attributes,
+)
+from evennia_ai.store.lore_records import by_builder
+from evennia_ai.turn.dry_run import Overlay
 
 NODES = "evennia_ai.commands.setup.nodes"
 LINE_CHARS = 600
@@ -24,6 +37,7 @@ HELP = """Type the number of a choice, or what the step asks for.
 next: the next step. back: the step before. look: show this step again.
 quit: leave. Nothing changes before you type live in the last step."""
 RESTARTED = "The server was restarted. Your choices are kept. Type your last line again."
+CHARACTER, ASSISTANT = "character", "assistant"  # what goes when a trial is over
 
 STEPS = ("character", "persona", "model", "tools", "habits", "trial", "finish")  # the nodes
 Goto = Any  # the name of a node or a function that returns one, perhaps with keyword arguments
@@ -43,6 +57,25 @@ class SetupMenu(EvMenu):
         caller.cmdset.remove(EvMenuCmdSet)  # Evennia 5 adds one at each restart
         super().__init__(caller, *args, **kwargs)
 
+    @property
+    def draft(self) -> Draft:
+        """What was chosen so far."""
+        return read_draft(self.caller)
+
+    def update(self, **changes: Any) -> None:
+        """Store changed parts of the draft."""
+        write_draft(self.caller, self.draft, **changes)
+
+    @property
+    def in_force(self) -> InForce:
+        """The settings that the draft would bring into force."""
+        return self.draft.in_force(self.actor.services)
+
+    @property
+    def actor(self) -> MenuActor:
+        """A command on whose behalf the menu acts."""
+        return MenuActor(self)
+
     def goto(self, target: Goto, raw_string: str, **kwargs: Any) -> None:
         """Go to a node; tell an error in a line and stay."""
         try:
@@ -53,11 +86,11 @@ class SetupMenu(EvMenu):
 
     def check_character(self) -> None:
         """Go back to the first step if the chosen character cannot have an assistant any more."""
-        draft = read_draft(self.caller)
+        draft = self.draft
         try:
             draft.ensure_exists()
             if draft.character:
-                MenuActor(self).ensure_suitable(draft.character)
+                self.actor.ensure_suitable(draft.character)
         except UsageError:
             write_draft(self.caller, Draft())
             super().goto(STEPS[0], "")
@@ -87,6 +120,14 @@ class SetupMenu(EvMenu):
         return nodetext
 
 
+def open_menu(caller: Any, session: Any) -> None:
+    """Open the menu for a builder; raises UsageError inside another menu."""
+    if caller.ndb._evmenu:
+        raise UsageError("You are in a menu already. Leave it first.")
+    options = {"persistent": True, "session": session, "cmd_on_exit": None}
+    SetupMenu(caller, NODES, startnode=STEPS[0], **options)
+
+
 class MenuActor(SetupCommand):
     """A command whose work that continues speaks to the menu, or to nobody once that is closed."""
 
@@ -100,26 +141,76 @@ class MenuActor(SetupCommand):
         if self.caller.ndb._evmenu is self.menu:
             self.menu.msg(lines if isinstance(lines, str) else "\n".join(lines))
 
+    def change(self, draft: Draft) -> None:
+        """Change the settings of an assistant, and its persona if that differs; memories stay."""
+        self.script, self.name = draft.character.assistant, shown_name(draft.character)
+        self.write_settings(draft.settings)
+        if read_attribute(draft.character, "ai_persona") != draft.persona:
+            self.write_persona(draft.persona, keep_authors=True)
+        self.msg(f"|g{self.name} is changed.|n Its memories stay.")
+        self.report_complaints()
 
-def actor_of(caller: Any) -> SetupCommand:
-    """Return the command on whose behalf the caller's open menu acts."""
-    return MenuActor(caller.ndb._evmenu)
+    def start_trial(self, words: str) -> None:
+        """Tell what the draft would answer, without a trace; raises UsageError if it cannot."""
+        self.ensure_may_read(DRY_RUNS)
+        draft = self.menu.draft
+        if draft.trial:
+            raise UsageError("A trial is in progress. Wait for its answer.")
+        staged = draft.script is None
+        script = self.script = draft.script or self.stage(draft)
+        self.name = shown_name(script)
+        try:
+            found, personas = draft.in_force(self.services), self.services.personas
+            authors = [self.caller.dbref, *personas.authors_of(draft.persona)]
+            seen = Overlay(
+                script,
+                config=found.config,
+                profile=found.profile,
+                persona=personas.resolve(draft.persona),
+                persona_authors=by_builder(authors),
+            )
+            heard = hear_line(script.character, found.config, self.caller, "say", words)
+            running = self.start_dry_run(heard, seen)
+        except Exception:
+            strike(self.caller)
+            raise
+        running.addCallbacks(
+            lambda _: self.tell("Type another line, back or next."), self.tell_failure
+        )
+        # Once the menu was closed, the caller may be in another trial.
+        running.addBoth(lambda _: strike(self.caller) if staged and script.pk else None)
+
+    def stage(self, draft: Draft) -> GameScript:
+        """Attach an assistant for a trial, if need be to a new character that nobody sees."""
+        here, character, mark = self.caller.location, draft.character, ASSISTANT
+        if here is None:
+            raise UsageError("You are in no room. Quit, and go to a room first.")
+        if character is None:
+            locks, mark = "view:false();search:false();get:false();puppet:false()", CHARACTER
+            character = create_object(DefaultCharacter, draft.name, home=here, locks=locks)
+            character.location = here
+        draft.trial = character.dbref
+        write_draft(self.caller, draft)
+        add_assistant_mixin(character)
+        script: GameScript = character.attach_assistant()
+        write_attributes(script, stopped=True, trial=mark)
+        return script
 
 
-def open_menu(caller: Any, session: Any) -> None:
-    """Open the menu for a builder; raises UsageError inside another menu."""
-    if caller.ndb._evmenu:
-        raise UsageError("You are in a menu already. Leave it first.")
-    options = {"persistent": True, "session": session, "cmd_on_exit": None}
-    SetupMenu(caller, NODES, startnode=STEPS[0], **options)
-
-
-def wrapped(text: str, indent: int = 0) -> list[str]:
-    """Return a text as lines of at most `TABLE_WIDTH` columns, escaped for a client."""
-    lines = textwrap.wrap(
-        clean_heard(text, LINE_CHARS), TABLE_WIDTH - indent, break_on_hyphens=False
-    )
-    return [" " * (indent if number else 0) + as_shown(line) for number, line in enumerate(lines)]
+def strike(caller: Any) -> None:
+    """Delete what a trial made and marked, at its end or after a crash in it."""
+    draft = read_draft(caller)
+    if not draft.trial:
+        return
+    character: Any = find_object(draft.trial)
+    for script in character.scripts.get(SCRIPT_KEY) if character else ():
+        mark = read_attribute(script, "trial")
+        if mark == CHARACTER:
+            character.delete()
+        elif mark and not script.is_on:  # else somebody started it meanwhile
+            script.delete()
+            remove_assistant_mixin(character)
+    write_draft(caller, draft, trial="")
 
 
 def page(
@@ -136,10 +227,10 @@ def page(
     """
     steps, place = (*STEPS, *STEPS[-1:]), STEPS.index(step.partition(":")[0])
     shown = [f"|wStep {place + 1} of {len(STEPS)}, {as_shown(step)}|n"]
-    shown += [part for line in lines for part in wrapped(line)]
+    shown += [part for line in lines for part in _wrapped(line)]
     for number, (label, _) in enumerate(choices, 1):
-        shown += wrapped(f"{number}. {label}", 3)
-    shown += ["", *wrapped(ask), "Always: back, next, look, help, quit."]
+        shown += _wrapped(f"{number}. {label}", 3)
+    shown += ["", *_wrapped(ask), "Always: back, next, look, help, quit."]
     leads = {
         ("back", "b"): gotos.get("back", steps[max(place - 1, 0)]),
         ("next", "n"): gotos.get("next", steps[place + 1]),
@@ -147,6 +238,12 @@ def page(
     }
     leads |= {str(number): goto for number, (_, goto) in enumerate(choices, 1)}
     return ("\n".join(shown), HELP), [{"key": key, "goto": goto} for key, goto in leads.items()]
+
+
+def _wrapped(text: str, indent: int = 0) -> list[str]:
+    plain, width = clean_heard(text, LINE_CHARS), TABLE_WIDTH - indent
+    lines = textwrap.wrap(plain, width, break_on_hyphens=False)
+    return [" " * (indent if number else 0) + as_shown(line) for number, line in enumerate(lines)]
 
 
 def refuse(caller: Any, raw_string: str, most: int = 0, **kwargs: Any) -> None:
