@@ -27,7 +27,7 @@ def call(name: str, /, **arguments: Any) -> ToolCallRequest:
 
 def spent_today(gateway: ModelGateway) -> dict[Account, int]:
     """Return the tokens that each account of a gateway has spent today."""
-    return dict(gateway.budgets.ledgers[0].sums.spent)
+    return dict(gateway.budgets.ledgers[0].spent)
 
 
 class ScriptedLLM:

@@ -8,53 +8,49 @@ from django.conf import settings
 from evennia import CmdSet
 from evennia.utils.utils import class_from_module
 
-from evennia_ai.commands.about_me import CmdAboutMe
-from evennia_ai.commands.control import (
-    CmdAICompact,
-    CmdAISleep,
-    CmdAIStart,
-    CmdAIStop,
-    CmdAIWake,
+from evennia_ai.commands import (
+    about_me,
+    control,
+    costs,
+    dry_run,
+    explain,
+    goals,
+    history,
+    lore,
+    oversight,
+    players,
+    purge,
+    status,
 )
-from evennia_ai.commands.costs import CmdAICost
-from evennia_ai.commands.dry_run import CmdAITest
-from evennia_ai.commands.explain import CmdAIPrompt, CmdAIReplay, CmdAIWhy
-from evennia_ai.commands.goals import CmdAIGoals
-from evennia_ai.commands.history import CmdAIHistory
-from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.memory.command import CmdAIMemory
-from evennia_ai.commands.oversight import CmdAIApprove, CmdAINote, CmdAIReport
-from evennia_ai.commands.players import CmdDismiss, CmdForgetMe, CmdMute
-from evennia_ai.commands.purge import CmdAIPurge
 from evennia_ai.commands.setup.command import CmdAISetup
-from evennia_ai.commands.status import CmdAIStatus
 from evennia_ai.game.settings import game_setting
 
 COMMANDS = (
     CmdAISetup,
-    CmdAIStatus,
-    CmdAICost,
-    CmdAIHistory,
-    CmdAIWhy,
-    CmdAIPrompt,
-    CmdAIReplay,
+    status.CmdAIStatus,
+    costs.CmdAICost,
+    history.CmdAIHistory,
+    explain.CmdAIWhy,
+    explain.CmdAIPrompt,
+    explain.CmdAIReplay,
     CmdAIMemory,
-    CmdAINote,
-    CmdAIGoals,
-    CmdAILore,
-    CmdAITest,
-    CmdAICompact,
-    CmdAISleep,
-    CmdAIWake,
-    CmdAIPurge,
-    CmdAIApprove,
-    CmdAIStop,
-    CmdAIStart,
-    CmdForgetMe,
-    CmdAboutMe,
-    CmdMute,
-    CmdDismiss,
-    CmdAIReport,
+    oversight.CmdAINote,
+    goals.CmdAIGoals,
+    lore.CmdAILore,
+    dry_run.CmdAITest,
+    control.CmdAICompact,
+    control.CmdAISleep,
+    control.CmdAIWake,
+    purge.CmdAIPurge,
+    oversight.CmdAIApprove,
+    control.CmdAIStop,
+    control.CmdAIStart,
+    players.CmdForgetMe,
+    about_me.CmdAboutMe,
+    players.CmdMute,
+    players.CmdDismiss,
+    oversight.CmdAIReport,
 )
 
 
@@ -64,7 +60,6 @@ class AICmdSet(CmdSet):
     key = "EvenniaAI"
 
     def at_cmdset_creation(self) -> None:
-        """Add every command."""
         for command in COMMANDS:
             self.add(command())
 

@@ -71,7 +71,6 @@ class AICommand(MuxCommand):
 
     @property
     def switch(self) -> str:
-        """The switch that was typed, or an empty string."""
         return self.switches[0] if self.switches else ""
 
     def func(self) -> Dialogue | None:
@@ -152,7 +151,6 @@ class AICommand(MuxCommand):
         return f"{typed}: {self.caller} ({self.caller.dbref})"
 
     def guard(self, dialogue: Dialogue) -> Dialogue:
-        """Run a dialogue and show the caller its error, if it raises one."""
         try:
             yield from dialogue
         except AssistantError as error:
@@ -163,7 +161,6 @@ class AICommand(MuxCommand):
         self.caller.msg(lines if isinstance(lines, str) else "\n".join(lines))
 
     def tell_failure(self, failure: Failure) -> None:
-        """Tell the caller why work that continued after `run` failed."""
         error = failure.value
         if isinstance(error, UsageError):
             self.tell(error_line(error))

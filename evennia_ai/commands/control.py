@@ -30,7 +30,6 @@ class SwitchCommand(AICommand):
     """
 
     def run(self) -> None:
-        """Switch the named assistant, or all of them."""
         name = self.args.strip()
         if not name:
             raise UsageError(f"Which character? |w{self.key} <character>|n, or |w{self.key} all|n.")
@@ -124,7 +123,6 @@ class CmdAISleep(AICommand):
     key = "aisleep"
 
     def run(self) -> None:
-        """Put it to sleep now, or as soon as nobody waits for an answer."""
         script = self.find_editable(self.args.strip())
         if is_asleep(script):
             raise UsageError(f"{self.name} is asleep already.")
@@ -149,7 +147,6 @@ class CmdAIWake(AICommand):
     key = "aiwake"
 
     def run(self) -> None:
-        """Wake it, or cancel its going to sleep."""
         script = self.find_editable(self.args.strip())
         if stay_up(script):
             self.msg(f"{self.name} stays awake.")
@@ -242,7 +239,6 @@ class CmdAICompact(AICommand):
 
 
 def describe(result: dict[str, Any]) -> str:
-    """Return a compaction's result as a sentence."""
     if result.get("skipped"):
         return f"Nothing was changed: {result['reason']}."
     if result.get("error") == CHANGED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, NamedTuple
@@ -24,18 +24,8 @@ from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.disclosure import FIGURES, PLAYER_COSTS
 from evennia_ai.policy.limits.budgets import GAME, PLAYER
 from evennia_ai.policy.limits.prices import money_words, to_micros
+from evennia_ai.store import usage
 from evennia_ai.store.names import names_of
-from evennia_ai.store.usage import (
-    CHARACTER,
-    DAY,
-    PROFILE,
-    Use,
-    Uses,
-    folded,
-    total_of,
-    uses_by,
-    uses_of_speakers,
-)
 
 ROWS_A_PAGE = 20
 AT_A_GLANCE = 5
@@ -60,7 +50,6 @@ class Period(NamedTuple):
         return self.since == self.until
 
     def __str__(self) -> str:
-        """Return the days as a person reads them."""
         return str(self.until) if self.is_one_day else f"{self.since} to {self.until}"
 
 
@@ -72,7 +61,7 @@ class Limits:
     money: int | None = None
     waived: bool = False  # free models do not count
 
-    def share(self, use: Use) -> str:
+    def share(self, use: usage.Use) -> str:
         """Return how much of the fuller budget was used, "-" without a budget."""
         tokens = use.tokens - (use.free_tokens if self.waived else 0)
         pairs = ((tokens, self.tokens), (use.money, self.money))
@@ -80,23 +69,14 @@ class Limits:
         return f"{max(shares):.0%}" if shares else "-"
 
 
-@dataclass(frozen=True)
-class CostList:
-    """Use by name, and the limits of those that have any."""
+class CostList(NamedTuple):
+    """A table: its titles, and its rows as cells."""
 
-    title: str
-    uses: Sequence[tuple[str, Use]]
-    limits: Mapping[str, Limits]
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
-    def render(self, start: int, size: int, currency: str) -> str:
-        """Return some of its rows as a table."""
-        with_share = any(limits.tokens or limits.money for limits in self.limits.values())
-        titles = (self.title, "Calls", "In", "Cached", "Out", currency)
-        rows = [
-            [name, *use_cells(use), *([self.limits.get(name, Limits()).share(use)] * with_share)]
-            for name, use in self.uses[start : start + size]
-        ]
-        return table((*titles, *(["Budget"] * with_share)), rows)
+    def render(self, start: int, size: int) -> str:
+        return table(self.titles, self.rows[start : start + size])
 
 
 class CmdAICost(AICommand):
@@ -138,18 +118,17 @@ class CmdAICost(AICommand):
     reads = FIGURES
     switch_options = ("days", "characters", "players", "profiles")
     period: Period
-    uses: Uses  # of the period, by day, or by assistant and profile
-    total: Use
+    uses: usage.Uses  # of the period, by day, or by assistant and profile
+    total: usage.Use
 
     def run(self) -> None:
-        """Show the period's sums at a glance, or one list of them."""
         if self.switch == "players":
             self.ensure_may_read(PLAYER_COSTS)
         default = LAST_FORTNIGHT if self.switch == "days" else ""
         self.period = read_period(self.lhs or default, self.services.now().date())
-        keys = (DAY,) if self.switch == "days" else (CHARACTER, PROFILE)
-        self.uses = uses_by(*self.period, *keys)
-        self.total = total_of(self.uses.values())
+        keys = (usage.DAY,) if self.switch == "days" else (usage.CHARACTER, usage.PROFILE)
+        self.uses = usage.uses_by(*self.period, *keys)
+        self.total = usage.total_of(self.uses.values())
         lines = self.page_lines(getattr(self, self.switch)()) if self.switch else self.glance()
         if tokens := self.total.unpriced_tokens:
             lines.append(
@@ -158,21 +137,18 @@ class CmdAICost(AICommand):
         self.msg("\n".join([self.total_line(), *lines]))
 
     def glance(self) -> list[str]:
-        """Return the game's budgets, others that are tight, and the beginning of each list."""
         if self.rhs:
             raise UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
         used = [use for use in self.services.gateway.budgets.used() if use.level or use.is_games]
         lines = [clean_output(f"{budget_name(use, self.reader)}: {use}.") for use in used]
         lists = [self.characters(), self.profiles()]
         lists += [self.players()] if self.reader.may(PLAYER_COSTS) else []
-        currency = self.limits.currency
-        return lines + [f"\n{one.render(0, AT_A_GLANCE, currency)}" for one in lists if one.uses]
+        return lines + [f"\n{one.render(0, AT_A_GLANCE)}" for one in lists if one.rows]
 
     def page_lines(self, costs: CostList) -> list[str]:
-        """Return one page of a list."""
-        number, pages = page_number(self.rhs), max(1, -(-len(costs.uses) // ROWS_A_PAGE))
+        number, pages = page_number(self.rhs), max(1, -(-len(costs.rows) // ROWS_A_PAGE))
         start = (min(number, pages) - 1) * ROWS_A_PAGE
-        lines = [costs.render(start, ROWS_A_PAGE, self.limits.currency)] if costs.uses else []
+        lines = [costs.render(start, ROWS_A_PAGE)] if costs.rows else []
         if pages > 1:
             typed = f"{self.key}/{self.switch} {clean_output(self.lhs or '', 20)}".strip()
             more = f" More: |w{typed} = {number + 1}|n" if number < pages else ""
@@ -180,7 +156,6 @@ class CmdAICost(AICommand):
         return lines
 
     def total_line(self) -> str:
-        """Return the sum of the period in words."""
         use, money = self.total, "no price is set"
         if use.money_known:
             money = f"{money_words(use.money)} {clean_output(self.limits.currency)}"
@@ -196,15 +171,14 @@ class CmdAICost(AICommand):
         return self.services.gateway.limits
 
     def daily_limits(self, kind: str) -> Limits:
-        """Return the budgets of the game or of each player."""
         of, limits = "player" if kind == PLAYER else "game", self.limits
         tokens, money = (getattr(limits, f"{of}_{unit}_per_day") for unit in ("tokens", "money"))
         return Limits(tokens, money, kind in limits.waived)
 
     def days(self) -> CostList:
-        """Return the costs of each day, newest first."""
-        days = [(str(day), use) for day, use in sorted(folded(self.uses, 0).items(), reverse=True)]
-        return CostList("Day", days, dict.fromkeys(dict(days), self.daily_limits(GAME)))
+        by_day = usage.folded(self.uses, 0).items()
+        days = [(str(day), use) for day, use in sorted(by_day, reverse=True)]
+        return self.listed("Day", days, dict.fromkeys(dict(days), self.daily_limits(GAME)))
 
     def characters(self) -> CostList:
         """Return the costs of each character, with its own budgets if the period is one day."""
@@ -215,27 +189,39 @@ class CmdAICost(AICommand):
             names[one.id] = name
             own = Limits(one.config.tokens_per_day, None if money is None else to_micros(money))
             limits |= {name: own} if self.period.is_one_day else {}
-        uses = folded(self.uses, 0).items()
+        uses = usage.folded(self.uses, 0).items()
         named = {names.get(id_, f"script {id_}"): use for id_, use in uses}
-        return CostList("Character", dearest_first(named), limits)
+        return self.listed("Character", dearest_first(named), limits)
 
     def profiles(self) -> CostList:
-        """Return the costs of each model profile, which has no budget."""
-        uses = folded(self.uses, 1).items()
+        uses = usage.folded(self.uses, 1).items()
         named = {name or OLD_PROFILE: use for name, use in uses}
-        return CostList("Profile", dearest_first(named), {})
+        return self.listed("Profile", dearest_first(named), {})
 
     def players(self) -> CostList:
         """Return the costs of each player, and those that no player caused."""
-        uses = uses_of_speakers(*self.period)
+        uses = usage.uses_of_speakers(*self.period)
         names = names_of(uses)
         counts = Counter(names.values())
         alike = {dbref: f"{name}({dbref})" for dbref, name in names.items() if counts[name] > 1}
         found = {{**names, **alike}.get(dbref, dbref): use for dbref, use in uses.items()}
-        rest = self.total.less(total_of(uses.values()))
+        rest = self.total.less(usage.total_of(uses.values()))
         rows = dearest_first(found) + ([(NOBODY, rest)] if rest.calls or rest.tokens else [])
         limits = self.daily_limits(PLAYER) if self.period.is_one_day else Limits()
-        return CostList("Player", rows, dict.fromkeys(found, limits))
+        return self.listed("Player", rows, dict.fromkeys(found, limits))
+
+    def listed(
+        self, title: str, uses: Sequence[tuple[str, usage.Use]], limits: Mapping[str, Limits]
+    ) -> CostList:
+        """Return uses by name as a table, with their budgets if any has one."""
+        with_share = any(one.tokens or one.money for one in limits.values())
+        titles = [title, "Calls", "In", "Cached", "Out", self.limits.currency]
+        rows = [[name, *use_cells(use)] for name, use in uses]
+        if with_share:
+            titles.append("Budget")
+            for row, (name, use) in zip(rows, uses, strict=True):
+                row.append(limits.get(name, Limits()).share(use))
+        return CostList(titles, rows)
 
 
 def read_period(typed: str, today: date) -> Period:
@@ -258,7 +244,7 @@ def read_period(typed: str, today: date) -> Period:
         ) from None
 
 
-def use_cells(use: Use) -> Iterable[str]:
+def use_cells(use: usage.Use) -> Iterator[str]:
     """Return a use's cells; its money is "-" if nothing of it had a price.
 
     Counts have a tenth if speakers share a call, and stand in millions if they take much room.
@@ -269,8 +255,7 @@ def use_cells(use: Use) -> Iterable[str]:
     yield money_words(use.money) if use.money_known else "-"
 
 
-def dearest_first(uses: Mapping[str, Use]) -> list[tuple[str, Use]]:
-    """Return uses by name, the one that cost most first."""
+def dearest_first(uses: Mapping[str, usage.Use]) -> list[tuple[str, usage.Use]]:
     return sorted(uses.items(), key=lambda one: (-one[1].money, -one[1].tokens, one[0]))
 
 
@@ -282,7 +267,9 @@ def switch_estimate(
     Empty if there were no tokens, or if neither model has prices.
     """
     since = today - timedelta(days=ESTIMATE_DAYS - 1)
-    use = total_of(uses_by(since, today, CHARACTER, assistant_id=assistant_id).values())
+    use = usage.total_of(
+        usage.uses_by(since, today, usage.CHARACTER, assistant_id=assistant_id).values()
+    )
     if not use.tokens or (before.name, before.model) == (after.name, after.model):
         return ""
     if before.price is None and after.price is None:

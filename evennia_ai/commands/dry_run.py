@@ -125,7 +125,6 @@ class CmdAITest(TryingCommand):
 
     @inlineCallbacks
     def probe_each(self, name: str, profile: ModelProfile) -> Steps[None]:
-        """Test the endpoints of a profile, one after the other."""
         for endpoint in profile.each:
             target = target_of(endpoint)
             model = clean_output(endpoint.model, 80) or "no model"
@@ -150,13 +149,11 @@ def hear_line(
 
 
 def finding_line(finding: Finding) -> str:
-    """Return a finding, with what to do about it."""
     advice = f"\n      {clean_output(finding.advice, LINE_CHARS)}" if finding.advice else ""
     return f"{WORDS[finding.state]} {clean_output(finding.text, LINE_CHARS)}{advice}"
 
 
 def dry_run_lines(name: str, heard: Heard, result: DryRun) -> list[str]:
-    """Return the lines of a dry run, step by step."""
     verb = "whispers" if heard.private else "says"
     speaker, said = clean_output(heard.speaker_name, 40), clean_output(heard.text, LINE_CHARS)
     audience = clean_output(list_names(sorted(result.audience)), 200)

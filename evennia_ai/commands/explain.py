@@ -8,54 +8,25 @@ from datetime import datetime
 from evennia.utils.evmore import EvMore
 from twisted.internet.defer import Deferred, inlineCallbacks
 
+from evennia_ai.commands import history_rendering as rendering
 from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.commands.dry_run import TryingCommand
-from evennia_ai.commands.history_rendering import (
-    act_lines,
-    call_text,
-    event_line,
-    model_call_text,
-)
 from evennia_ai.config import ModelProfile, resolve_profile
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse
-from evennia_ai.policy.disclosure import (
-    DRY_RUNS,
-    ERRORS,
-    PRIVATE_WORDS,
-    PUBLIC_WORDS,
-    Reader,
-    memory_kind,
-    words_kind,
-)
+from evennia_ai.policy import disclosure
+from evennia_ai.policy.disclosure import ERRORS, PRIVATE_WORDS, Reader, words_kind
+from evennia_ai.policy.explanation import prompt_parts
 from evennia_ai.policy.explanation.attribution import Attribution
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
-from evennia_ai.policy.explanation.prompt_parts import (
-    INSTRUCTIONS,
-    LORE,
-    MEMORIES,
-    RECALLED,
-    TOOLS,
-    Part,
-    parts_of,
-)
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.scheduling import Steps
+from evennia_ai.store import explanations
 from evennia_ai.store.call_records import StoredCall, calls_of_turn, with_talk
-from evennia_ai.store.explanations import (
-    CHANGED,
-    ERASED,
-    EXACT,
-    Explanation,
-    explain,
-    explain_call,
-    find_call,
-    find_line,
-)
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import acted_in_private, find_row
 from evennia_ai.turn.dry_run import next_request
@@ -66,9 +37,9 @@ TEXT_CHARS = 4_000
 REPLY_CHARS = 600
 BAR_CHARS = 40
 STATES = {
-    EXACT: "rebuilt from the log, as it was sent",
-    CHANGED: "|ynot as it was sent|n",
-    ERASED: "|yerased|n, since somebody in it was forgotten",
+    explanations.EXACT: "rebuilt from the log, as it was sent",
+    explanations.CHANGED: "|ynot as it was sent|n",
+    explanations.ERASED: "|yerased|n, since somebody in it was forgotten",
 }
 NOT_KEPT = "|ynot kept|n: it is older than the setting RETENTION keeps prompts"
 
@@ -99,12 +70,11 @@ class CmdAIWhy(AICommand):
     """
 
     key = "aiwhy"
-    reads = PUBLIC_WORDS
+    reads = disclosure.PUBLIC_WORDS
     switch_options = ("prompt", "call")
     combined = frozenset(switch_options)
 
     def run(self) -> None:
-        """Find the line or the call, and show why, or the prompt."""
         self.find_assistant(self.lhs)
         why = self.called() if "call" in self.switches else self.explained()
         if "prompt" not in self.switches:
@@ -114,29 +84,28 @@ class CmdAIWhy(AICommand):
         else:
             show_prompt(self, why.parts, why.private)
 
-    def called(self) -> Explanation:
+    def called(self) -> explanations.Explanation:
         """Return the model call that was asked for; raises UsageError, also if it is hidden."""
         purpose, _, number = (self.rhs or TASK_SUMMARY).strip().lower().partition(" ")
-        call = find_call(self.script.id, purpose, page_number(number))
+        call = explanations.find_call(self.script.id, purpose, page_number(number))
         if call is None:
             raise UsageError(
                 f"{self.name} has no such call for '{clean_output(purpose, 40)}'. "
                 "|whelp aiwhy|n lists the purposes."
             )
-        why = explain_call(call, [self.script.character_name])
-        for kind in (words_kind(why.private), memory_kind(why.private)):
+        why = explanations.explain_call(call, [self.script.character_name])
+        for kind in (words_kind(why.private), disclosure.memory_kind(why.private)):
             self.ensure_may_read(kind)
         return why
 
-    def explained(self) -> Explanation:
-        """Return the line that was asked for with its reasons; raises UsageError."""
+    def explained(self) -> explanations.Explanation:
         wanted, name = (self.rhs or "").strip(), self.name
         number = int(wanted) if wanted.isdigit() and len(wanted) < 6 else 1
         words = "" if wanted.isdigit() else wanted
         may_search = self.reader.may(PRIVATE_WORDS)
-        line = find_line(self.script.id, number, words, may_search) if number else None
+        line = explanations.find_line(self.script.id, number, words, may_search) if number else None
         if line is not None:
-            return explain(line, [self.script.character_name])
+            return explanations.explain(line, [self.script.character_name])
         if words:
             told = f"{name} said no line with '{clean_output(words, 60)}'."
             hidden = f" Whispers were not searched: {self.reader.whose(PRIVATE_WORDS)} read them."
@@ -164,11 +133,10 @@ class CmdAIPrompt(TryingCommand):
     """
 
     key = "aiprompt"
-    reads = DRY_RUNS
+    reads = disclosure.DRY_RUNS
     switch_options = ("whisper",)
 
     def run(self) -> None:
-        """Build the prompt and show it."""
         script, heard = self.find_assistant(self.lhs), None
         if self.rhs or self.switch:
             heard = self.addressed_line(self.switch or "say", self.rhs or "")
@@ -177,28 +145,28 @@ class CmdAIPrompt(TryingCommand):
         if request.trace is None:
             raise UsageError("This prompt has no parts to show.")
         stored = with_talk(script.id, KeptCall(request.trace, request.sent, RawReply()))
-        parts = parts_of(stored.kept, stored.marker, stored.talk, stored.own)
+        parts = prompt_parts.parts_of(stored.kept, stored.marker, stored.talk, stored.own)
         self.msg(f"About {request.tokens:,} tokens:")
         self.msg("\n".join(part_table(parts)))
         show_prompt(self, parts, request.trace.private)
 
 
-def show_prompt(command: AICommand, parts: Sequence[Part], private: bool) -> None:
+def show_prompt(command: AICommand, parts: Sequence[prompt_parts.Part], private: bool) -> None:
     """Show a prompt page by page; of tools their first characters only."""
     lines, reader = [], command.reader
     for part in parts:
         kind = _kind_of(part.name, private)
         lines.append(f"|w--- {part.name}, {estimate_tokens(part.text):,} tokens ---|n")
-        most = LINE_CHARS if part.name == TOOLS else TEXT_CHARS
-        if part.name in INSTRUCTIONS or reader.may(kind):
-            reader.count(kind, part.name not in INSTRUCTIONS)
+        most = LINE_CHARS if part.name == prompt_parts.TOOLS else TEXT_CHARS
+        if part.name in prompt_parts.INSTRUCTIONS or reader.may(kind):
+            reader.count(kind, part.name not in prompt_parts.INSTRUCTIONS)
             lines += [clean_output(line.text, most) for line in part.lines]
         else:
             lines.append(reader.show(kind, "", "words"))
     EvMore(command.caller, "\n".join(lines), session=command.session, exit_on_lastpage=True)
 
 
-def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
+def why_lines(name: str, why: explanations.Explanation, reader: Reader) -> Iterator[str]:
     """Yield the explanation of a line, as far as the reader may see it."""
     kind = words_kind(why.private)
     heard_by = "somebody in private"
@@ -214,7 +182,7 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
     if why.turn is not None:
         events = why.turn.events.all()
         yield "|wSet off by|n"
-        yield from (event_line(event, reader) for event in events)
+        yield from (rendering.event_line(event, reader) for event in events)
         if not events:
             yield f"  nobody: {why.turn.context.replace('_', ' ')}"
     if why.call is None:
@@ -232,16 +200,16 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
         yield f"  {number}. {said}\n     {_source_of(one, why.private, reader)}"
 
 
-def _prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
+def _prompt_lines(why: explanations.Explanation, reader: Reader) -> Iterator[str]:
     lost = f"; the log has lost {why.missing} of its messages" if why.missing else ""
     state = STATES.get(why.state, NOT_KEPT)
     if why.is_offline:
         state = "sent nowhere: the offline brain answered from what stands in it"
     yield f"|wThe prompt|n is {state}{lost}."
-    yield f"  {model_call_text(why.call, reader)}"
+    yield f"  {rendering.model_call_text(why.call, reader)}"
     yield from part_table(why.parts)
     for part in why.parts:
-        if part.name in (RECALLED, LORE):
+        if part.name in (prompt_parts.RECALLED, prompt_parts.LORE):
             kind = _kind_of(part.name, why.private)
             yield f"|w{part.name.capitalize()}|n"
             for line in part.lines:
@@ -254,18 +222,17 @@ def _prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
 
 
 def _kind_of(part: str, private: bool) -> str:
-    return memory_kind(private) if part in MEMORIES else words_kind(private)
+    return disclosure.memory_kind(private) if part in prompt_parts.MEMORIES else words_kind(private)
 
 
-def part_table(parts: Sequence[Part]) -> list[str]:
-    """Return the parts of a prompt with their tokens and a bar."""
+def part_table(parts: Sequence[prompt_parts.Part]) -> list[str]:
     sizes = [(part.name, estimate_tokens(part.text)) for part in parts]
     total = sum(tokens for _name, tokens in sizes) or 1
     bars = ["=" * round(BAR_CHARS * tokens / total) for _name, tokens in sizes]
     return [f"  {name:<12}{size:>7,} {bar}" for (name, size), bar in zip(sizes, bars, strict=True)]
 
 
-def _reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
+def _reply_lines(why: explanations.Explanation, reader: Reader) -> Iterator[str]:
     kind = words_kind(why.reply_private)
     if why.stored is not None:
         yield "|wThe reply as it came|n"
@@ -274,7 +241,7 @@ def _reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     if why.acts:
         yield "|wRead and done|n"
         for act in why.acts:
-            yield act_lines(act, kind, reader)
+            yield rendering.act_lines(act, kind, reader)
             if reader.may(kind):
                 told = (clean_output(one, TEXT_CHARS) for one in locks_of(act.locks))
                 yield from (f"    |x{one}|n" for one in told)
@@ -283,12 +250,11 @@ def _reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
 
 
 def raw_texts(raw: RawReply) -> list[str]:
-    """Return the text and the calls of a raw reply."""
-    calls = [call_text(name, arguments) for name, arguments in raw.calls]
+    calls = [rendering.call_text(name, arguments) for name, arguments in raw.calls]
     return [*([clean_output(raw.text, TEXT_CHARS)] if raw.text else []), *calls] or ["nothing"]
 
 
-def _is_changed(why: Explanation) -> bool:
+def _is_changed(why: explanations.Explanation) -> bool:
     """Return True if the words that were said do not stand in the raw reply."""
 
     def squeezed(text: str) -> str:
@@ -330,11 +296,10 @@ class CmdAIReplay(AICommand):
     """
 
     key = "aireplay"
-    reads = DRY_RUNS
+    reads = disclosure.DRY_RUNS
     switch_options = ("persona",)
 
     def run(self) -> Deferred[None]:
-        """Ask for each call of the turn again; tell both replies."""
         self.find_assistant(self.lhs)
         number, _, name = (self.rhs or "").partition(",")
         if not number.strip():
@@ -347,7 +312,6 @@ class CmdAIReplay(AICommand):
         return self.replay(calls, profile)
 
     def find_profile(self, name: str) -> ModelProfile:
-        """Return the profile to ask; raises UsageError for one without a model."""
         profile = self.script.profile
         if name:
             profile = resolve_profile(clean_heard(name, 60), self.services.profiles)
@@ -377,7 +341,6 @@ class CmdAIReplay(AICommand):
 
     @inlineCallbacks
     def replay(self, calls: Sequence[StoredCall], profile: ModelProfile) -> Steps[None]:
-        """Ask call by call and tell each reply as it comes."""
         for number, call in enumerate(calls, 1):
             found: Replayed = yield replay_call(
                 self.script, call.kept, call.messages, profile, self.switch == "persona"
@@ -401,4 +364,6 @@ def _texts_then(call: StoredCall) -> list[str]:
 
 def _texts_of(content: str, calls: Sequence[ToolCallRequest]) -> list[str]:
     said = [clean_output(content, REPLY_CHARS)] if content.strip() else []
-    return [*said, *(call_text(call.name, call.arguments) for call in calls)] or ["nothing"]
+    return [*said, *(rendering.call_text(call.name, call.arguments) for call in calls)] or [
+        "nothing"
+    ]

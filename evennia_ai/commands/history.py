@@ -112,7 +112,6 @@ class CmdAIHistory(HistoryChanges):
     )
 
     def run(self) -> Outcome:
-        """Dispatch by switch, with the assistant."""
         if (self.lhs or "").strip().lower() == "all":
             raise UsageError("It shows one character at a time. |waistatus|n lists them.")
         self.find_assistant(self.lhs)
@@ -202,7 +201,6 @@ class CmdAIHistory(HistoryChanges):
         return reports.log_page(table, self.script.id, page_number(number), size)
 
     def find_row(self, table: str, what: str, listing: str) -> dict[str, Any]:
-        """Return the row of a table whose number was typed; raises UsageError."""
         row = reports.find_row(table, self.script.id, page_number(self.rhs))
         if row is None:
             hint = f"|waihistory/{listing}|n lists them."
@@ -285,7 +283,6 @@ class Export:
     amended: Mapping[int, Amendment]
 
     def as_json(self, row: Mapping[str, Any]) -> str:
-        """Return a message as a JSON object on one line."""
         known = {"number": row["id"], "at": row["at"].isoformat(), "role": row["role"]}
         known |= {"turn": row["turn_id"], "private": row["private"], "tokens": row["tokens"]}
         if not self._may_show(row):
@@ -298,7 +295,6 @@ class Export:
         return json.dumps(known)
 
     def as_text(self, row: Mapping[str, Any], names: Names) -> str:
-        """Return a message as a line of text."""
         head = f"{self.reader.clock(row['at'], '%Y-%m-%d %H:%M:%S')} {row['id']}"
         private = " (private)" * row["private"]
         if not self._may_show(row):

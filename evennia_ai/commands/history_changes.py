@@ -142,7 +142,6 @@ class HistoryChanges(AICommand):
         self.reader.count(PRIVATE_WORDS, private)
 
     def amend(self, kind: str, messages: Sequence[Message], words: str = "") -> None:
-        """Store a change of messages, and let prompts and recall read them anew."""
         seqs, by = seqs_of(messages), self.caller.dbref
         authors = sorted(by_builder([by])) if words else ()
         self.script.conversation.amendments.add(kind, seqs, by, words, authors)
@@ -181,7 +180,6 @@ class HistoryChanges(AICommand):
 
     @property
     def undo_hint(self) -> str:
-        """How to undo the last change."""
         return f"To undo the last change: |waihistory/undo {self.name}|n"
 
 

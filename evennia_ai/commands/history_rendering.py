@@ -11,28 +11,15 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.commands.columns import unbroken
+from evennia_ai.game import wording
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.wording import (
-    ACT_STATES,
-    COMPACTED_FOR,
-    ERROR_KINDS,
-    SUMMARISED,
-    call_words,
-    worded,
-)
 from evennia_ai.messages import EMOTE, EXCUSE, SAY, SAYS, Message, heard_line, is_excuse
 from evennia_ai.policy.amendments import Amendment
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.records.memory_listing import Names, named
-from evennia_ai.policy.schedule.sleep_report import (
-    OUTCOMES,
-    REASONS,
-    describe_cost,
-    describe_step,
-    summarise_pass,
-)
+from evennia_ai.policy.schedule import sleep_report
 from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.compactions import MASK
 from evennia_ai.store.inbox import WAITING
@@ -113,14 +100,13 @@ def hearers(row: Mapping[str, Any], own_name: str, names: Names) -> str:
 
 def call_text(name: str, arguments: str) -> str:
     """Return a tool call on a line, such as ``whisper (target Ann): Hello``."""
-    words, others = call_words(arguments)
+    words, others = wording.call_words(arguments)
     title = f"|c{clean_output(name, 40)}|n"
     title += f" ({clean_output(others, 120)})" if words and others else ""
     return f"{title}: {clean_output(words or others, LINE_CHARS)}".rstrip(": ")
 
 
 def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
-    """Return an event that is no message: its time, its state with the reason, and its words."""
     kind = event["kind"]  # while it waits, the reason says only to whom it was said
     reason = event["reason"] if reader.may(ERRORS) and event["state"] != WAITING else ""
     why = f": {clean_output(reason, 80)}" if reason not in ("", kind) else ""
@@ -129,7 +115,6 @@ def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
 
 
 def unanswered_line(event: Any, reader: Reader) -> str:
-    """Return an event that expired: time, reason and words."""
     return f"|x{reader.clock(event.at)}|n {event_line(event, reader).strip()}"
 
 
@@ -162,7 +147,6 @@ def turn_lines(turn: Any, public_calls: Collection[tuple[int, str]], reader: Rea
 
 
 def turn_title(turn: Any, reader: Reader) -> str:
-    """Return a turn's number, time, audience, length and outcome."""
     took = seconds_between(turn.at, turn.ended_at)
     ended = f"{turn.outcome or 'in progress'} after {took:.1f} s" if turn.ended_at else "open"
     detail = reader.show(ERRORS, clean_output(turn.detail, 200), "detail") if turn.detail else ""
@@ -176,8 +160,7 @@ def turn_title(turn: Any, reader: Reader) -> str:
 
 
 def act_lines(act: Any, kind: str, reader: Reader) -> str:
-    """Return a tool call with its result."""
-    state = worded(ACT_STATES, act.state)
+    state = wording.worded(wording.ACT_STATES, act.state)
     if not reader.may(kind):
         hidden = reader.show(kind, "", "words")
         return f"  |c{clean_output(act.name, 40)}|n\n    |x= {state}: {hidden}|n"
@@ -187,7 +170,6 @@ def act_lines(act: Any, kind: str, reader: Reader) -> str:
 
 
 def model_call_text(call: Any, reader: Reader) -> str:
-    """Return a model call on a line: model, time, tokens and error."""
     if call.prompt_tokens == 0:
         tokens = "no tokens"
     elif call.prompt_tokens is None:
@@ -198,13 +180,12 @@ def model_call_text(call: Any, reader: Reader) -> str:
     problem = ""
     if call.error:
         error = reader.show(ERRORS, clean_output(call.error, 300), "text")
-        problem = f", |r{worded(ERROR_KINDS, call.error_kind)}: {error}|n"
+        problem = f", |r{wording.worded(wording.ERROR_KINDS, call.error_kind)}: {error}|n"
     model = clean_output(f"{call.profile}:{call.model}", 60)
     return f"{model}, {call.duration_ms} ms, {tokens}{problem}"
 
 
 def compaction_line(row: dict[str, Any], reader: Reader) -> str:
-    """Return a compaction on a line: time, reason, ladder step, sizes and facts."""
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
     sealed = " |x(permanent)|n" if row["sealed"] else ""
     undone = " |y(undone)|n" if row["undone_at"] else sealed
@@ -217,14 +198,14 @@ def compaction_line(row: dict[str, Any], reader: Reader) -> str:
             f"{row['facts_rescued']} of the others recalled from the log"
         )
     return (
-        f"{when} {worded(COMPACTED_FOR, row['reason'])}: {row['compacted_count']} messages "
-        f"{worded(SUMMARISED, row['rung'])}, "
+        f"{when} {wording.worded(wording.COMPACTED_FOR, row['reason'])}: "
+        f"{row['compacted_count']} messages "
+        f"{wording.worded(wording.SUMMARISED, row['rung'])}, "
         f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
     )
 
 
 def whole_compaction(row: dict[str, Any], reader: Reader) -> str:
-    """Return one compaction with its cost, and its summary for each audience."""
     lines = [compaction_line(row, reader)]
     if row["reason"] != MASK:
         lines.append(_compaction_note(row))
@@ -259,33 +240,32 @@ def pass_lines(row: dict[str, Any], running: int | None, reader: Reader) -> str:
 
 
 def whole_pass(row: dict[str, Any], running: int | None, reader: Reader) -> str:
-    """Return one pass step by step."""
     lines, errors = [_pass_title(row, running, reader)], _pass_errors(row, reader)
     for name, figures in row["results"].items():
-        step = describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
+        step = sleep_report.describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
         lines.append(f"  {clean_output(step, LINE_CHARS)}")
     if row["ended_at"]:
-        lines.append(f"  Cost: {describe_cost(row['cost'])}.")
+        lines.append(f"  Cost: {sleep_report.describe_cost(row['cost'])}.")
     return "\n".join(lines)
 
 
 def _pass_title(row: dict[str, Any], running: int | None, reader: Reader) -> str:
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
-    return f"{when} {REASONS.get(row['reason'], 'asleep')}: {how_it_ended(row, running)}"
+    return (
+        f"{when} {sleep_report.REASONS.get(row['reason'], 'asleep')}: {how_it_ended(row, running)}"
+    )
 
 
 def how_it_ended(row: dict[str, Any], running: int | None) -> str:
-    """Return how a pass ended, or that it did not."""
     if row["ended_at"] is None:
         return f"|y{'in progress' if running == row['id'] else INTERRUPTED}|n"
     took_s = seconds_between(row["at"], row["ended_at"])
-    return OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
+    return sleep_report.OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
 
 def pass_summary(row: dict[str, Any], reader: Reader) -> str:
-    """Return what a finished pass did and cost, on a line."""
-    done = summarise_pass(STEP_TEXTS, row["results"], _pass_errors(row, reader))
-    return clean_output(f"{done} ({describe_cost(row['cost'])})", LINE_CHARS)
+    done = sleep_report.summarise_pass(STEP_TEXTS, row["results"], _pass_errors(row, reader))
+    return clean_output(f"{done} ({sleep_report.describe_cost(row['cost'])})", LINE_CHARS)
 
 
 def _pass_errors(row: dict[str, Any], reader: Reader) -> dict[str, str]:

@@ -89,7 +89,6 @@ class CmdAIApprove(AICommand):
         return [act for (act, _), passes in zip(known, may, strict=True) if passes]
 
     def find(self) -> PendingAct:
-        """Return the call that was named; raises UsageError."""
         number = self.args.strip().lstrip("#")
         found = [act for act in self.waiting() if str(act.id) == number]
         if not found:
@@ -102,7 +101,6 @@ class CmdAIApprove(AICommand):
         return f"|w{act.id}|n {_character_name(act)}: {act.name} ({told})"
 
     def details(self, act: PendingAct) -> str:
-        """Return a call in full: what runs, who asked, and until when it waits."""
         item = self.services.toolbox.tools[act.name]
         asked, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
         return "\n".join(
@@ -136,7 +134,6 @@ class CmdYes(AICommand):
     agrees = True
 
     def run(self) -> None:
-        """Take the answer."""
         answer(self.caller, self.agrees)
 
 
@@ -159,7 +156,6 @@ class AnswerCmdSet(CmdSet):
     priority = 1
 
     def at_cmdset_creation(self) -> None:
-        """Add both answers."""
         self.add(CmdYes())
         self.add(CmdNo())
 
@@ -196,7 +192,6 @@ class CmdAIReport(PlayersCommand):
         self.msg(text("report_done", name=name))
 
     def find_reported(self, name: str) -> Any:
-        """Return the assistant of a character, here or elsewhere; raises UsageError."""
         characters = {script.character: script for script in all_assistants()}
         here = [one for one in characters if one.location is self.caller.location]
         found = choose(name, here, self.caller) or choose(name, characters, self.caller)
@@ -231,14 +226,12 @@ class CmdAIReport(PlayersCommand):
         self.msg(f"Report {report.id} is closed.")
 
     def find_report(self) -> Any:
-        """Return the report whose number was typed; raises UsageError."""
         report = player_reports.find_report(page_number(self.args))
         if report is None:
             raise UsageError("There is no report with this number. |waireport/list|n lists them.")
         return report
 
     def line(self, report: Any) -> str:
-        """Return a report: number, time, writer, character, the beginning of the reason."""
         whom = report.assistant.obj
         of = shown_name(whom) if whom else "a deleted character"
         by, closed = clean_output(report.reporter_name, 40), ""
@@ -310,7 +303,6 @@ class CmdAINote(AICommand):
         logger.log_sec(f"{self.describe_use()} changed the note of {self.script.character}")
 
     def tell_note(self) -> None:
-        """Show the note, and how long it stands."""
         found = note_in_force(self.script)
         if found is None:
             self.msg(f"{self.name} has no note.")

@@ -60,7 +60,6 @@ class CmdAIStatus(AICommand):
     named: Sequence[tuple[GameScript, str]]  # every assistant with its name
 
     def run(self) -> None:
-        """Show the table, and what stands below it."""
         scripts = all_assistants()
         if not scripts:
             self.msg(
@@ -81,7 +80,6 @@ class CmdAIStatus(AICommand):
             self.msg(f"|y{clean_output(subject, 120)}:|n {clean_output(problem, 300)}")
 
     def rows(self) -> Iterator[list[str]]:
-        """Yield the table's cells for each assistant."""
         queues, used = reports.queue_lengths(), use_on(self.services.now().date())
         prompts = reports.last_prompt_tokens()
         for script, name in self.named:
@@ -135,7 +133,6 @@ class CmdAIStatus(AICommand):
                     yield name, clean_output("; ".join(about), 160)
 
     def cache_lines(self) -> Iterator[str]:
-        """Yield how many of today's prompt tokens came from caches of endpoints, if any did."""
         prompt_tokens, cached_tokens = cached_on(self.services.now().date())
         if cached_tokens:
             share = cached_tokens / max(prompt_tokens, cached_tokens)
@@ -145,7 +142,6 @@ class CmdAIStatus(AICommand):
             )
 
     def waiting_lines(self) -> Iterator[str]:
-        """Yield a line for each of the first calls that wait, and how many more do."""
         known = {str(script.id): name for script, name in self.named}
         queue = self.services.gateway.queue()
         for call in queue[:SHOWN_CALLS]:
@@ -156,7 +152,6 @@ class CmdAIStatus(AICommand):
             yield f"|xFurther calls that wait:|n {len(queue) - SHOWN_CALLS}"
 
     def shared_problems(self) -> Iterator[Problem]:
-        """Yield the problems that concern all assistants."""
         services, reader = self.services, self.reader
         if services.switched_off:
             yield "Stopped", f"{services.switched_off} To start them: aistart all"
@@ -209,7 +204,6 @@ class CmdAIStatus(AICommand):
             yield shortened(names) + request, problem
 
     def missing_prices(self, profile: ModelProfile, own_budget: float | None) -> Iterator[str]:
-        """Yield a complaint if a budget in money is set, but no prices of the model."""
         limits = self.services.gateway.limits
         budgets = (own_budget, limits.game_money_per_day, limits.player_money_per_day)
         if profile.price is None and any(budget is not None for budget in budgets):
@@ -220,7 +214,6 @@ class CmdAIStatus(AICommand):
 
 
 def shortened(names: Collection[str]) -> str:
-    """Return the first names, and how many more there are."""
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join([*names][:SHOWN_NAMES]) + more
 

@@ -22,11 +22,11 @@ from evennia_ai.errors import (
     SwitchedOff,
     TurnAborted,
 )
-from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets, Ledger, Spent
+from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
 from evennia_ai.llm.lanes import LaneHealth, Lanes, WaitingCall, waiting_call
 from evennia_ai.llm.pools import Call, Lane, Pool
 from evennia_ai.policy.limits import breaker as breakers
-from evennia_ai.policy.limits.budgets import TOKENS
+from evennia_ai.policy.limits.budgets import TOKENS, Ledger, Spent
 from evennia_ai.policy.limits.endpoint_facts import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.gateway_limits import DEFAULTS, GatewayLimits
 from evennia_ai.policy.limits.placement import RETRY, may_go_elsewhere

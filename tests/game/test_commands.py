@@ -159,7 +159,8 @@ def drive_delete(admin, script, answer):
 
     command = CmdAISetup()
     command.caller, command.session = admin.character, admin.session
-    dialogue = command.confirm_delete(script)
+    command.script, command.name = script, "Guard"
+    dialogue = command.confirm_delete()
     question = next(dialogue)
     with suppress(StopIteration):
         dialogue.send(answer)

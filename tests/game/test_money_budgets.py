@@ -40,7 +40,7 @@ def test_a_call_costs_what_the_endpoint_that_answered_costs(game, talk, profiles
     assert not mira.assistant.profile.is_free
     talk()
     assert DailyUse.objects.get().money == 0
-    assert game.service.gateway.budgets.ledgers[1].sums.spent == {}
+    assert game.service.gateway.budgets.ledgers[1].spent == {}
 
 
 def listen(game, room):

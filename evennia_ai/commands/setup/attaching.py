@@ -59,7 +59,6 @@ class SetupCommand(TryingCommand):
         return character
 
     def attach(self, character: Any, persona: Any, own: Mapping[str, Any]) -> None:
-        """Give a character an assistant with its own settings, and name its model."""
         add_assistant_mixin(character)
         write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         self.script, self.name = character.attach_assistant(persona), shown_name(character)
@@ -114,7 +113,6 @@ class SetupCommand(TryingCommand):
         return changes
 
     def report_complaints(self) -> None:
-        """Name the settings that are invalid or contradict each other."""
         for complaint in self.script.complaints:
             self.msg(f"|yFix this:|n {clean_output(complaint)}")
 

@@ -92,13 +92,11 @@ class CmdAISetup(SetupCommand):
         self.attach(self.create(self.lhs), persona, {})
 
     def read_persona(self) -> str:
-        """Return the persona that was typed; raises AssistantError if it cannot be used."""
         persona: str = self.rhs.strip()
         self.services.personas.resolve(persona)
         return persona
 
     def show(self) -> None:
-        """Show an assistant's persona and its own settings."""
         if not self.lhs:
             raise UsageError("Usage: aisetup <character> = <persona>. See |whelp aisetup|n.")
         script = self.find_assistant(self.lhs)
@@ -139,7 +137,6 @@ class CmdAISetup(SetupCommand):
         self.report_complaints()
 
     def set_persona(self, field: str, value: str) -> None:
-        """Change the persona or one of its fields; memories stay."""
         stored = deserialize(self.script.character.db.ai_persona)
         if field and isinstance(stored, str) and stored.startswith("@"):
             name = clean_output(f"{stored[1:]}.{field}")
@@ -217,12 +214,10 @@ def setting_line(name: str) -> str:
 
 
 def persona_lines(persona: Persona) -> str:
-    """Return a persona as a builder reads it: a line for each entry."""
     return "\n".join(clean_output(line) for line in render_persona(persona).splitlines())
 
 
 def persona_as_typed(value: Any) -> str:
-    """Return a persona, or one of its fields, as a builder would type it."""
     if isinstance(value, (list, tuple)):
         value = "; ".join(value)
     elif isinstance(value, Mapping):

@@ -10,17 +10,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from evennia_ai.commands.common import UsageError
-from evennia_ai.config import (
-    FIELDS,
-    HINTS,
-    AssistantConfig,
-    ModelProfile,
-    choose_settings,
-    fit_settings,
-    source_of,
-    valid_values,
-)
+from evennia_ai.config import FIELDS, HINTS, AssistantConfig, ModelProfile, source_of, valid_values
 from evennia_ai.config.fields import describe_kind
+from evennia_ai.config.profiles import choose_settings, fit_settings
 from evennia_ai.game.assistant_context import GUESSED_OVERHEAD
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.perception import find_object
@@ -46,7 +38,6 @@ class Draft:
 
     @property
     def character(self) -> Any:
-        """Return the chosen character, None if it is new or deleted."""
         return find_object(self.dbref)
 
     @property
@@ -61,13 +52,11 @@ class Draft:
             raise UsageError(f"{as_shown(self.name)} was deleted meanwhile. Choose another one.")
 
     def own_settings(self) -> dict[str, Any]:
-        """Return the settings of its own that the character would have."""
         before = self.script.own_settings() if self.script else {}
         merged = {**before, **self.settings}
         return {name: value for name, value in merged.items() if value is not None}
 
     def in_force(self, services: GameServices) -> InForce:
-        """Return the settings that this would bring into force."""
         own, game, script = self.own_settings(), game_settings(), self.script
         chosen = choose_settings(game, own, services.profiles)
         profile = services.endpoints.told(chosen.profile)
@@ -114,7 +103,6 @@ def read_draft(caller: Any) -> Draft:
 
 
 def write_draft(caller: Any, draft: Draft, **changes: Any) -> None:
-    """Store the caller's draft, with some changes."""
     write_attribute(caller, MENU_DRAFT, asdict(replace(draft, **changes)))
 
 
@@ -128,7 +116,6 @@ class InForce:
     layers: Mapping[str, Mapping[str, object]]
 
     def words(self, name: str, label: str = "") -> str:
-        """Return a setting with its value and where that comes from."""
         value = getattr(self.config, name)
         default = "the default" if value == FIELDS[name].default else "fitted to the model"
         source = source_of(name, self.layers) or default
@@ -136,7 +123,6 @@ class InForce:
 
 
 def value_words(name: str, value: Any) -> str:
-    """Return a setting's value with its unit."""
     if value is None or isinstance(value, bool):
         return {None: "none", True: "yes", False: "no"}[value]
     shown = f"{value:,.15g}" if isinstance(value, int | float) else str(value)
@@ -144,7 +130,6 @@ def value_words(name: str, value: Any) -> str:
 
 
 def allowed_words(name: str) -> str:
-    """Return which values a setting takes."""
     meta, kinds = FIELDS[name].metadata, get_args(HINTS[name]) or (HINTS[name],)
     words = describe_kind(tuple(kind for kind in kinds if kind is not type(None)))
     if meta["choices"]:

@@ -22,12 +22,7 @@ from evennia_ai.game.perception import find_object
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.attributes import (
-    MENU_DRAFT,
-    SCRIPT_KEY,
-    read_attribute,
-    write_attributes,
-)
+from evennia_ai.store.attributes import MENU_DRAFT, SCRIPT_KEY, read_attribute, write_attributes
 from evennia_ai.store.lore_records import by_builder
 from evennia_ai.turn.dry_run import Overlay
 
@@ -59,21 +54,17 @@ class SetupMenu(EvMenu):
 
     @property
     def draft(self) -> Draft:
-        """What was chosen so far."""
         return read_draft(self.caller)
 
     def update(self, **changes: Any) -> None:
-        """Store changed parts of the draft."""
         write_draft(self.caller, self.draft, **changes)
 
     @property
     def in_force(self) -> InForce:
-        """The settings that the draft would bring into force."""
         return self.draft.in_force(self.actor.services)
 
     @property
     def actor(self) -> MenuActor:
-        """A command on whose behalf the menu acts."""
         return MenuActor(self)
 
     def goto(self, target: Goto, raw_string: str, **kwargs: Any) -> None:
@@ -97,7 +88,6 @@ class SetupMenu(EvMenu):
             raise
 
     def close_menu(self) -> None:
-        """Close the menu and forget the draft."""
         is_open = not self._quitting
         super().close_menu()
         if is_open:
@@ -112,11 +102,9 @@ class SetupMenu(EvMenu):
             super().msg(txt)
 
     def options_formatter(self, optionlist: Any) -> str:
-        """Return nothing: `page` lists the choices."""
         return ""
 
     def node_formatter(self, nodetext: str, optionstext: str) -> str:
-        """Return the page without lines drawn around it."""
         return nodetext
 
 
@@ -137,7 +125,6 @@ class MenuActor(SetupCommand):
         self.reader = self.make_reader()
 
     def tell(self, lines: str | Sequence[str]) -> None:
-        """Show lines in the menu."""
         if self.caller.ndb._evmenu is self.menu:
             self.menu.msg(lines if isinstance(lines, str) else "\n".join(lines))
 

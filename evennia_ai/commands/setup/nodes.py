@@ -11,6 +11,7 @@ from typing import Any
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.evmenu import EvMenuGotoAbortMessage
 
+from evennia_ai import config
 from evennia_ai.commands.common import UsageError
 from evennia_ai.commands.setup.attaching import changed_persona, read_new
 from evennia_ai.commands.setup.draft import (
@@ -21,16 +22,6 @@ from evennia_ai.commands.setup.draft import (
     write_draft,
 )
 from evennia_ai.commands.setup.menu import SetupMenu, page, refuse
-from evennia_ai.config import (
-    ALWAYS_ON,
-    FIELDS,
-    ModelProfile,
-    known_setting,
-    parse_value,
-    read_families,
-    resolve_profile,
-    window_known,
-)
 from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.conversation.persona import read_persona, stored_fields
@@ -74,7 +65,6 @@ def _words(raw_string: str) -> str:
 
 
 def character(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
-    """Show the characters of the room that can have an assistant."""
     chosen, here = _menu(caller).draft.name, caller.location.contents if caller.location else ()
     characters = (one for one in here if isinstance(one, DefaultCharacter))
     suitable = islice((one for one in characters if _is_suitable(caller, one)), MOST_LISTED)
@@ -133,7 +123,6 @@ def _go_on(caller: Any, raw_string: str, to: str = "persona", **kwargs: Any) -> 
 
 
 def persona(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
-    """Show the archetypes, and take a persona in the builder's own words."""
     draft = _menu(caller).draft
     choices: list[Any] = [(a["title"], (_take, {"key": key})) for key, a in archetypes().items()]
     if isinstance(draft.persona, dict) or draft.persona[:1] not in ("", "@"):
@@ -177,7 +166,6 @@ def _take(caller: Any, raw_string: str, key: str, **kwargs: Any) -> str:
 
 
 def blank(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
-    """Ask for the next blank of the archetype."""
     draft = _menu(caller).draft
     question, suggestion = archetypes()[draft.archetype]["blanks"][draft.next_blank]
     ask = f"Type the answer; next takes: {suggestion}."
@@ -196,7 +184,6 @@ def _answer(caller: Any, raw_string: str, text: str = "", **kwargs: Any) -> str:
 
 
 def fields(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
-    """Show the fields of the persona, and take one."""
     found, lines = read_persona(_menu(caller).draft.persona), []
     for name, purpose in FIELD_HELP.items():
         value = getattr(found, name)
@@ -219,11 +206,10 @@ def _set_field(caller: Any, raw_string: str, **kwargs: Any) -> str:
 
 
 def model(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
-    """Show the model profiles."""
     services, choices = _menu(caller).actor.services, []
     for name in sorted(services.profiles):
         try:
-            told = services.endpoints.told(resolve_profile(name, services.profiles))
+            told = services.endpoints.told(config.resolve_profile(name, services.profiles))
             words = _profile_words(told)
         except ConfigError as error:
             words = f"{name}: cannot be used. {error}"
@@ -233,10 +219,10 @@ def model(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
     return page("model", lines, choices, "Type a number, or next to keep it.")
 
 
-def _profile_words(profile: ModelProfile) -> str:
+def _profile_words(profile: config.ModelProfile) -> str:
     if profile.client == "offline":
         return f"{profile.name}: the offline brain, built in; needs no model and costs nothing"
-    window = window_known(profile).tokens
+    window = config.window_known(profile).tokens
     parts = (
         "local" if profile.is_local else "remote",
         profile.model or "no model named yet",
@@ -247,15 +233,14 @@ def _profile_words(profile: ModelProfile) -> str:
 
 
 def tools(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
-    """Show the families of tools."""
     every = _families(_menu(caller).actor.services.toolbox.tools)
-    off = read_families(_menu(caller).in_force.config.tools_off)
+    off = config.read_families(_menu(caller).in_force.config.tools_off)
     choices = [
         (f"{'off' if name in off else 'on'}: {name}. {purpose}", (_toggle, {"family": name}))
         for name, purpose in every.items()
-        if name not in ALWAYS_ON
+        if name not in config.ALWAYS_ON
     ]
-    always = [f"Always on: {name}. {every[name]}." for name in ALWAYS_ON]
+    always = [f"Always on: {name}. {every[name]}." for name in config.ALWAYS_ON]
     lines = ["What can it do? The game's locks are also asked, each time.", *always]
     return page("tools", lines, choices, "Type a number to turn a family on or off.")
 
@@ -269,7 +254,7 @@ def _families(known: Mapping[str, Tool]) -> dict[str, str]:
 
 def _toggle(caller: Any, raw_string: str, family: str, **kwargs: Any) -> str:
     menu = _menu(caller)
-    off = read_families(menu.in_force.config.tools_off) ^ {family}
+    off = config.read_families(menu.in_force.config.tools_off) ^ {family}
     changed = {"tools_off": ", ".join(sorted(off))}  # "" also turns on what the game turns off
     menu.update(settings={**menu.draft.settings, **changed})
     return "tools"
@@ -277,7 +262,7 @@ def _toggle(caller: Any, raw_string: str, family: str, **kwargs: Any) -> str:
 
 def habits(caller: Any, raw_string: str = "", start: int = 0, **kwargs: Any) -> Any:
     """Show the settings a page at a time, first those that decide how the character lives."""
-    found, names = _menu(caller).in_force, [*HABITS, *sorted(set(FIELDS) - set(HABITS))]
+    found, names = _menu(caller).in_force, [*HABITS, *sorted(set(config.FIELDS) - set(HABITS))]
     end = start + (MOST_LISTED if start else len(HABITS))
     choices: list[Any] = [
         (found.words(name, HABITS.get(name, "")), ("setting", {"name": name, "start": start}))
@@ -291,16 +276,15 @@ def habits(caller: Any, raw_string: str = "", start: int = 0, **kwargs: Any) -> 
 
 
 def _named(caller: Any, raw_string: str, **kwargs: Any) -> Any:
-    return "setting", {**kwargs, "name": known_setting(raw_string.strip().lower())}
+    return "setting", {**kwargs, "name": config.known_setting(raw_string.strip().lower())}
 
 
 def setting(caller: Any, raw_string: str = "", name: str = "profile", **kwargs: Any) -> Any:
-    """Show one setting, and ask for its value."""
     there = ("habits", {"start": kwargs.get("start", 0)})
     lines = [
-        FIELDS[name].metadata["help"],
+        config.FIELDS[name].metadata["help"],
         f"Allowed: {allowed_words(name)}.",
-        f"Default: {value_words(name, FIELDS[name].default)}.",
+        f"Default: {value_words(name, config.FIELDS[name].default)}.",
         f"Now: {_menu(caller).in_force.words(name)}.",
     ]
     ask = "Type a new value. reset lets the character inherit it."
@@ -312,14 +296,13 @@ def _set(
     caller: Any, raw_string: str, name: str, value: str = "", to: str = "setting", **kwargs: Any
 ) -> Any:
     menu, typed = _menu(caller), value or _words(raw_string)
-    checked = None if typed.lower() == "reset" else parse_value(name, typed)
+    checked = None if typed.lower() == "reset" else config.parse_value(name, typed)
     menu.actor.sets_discretion(menu.in_force.profile, name, checked)
     menu.update(settings={**menu.draft.settings, name: checked})
     return to, {**kwargs, "name": name}
 
 
 def trial(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
-    """Take lines for the trial talk."""
     line = (
         f"Type what you would say to {_menu(caller).draft.name}, and read what it would say and "
         "do. Nothing is done or stored, and nobody else sees it. Each line stands alone. If a "
@@ -334,7 +317,6 @@ def _try(caller: Any, raw_string: str, **kwargs: Any) -> None:
 
 
 def finish(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
-    """Show all that was chosen."""
     draft, found = _menu(caller).draft, _menu(caller).in_force
     names = sorted({*draft.settings} - {"profile", "tools_off"})
     changed = "; ".join(f"{n} {value_words(n, getattr(found.config, n))}" for n in names)

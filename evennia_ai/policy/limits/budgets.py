@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from evennia_ai.policy.limits.prices import money_words
+from evennia_ai.messages import Usage
+from evennia_ai.policy.limits.prices import Prices, money_words
 
 ASSISTANT, PLAYER, OWNER, GAME = "assistant", "player", "owner", "game"
 NAMES = {
-    ASSISTANT: "this assistant's budget",
-    PLAYER: "this player's budget",
-    OWNER: "this player's account's budget",
-    GAME: "the game's budget",
+    ASSISTANT: "This assistant's budget",
+    PLAYER: "This player's budget",
+    OWNER: "This player's account's budget",
+    GAME: "The game's budget",
 }
 Account = tuple[str, str]
+Spent = Callable[[date], Mapping[Account, int]]
 WHOLE_GAME: Account = (GAME, "")
 TOKENS = "tokens"  # the unit of a budget, if that is no currency
 TIGHT_PERCENT = 80
 ROOMY, TIGHT, USED_UP = range(3)  # how full a budget is
 CALLS, TOKENS_IN, TOKENS_OUT, MS = "calls", "tokens_in", "tokens_out", "ms"
 NOTHING: Mapping[str, int] = {CALLS: 0, TOKENS_IN: 0, TOKENS_OUT: 0, MS: 0}
-
-
-@dataclass(frozen=True)
-class Charge:
-    """The accounts that pay for one call, with their daily limits, None for unlimited."""
-
-    limits: Mapping[Account, int | None]
-
-    def share(self, account: Account, amount: int) -> int:
-        """Return what one account pays for a call; players who caused it share evenly."""
-        players = sum(kind == PLAYER for kind, _ in self.limits)
-        return -(-amount // players) if account[0] in (PLAYER, OWNER) else amount
-
-
-@dataclass(frozen=True, eq=False)
-class Reservation:
-    """What is reserved for one call."""
-
-    charge: Charge
-    amount: int
-    day: date
 
 
 @dataclass(frozen=True)
@@ -75,56 +56,126 @@ class BudgetUse:
     @property
     def name(self) -> str:
         """What the budget is called at the beginning of a sentence."""
-        return NAMES[self.account[0]].capitalize()
+        return NAMES[self.account[0]]
+
+    def amount(self, spent: int) -> str:
+        """Return an amount as staff read it, without its unit."""
+        return f"{spent:,}" if self.unit == TOKENS else money_words(spent)
 
     def __str__(self) -> str:
-        """Return the amounts as staff read them."""
-        shown = money_words if self.unit != TOKENS else "{:,}".format
-        return f"{shown(self.spent)} of today's {shown(self.limit)} {self.unit} are used"
+        """Return what is spent, and of how much."""
+        return (
+            f"{self.amount(self.spent)} of today's {self.amount(self.limit)} {self.unit} are used"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Reservation:
+    """What is reserved for one call, from the accounts that pay for it."""
+
+    accounts: Collection[Account]
+    amount: int
+    day: date
+
+    def share(self, account: Account) -> int:
+        """Return what one account pays; players who caused the call share evenly."""
+        return share_of(self.amount, account, self.accounts)
 
 
 @dataclass
-class Budgets:
-    """Today's spent and reserved amounts of one unit by account, kept in memory."""
+class Ledger:
+    """The budgets of one unit: `TOKENS`, or a currency, whose amounts are micros.
 
+    ``read`` returns what each account spent on a UTC day. ``waived`` are the kinds of accounts that
+    do not pay for free models. ``player`` and ``game`` are limits for one day, None for none.
+    """
+
+    unit: str
+    read: Spent
+    player: int | None = None
+    game: int | None = None
+    waived: Collection[str] = ()
     day: date = date.min
-    spent: dict[Account, int] = field(default_factory=dict)
+    spent: dict[Account, int] = field(default_factory=dict)  # today
     reserved: dict[Account, int] = field(default_factory=dict)
+    # The limits of assistants that called a model in this process.
+    own: dict[Account, int | None] = field(default_factory=dict)
+    # How full each budget was when staff were told last, with its limit.
+    told: dict[tuple[Account, int], int] = field(default_factory=dict)
+
+    def limit_of(self, account: Account) -> int | None:
+        """Return the limit of an account, None if it has none or is not known yet."""
+        limits = {GAME: self.game, ASSISTANT: self.own.get(account)}
+        return limits.get(account[0], self.player)
+
+    def price(self, usage: Usage, prices: Prices | None) -> int:
+        """Return what tokens cost in this unit; 0 money without prices."""
+        if self.unit == TOKENS:
+            return usage.prompt_tokens + usage.completion_tokens
+        used = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens or 0)
+        return prices.cost(*used) if prices else 0
 
     def begin_day(self, day: date, spent: Mapping[Account, int]) -> None:
         """Begin a day with the log's figures; open reservations stay."""
-        self.day = day
-        self.spent = dict(spent)
+        if day != self.day:
+            self.told.clear()
+        self.day, self.spent = day, dict(spent)
 
-    def exhausted(self, charge: Charge, amount: int) -> Account | None:
+    def exhausted(self, accounts: Collection[Account], amount: int) -> Account | None:
         """Return the first account whose limit a call exceeds, reservations included."""
-        for account, limit in charge.limits.items():
+        for account in accounts:
+            limit = self.limit_of(account)
             used = self.spent.get(account, 0) + self.reserved.get(account, 0)
-            if limit is not None and used + charge.share(account, amount) > limit:
+            if limit is not None and used + share_of(amount, account, accounts) > limit:
                 return account
         return None
 
-    def reserve(self, charge: Charge, amount: int) -> Reservation:
+    def reserve(self, accounts: Collection[Account], amount: int) -> Reservation:
         """Reserve an amount for a call."""
-        for account in charge.limits:
-            self._add(self.reserved, account, charge.share(account, amount))
-        return Reservation(charge, amount, self.day)
+        reservation = Reservation(accounts, amount, self.day)
+        for account in accounts:
+            add(self.reserved, account, reservation.share(account))
+        return reservation
 
     def settle(self, reservation: Reservation, amount: int) -> None:
         """Replace a reservation by the call's cost; a past day's is only undone."""
-        charge = reservation.charge
-        for account in charge.limits:
-            self._add(self.reserved, account, -charge.share(account, reservation.amount))
+        for account in reservation.accounts:
+            add(self.reserved, account, -reservation.share(account))
             if reservation.day == self.day:
-                self._add(self.spent, account, charge.share(account, amount))
+                add(self.spent, account, share_of(amount, account, reservation.accounts))
 
-    @staticmethod
-    def _add(sums: dict[Account, int], account: Account, amount: int) -> None:
-        total = sums.get(account, 0) + amount
-        if total > 0:
-            sums[account] = total
-        else:
-            sums.pop(account, None)
+    def used(self, accounts: Iterable[Account]) -> list[BudgetUse]:
+        """Return what accounts have used of their budgets, without those that have no limit.
+
+        An account of a player who uses one character is left out: it is the same budget.
+        """
+        uses = [
+            BudgetUse(account, self.unit, self.spent.get(account, 0), limit)
+            for account in sorted(accounts)
+            if (limit := self.limit_of(account)) is not None
+        ]
+        ones = {amount for (kind, _), amount in self.spent.items() if kind == PLAYER}
+        return [use for use in uses if use.account[0] != OWNER or use.spent not in ones]
+
+    def is_fuller(self, use: BudgetUse) -> bool:
+        """Return True, once, if a budget is fuller than when staff were told of it last today."""
+        key = (use.account, use.limit)
+        fuller = use.level > self.told.get(key, ROOMY)
+        self.told[key] = max(use.level, self.told.get(key, ROOMY))
+        return fuller
+
+
+def share_of(amount: int, account: Account, accounts: Collection[Account]) -> int:
+    """Return what one of the accounts that pay for a call pays; players share evenly."""
+    players = sum(kind == PLAYER for kind, _ in accounts)
+    return -(-amount // players) if account[0] in (PLAYER, OWNER) else amount
+
+
+def add(sums: dict[Account, int], account: Account, amount: int) -> None:
+    """Add to the sum of an account; a sum of nothing goes."""
+    total = sums.pop(account, 0) + amount
+    if total > 0:
+        sums[account] = total
 
 
 def add_call(
