@@ -84,20 +84,6 @@ def test_another_model_may_be_named(admin, castle, provider, handed_over):
     assert {request["body"]["model"] for request in provider.requests()} == {"big"}
 
 
-def test_the_games_own_model_counts(admin, castle, provider, handed_over, settings):
-    settings.AI_ASSISTANT = {"llm_model": "huge"}
-    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
-    probe(admin, "aitest/provider castle", handed_over)
-    assert {request["body"]["model"] for request in provider.requests()} == {"huge"}
-
-
-def test_what_a_server_says_is_shown_without_its_markup(admin, castle, provider, handed_over):
-    refusal = {"raw": '{"error": {"message": "|lcquit|ltclick|le"}}', "status": 400}
-    provider.queue(refusal, refusal, refusal)
-    text = probe(admin, "aitest/provider castle", handed_over)
-    assert "|lcquit|ltclick|le" in text
-
-
 def test_a_key_is_never_shown(admin, castle, provider, handed_over, service):
     service.models.client._environ["CASTLE_KEY"] = SECRET
     castle["api_key_env"] = "CASTLE_KEY"
@@ -111,31 +97,3 @@ def test_one_probe_at_a_time(admin, castle, provider, handed_over):
     provider.control(pages={"GET /v1/models": {"raw": "[]", "latency": 60}})
     admin.do("aitest/provider castle")
     assert "Another probe is running" in admin.told("aitest/provider castle")
-
-
-def test_a_server_that_stops_ends_the_probe_in_silence(admin, castle, provider, service):
-    provider.control(pages={"GET /v1/models": {"raw": "[]", "latency": 60}})
-    admin.do("aitest/provider castle")
-    admin.forget()
-    service.stopService()
-    assert admin.heard() == []
-
-
-def test_the_offline_brain_says_what_it_is(admin):
-    assert "uses the offline brain" in admin.told("aitest/provider offline")
-
-
-@pytest.mark.parametrize("line", ["aitest/provider", "aitest/provider x", "aitest/provider x = y"])
-def test_no_profile_or_an_unknown_one_names_those_there_are(admin, line):
-    text = admin.told(line)
-    for name in ("default", "llamacpp", "offline", "ollama", "openai", "openrouter", "vllm"):
-        assert name in text
-
-
-def test_a_built_in_profile_works_at_once_but_wants_a_model(game, admin, mira):
-    text = admin.told("aisetup/set Mira/profile = ollama")
-    assert "profile is now ollama." in text
-    assert "The profile 'ollama' names no model. Set " in text
-    admin.told("aisetup/set Mira/llm_model = qwen3:8b")
-    assert mira.assistant.profile.base_url == "http://localhost:11434/v1"
-    assert mira.assistant.complaints == []

@@ -70,21 +70,3 @@ def test_a_new_note_replaces_the_one_before_and_clear_removes_it(game, builder, 
 )
 def test_each_use_is_told_in_a_sentence(builder, mira, line, answer):
     assert answer in flat(builder.told(line))
-
-
-def test_only_who_may_edit_the_character_gives_it_a_note(builder, mira):
-    mira.locks.add("edit:false();control:false()")
-    assert "You may not change Mira" in builder.told("ainote Mira = x")
-
-
-def test_the_offline_brain_answers_as_before_beside_a_note(offline_game):
-    room = offline_game.room()
-    otto = offline_game.assistant("Otto", room, "You are Otto, a smith.")
-    ann = offline_game.player("Ann", room, permissions=["Admin"])
-    ann.do("ainote Otto = The king is dead. for 3 turns")
-    ann.forget()
-    ann.do("say Otto, what is your trade?")
-    offline_game.run(2)
-    said = flat("\n".join(ann.heard()))
-    assert "Otto says" in said and "Bear in mind" not in said
-    assert otto.assistant.author_note()

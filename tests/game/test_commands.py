@@ -5,7 +5,6 @@ from contextlib import suppress
 import pytest
 
 from evennia_ai.assistant_character import AssistantMixin
-from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.models import Event, Message, Turn
 from tests.scripted import call
 
@@ -32,23 +31,6 @@ def test_one_command_gives_any_character_a_mind(game, admin, guard):
     game.run()
     assert admin.last() == 'Guard says, "Halt!"'
     assert "You are a guard." in game.model.requests[0].messages[1]["content"]
-
-
-def test_a_character_keeps_what_its_own_typeclass_can_do(game, admin, tavern):
-    from evennia.utils.create import create_object
-
-    from world.characters import Character
-
-    npc = create_object(Character, key="Nan", location=tavern)
-    admin.do("aisetup Nan = You are Nan.")
-    assert isinstance(npc, Character)
-    assert isinstance(npc, AssistantMixin)
-    assert npc.is_typeclass("world.characters.Character", exact=False)
-
-
-def test_new_makes_a_character_here(game, admin, tavern):
-    assert "Otto has an assistant" in admin.told("aisetup/new Otto = You are Otto.")
-    assert any(obj.key == "Otto" and obj.assistant for obj in tavern.contents)
 
 
 @pytest.mark.parametrize(
@@ -131,13 +113,6 @@ def test_a_bad_setting_of_the_whole_game_is_named_and_the_assistant_still_answer
     assert "max_hops must be a whole number" in admin.told("aistatus")
 
 
-def test_a_persona_may_be_changed_and_the_old_one_is_shown(admin, guard):
-    admin.do("aisetup Guard = You are a guard.")
-    text = admin.told("aisetup/set Guard/persona = You are a king.")
-    assert "To undo: aisetup/set Guard/persona = You are a guard." in text
-    assert guard.assistant.persona.text == "You are a king."
-
-
 def test_stopped_it_answers_nothing_until_it_is_started(game, admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     assert "Guard is stopped." in admin.told("aistop Guard")
@@ -204,14 +179,6 @@ def test_status_shows_every_assistant(game, admin, guard, tavern):
     assert "Mira" in text
 
 
-def test_status_tells_the_last_error_of_a_model(game, admin, guard):
-    admin.do("aisetup Guard = You are a guard.")
-    game.model.add(ProviderMisconfigured("The profile 'x' needs OPENAI_API_KEY."))
-    admin.do("say hello")
-    game.run()
-    assert admin.told("aistatus").count(": The profile 'x' needs OPENAI_API_KEY.") == 1
-
-
 def test_history_shows_the_talk_with_speakers_audience_and_tokens(game, admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     game.model.add(call("say", text="Halt |rnow|n!"), call("whisper", text="Aye."))
@@ -225,17 +192,6 @@ def test_history_shows_the_talk_with_speakers_audience_and_tokens(game, admin, g
     assert "Halt |rnow|n!" in text
     assert "(private)" in text
     assert "Page 1 of 1" in text
-
-
-def test_history_marks_an_excuse(game, admin, guard):
-    admin.do("aisetup Guard = You are a guard.")
-    game.model.add(ProviderMisconfigured("no key"))
-    admin.do("say hello")
-    game.run()
-    assert "(excuse: no prompt shows it)" in admin.told("aihistory Guard")
-    (excuse,) = guard.assistant.conversation.current.excuses
-    word = max(excuse["content"].split(), key=len).strip(".,?!")
-    assert "(excuse: no prompt shows it)" in admin.told(f"aihistory/find Guard = {word}")
 
 
 def test_history_is_paged_from_the_newest(game, admin, guard):
@@ -301,30 +257,6 @@ def test_players_may_use_none_of_it(game, tavern, admin, guard):
     assert "Guard" in builder.told("aistatus")
 
 
-def test_help_is_there(admin):
-    for name in ("aisetup", "aistatus", "aihistory"):
-        assert "Usage:" in admin.told(f"help {name}")
-
-
-def test_from_code_and_prototype_in_a_few_lines(game, tavern):
-    from evennia.prototypes.spawner import spawn
-
-    (otto,) = spawn(
-        {
-            "typeclass": "evennia_ai.assistant_character.AssistantCharacter",
-            "key": "Otto",
-            "location": tavern,
-            "ai_persona": "You are Otto.",
-        }
-    )
-    assert otto.assistant.persona.text == "You are Otto."
-
-
-def test_what_a_builder_made_may_have_a_mind_though_its_lock_names_him(admin, guard):
-    guard.locks.add(f"puppet:pid({admin.account.id})")
-    assert "has an assistant" in admin.told("aisetup Guard = You are a guard.")
-
-
 def test_a_players_own_character_may_not(game, admin, tavern):
     ann = game.player("Ann", tavern)
     ann.account.characters.add(ann.character)
@@ -338,39 +270,3 @@ def test_builders_change_only_what_they_may_edit(game, tavern, guard):
     assert "You may not change Guard" in builder.told("aisetup Guard = x")
     assert "has an assistant" in builder.told("aisetup/new Otto = You are Otto.")
     assert "Otto is stopped." in builder.told("aistop Otto")
-
-
-def test_the_settings_are_listed_with_their_defaults_a_line_each(admin):
-    lines = admin.told("aisetup/list").splitlines()
-    assert "tick_rate (5 s): Time between ticks while players are near." in lines
-    assert any(line.startswith("autonomous_calls_per_hour (4): ") for line in lines)
-    assert any(line.startswith("llm_model (none): ") for line in lines)
-
-
-def test_the_table_of_all_assistants_fits_into_eighty_columns(game, admin):
-    game.assistant("Sister Oda", game.room("The Chapel of the Lost"))
-    lines = admin.told("aistatus").splitlines()
-    assert max(map(len, lines)) < 80
-    assert lines[-1].startswith("Sister Oda The Chapel of the…")
-
-
-def test_a_call_is_shown_with_its_words_last():
-    from evennia.utils.ansi import strip_ansi
-
-    from evennia_ai.commands.history_rendering import call_text
-    from evennia_ai.policy.sanitize import GAP
-
-    shown = [
-        call_text("say", '{"text": "Hello."}'),
-        call_text("whisper", '{"text": "Psst, you?", "target": "Ann"}'),
-        call_text("give", '{"item": "mug", "to": "Ann"}'),
-        call_text("noop", "{}"),
-        call_text("say", "no json |lcquit"),
-    ]
-    assert [strip_ansi(line).replace(GAP, "") for line in shown] == [
-        "say: Hello.",
-        "whisper (target Ann): Psst, you?",
-        "give: item mug, to Ann",
-        "noop",
-        "say: no json |lcquit",
-    ]

@@ -5,7 +5,6 @@ import re
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.signals import compaction_finished, compaction_started
@@ -73,32 +72,6 @@ def test_admins_read_what_it_cost_and_whether_the_log_under_it_is_still_the_same
     assert "The summarised messages are changed: messages were deleted." in text
 
 
-def test_dry_tells_what_would_be_done_and_does_nothing(admin, talkative):
-    text = admin.told("aicompact/dry Mira")
-    assert sum(counts(text)) == 40
-    assert not Compaction.objects.exists()
-
-
-def test_the_number_to_keep_is_for_this_once(game, answer, talkative):
-    game.model.add("Ann told long stories.")
-    assert "35 messages summarised, 5 kept" in answer("aicompact/keep Mira/5")
-
-
-def test_a_failed_summary_leaves_everything_as_it_was(game, answer, talkative):
-    game.model.add(ProviderUnavailable("down"))
-    assert "nothing was changed" in answer("aicompact Mira")
-    assert not Compaction.objects.exists()
-
-
-def test_while_it_thinks_it_is_not_compacted(game, admin, talkative):
-    late = Deferred()
-    game.model.add(late)
-    admin.do("say Mira, hello")
-    game.run()
-    assert "is thinking just now" in admin.told("aicompact Mira")
-    late.callback(call("say", text="Hello."))
-
-
 def test_what_is_said_meanwhile_is_answered_afterwards(game, admin, ann, talkative):
     late = Deferred()
     game.model.add(late, call("say", text="Yes?"))
@@ -144,11 +117,6 @@ def test_a_games_own_code_is_told(game, answer, talkative):
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
     assert answer in admin.told(line)
-
-
-def test_it_is_for_admins(game, tavern, mira):
-    builder = game.player("Bo", tavern, permissions=["Builder"])
-    assert "is not available" in builder.told("aicompact Mira")
 
 
 def test_what_was_taken_back_while_a_summary_was_made_is_told_and_nothing_is_done(

@@ -1,9 +1,7 @@
 """What another profile would have cost, told when ``aisetup`` changes the model."""
 
-from evennia_ai.config import resolve_profile
-from evennia_ai.policy.limits.prices import Prices
 from tests.game import costs_scene as scene
-from tests.game.costs_scene import HOSTED, PRICES, go_back
+from tests.game.costs_scene import go_back
 
 profiles, talk = scene.profiles, scene.talk
 
@@ -24,21 +22,3 @@ def test_before_another_profile_costs_more_a_builder_is_told(game, talk, admin):
     )
     go_back(1)
     assert "The last 7 days (2,910 tokens)" in admin.told("aisetup/set Mira/profile = large")
-
-
-def test_a_setting_that_does_not_change_the_model_has_no_estimate(game, talk, admin):
-    talk()
-    for line in ("tick_rate = 6", "profile = default", "tokens_per_day = 100000"):
-        assert "would have cost" not in admin.told(f"aisetup/set Mira/{line}")
-
-
-def test_another_model_of_a_profile_has_the_prices_of_its_name(game, talk, profiles, admin):
-    talk()
-    text = admin.told("aisetup/set Mira/llm_model = huge")
-    assert "with default:huge they would have cost an unknown amount" in text
-    profiles["default"] = {**HOSTED, "prices": {"m": PRICES, "huge": {"input": 1, "output": 2}}}
-    found = resolve_profile("default", profiles).prices["huge"]
-    assert found == Prices(1_000_000, 1_000_000, 2_000_000)
-    admin.do("aisetup/set Mira/llm_model =")
-    text = admin.told("aisetup/set Mira/llm_model = huge")
-    assert "with default:huge they would have cost about 0.0029 USD." in text

@@ -5,7 +5,6 @@ import pytest
 from evennia_ai.commands.cmdset import COMMANDS
 from evennia_ai.models import Compaction, Event, ModelCall, SleepPass, Turn
 from evennia_ai.store.attributes import SCRIPT_KEY
-from tests.game.conftest import flat
 from tests.scripted import call
 
 CANARY = "zanzibar"
@@ -119,21 +118,6 @@ def test_an_admin_reads_them_all(confided, admin, typed, line):
     assert shows(typed(admin, line))
 
 
-def test_a_placeholder_says_who_may_read_and_figures_stay(confided, builder, typed):
-    text = typed(builder, "aihistory Mira")
-    assert "(private)" in text and "[whisper, Admins read it]" in text and " tokens" in text
-    assert "Ann" not in text
-    text = typed(builder, "aihistory/turns Mira")
-    assert "for somebody in private: answered" in text
-    assert "the model refused the request: [text, Admins read it]" in flat(text)
-    assert "whisper\n    = done: [words, Admins read it]" in text
-    text = typed(builder, "aihistory/compaction Mira = 1")
-    assert "For everybody:\nThey met." in text
-    assert "For somebody in private:\n[summary, Admins read it]" in text
-    assert "2 more: private, only admins may read this." in typed(builder, "aihistory/journal Mira")
-    assert "[the model refused the request, Admins read it]" in typed(builder, "aistatus")
-
-
 def test_a_search_does_not_tell_a_builder_whether_whispers_hold_a_word(confided, builder, typed):
     found, not_found = (
         typed(builder, f"aihistory/find Mira = {word}") for word in (CANARY, "giraffe")
@@ -214,11 +198,6 @@ EVENNIA_LINES = [
 
 def test_no_command_of_evennia_shows_a_builder_a_private_word(confided, builder, typed):
     assert [line for line in EVENNIA_LINES if shows(typed(builder, line))] == []
-
-
-def test_examine_tells_what_to_type_instead(confided, builder, typed):
-    text = typed(builder, "examine Mira/000000")
-    assert "2 records of an assistant; aimemory and aigoals show them" in text
 
 
 def test_a_damaged_segment_is_set_aside_without_showing_it(confided, builder, typed):

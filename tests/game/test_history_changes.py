@@ -6,11 +6,9 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.messages import make_message
 from evennia_ai.models import Amendment, Event, LineVector, Message, SharedEntry, Turn
-from evennia_ai.policy.authors import of_message
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.store.amendments import as_shown
 from evennia_ai.store.erase import count_rows, erase_chunk
-from evennia_ai.store.reports import find_row, is_log_unchanged
 from evennia_ai.store.rows import delete_rows, message_from_row
 from tests.game.conftest import flat
 from tests.scripted import call
@@ -111,13 +109,6 @@ def test_an_edited_line_shows_new_words_of_the_same_speaker(game, builder, ann, 
     assert "I owe you forty" in text
 
 
-def test_own_words_are_edited_in_their_call(game, builder, ann, talk):
-    number = call_seq("Forty crowns it is")
-    typed(game, builder, f"aihistory/edit Mira = {number}: Four crowns.")
-    hears(game, ann, "say Mira, what now?", call("noop"))
-    assert "Four crowns." in prompt(game) and "Forty crowns it is" not in prompt(game)
-
-
 def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
     game, builder, ann, bob, mira
 ):
@@ -165,19 +156,6 @@ def record(rows):
         compacted_count=len(rows), compacted_at="", original_token_count=60,
         summary_token_count=20,
     )  # fmt: skip
-
-
-def test_a_compaction_after_hiding_counts_as_one_of_an_unchanged_log(game, admin, ann, talk):
-    typed(game, admin, f"aihistory/hide Mira = {seq_of('forty crowns')}")
-    for number in range(12):
-        hears(game, ann, f"say Mira, the barrel {number} leaks", call("say", text=f"Oh, {number}."))
-    game.model.add("A summary: barrels leak in the cellar, and Mira takes care of them all.")
-    typed(game, admin, "aicompact/keep Mira/4")
-    record = talk.assistant.conversation.current.record
-    row = find_row("Compaction", talk.assistant.id, record.id)
-    assert is_log_unchanged(row)
-    asked = str(game.model.requests[-1].messages)
-    assert "barrel 1 leaks" in asked and "I owe you forty" not in asked
 
 
 def test_a_retry_asks_again_and_hides_the_answer(game, builder, ann, talk):
@@ -245,22 +223,6 @@ def test_wrong_uses_are_told(game, admin, mira, line, answer):
     assert answer in typed(game, admin, f"aihistory/{line}")
 
 
-def test_a_line_cannot_be_hidden_twice_nor_an_act_reworded(game, admin, ann, talk):
-    number = call_seq("Forty crowns it is")
-    text = typed(game, admin, f"aihistory/edit Mira = {number + 1}: You failed.")
-    assert "The game itself observed this." in text
-    typed(game, admin, f"aihistory/hide Mira = {number}")
-    assert "hidden already" in typed(game, admin, f"aihistory/hide Mira = {number + 1}")
-    assert "This line is hidden." in typed(game, admin, f"aihistory/edit Mira = {number}: x")
-
-
-def test_an_answer_to_old_words_is_not_retried(game, admin, ann, talk):
-    game.clock.advance(400)
-    text = typed(game, admin, "aihistory/retry Mira")
-    assert "event_max_age" in text and "Say them again." in text
-    assert not Amendment.objects.exists()
-
-
 def test_only_who_may_edit_the_character_changes_its_lines(game, builder, ann, talk):
     talk.locks.add("edit:false();control:false()")
     text = typed(game, builder, f"aihistory/hide Mira = {seq_of('forty crowns')}")
@@ -326,10 +288,3 @@ def test_the_security_log_names_who_changed_which_line_without_its_words(
     typed(game, builder, f"aihistory/edit Mira = {number}: four crowns")
     (line,) = [one for one in logged if "aihistory/edit" in one]
     assert "Bea" in line and f"line {number} of Mira" in line and "crowns" not in line
-
-
-def test_an_edited_line_asks_locks_of_the_builder_too(game, builder, ann, talk):
-    number = seq_of("forty crowns")
-    typed(game, builder, f"aihistory/edit Mira = {number}: give me all you have")
-    (shown,) = [m for m in talk.assistant.conversation.view() if m["metadata"]["seq"] == number]
-    assert of_message(shown) >= {ann.dbref, builder.dbref}

@@ -1,7 +1,6 @@
 """``aihistory`` by time, player and words; in the reader's zone; into a file; as it comes."""
 
 import json
-import re
 import stat
 from datetime import UTC, datetime, timedelta
 
@@ -64,22 +63,6 @@ def test_times_players_and_words_are_combined(admin, talk):
     assert "barrel" not in text
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("aihistory/since Mira = today", ["More beer", "Here you are"]),
-        ("aihistory/until Mira = 2 days ago", ["ferry"]),
-        ("aihistory/player Mira = ann", ["ferry", "barrel"]),
-        ("aihistory/search Mira = beer key", ["barrel"]),
-        ("aihistory/find Mira = beer key", ["barrel"]),
-    ],
-)
-def test_each_switch_works_alone(admin, talk, line, found):
-    text = flat(admin.told(line))
-    words = ["ferry", "I like beer", "barrel", "More beer", "Here you are"]
-    assert [one for one in words if one in text] == found
-
-
 def test_a_builder_does_not_learn_what_or_that_somebody_whispered(builder, ann, talk):
     text = flat(builder.told("aihistory/search Mira = beer"))
     assert "I like beer" in text and "barrel" not in text and "[whisper" not in text
@@ -88,34 +71,6 @@ def test_a_builder_does_not_learn_what_or_that_somebody_whispered(builder, ann, 
     assert "ferry" in text and "[whisper" not in text and "barrel" not in text
     text = flat(builder.told("aihistory Mira"))
     assert "[whisper, Admins read it]" in text and "barrel" not in text
-
-
-def test_an_overheard_line_has_the_time_at_which_it_was_said(game, admin, ann, bob, talk):
-    ann.do("say Bob, the moon is red.")
-    game.run(1)
-    text = flat(admin.told("aihistory Mira = search moon"))
-    assert "11-20 12:00:00 (overheard, say: somebody else named) Ann: Bob, the moon is red." in text
-    assert "moon" in flat(admin.told("aihistory Mira = since today 12:00, player Ann"))
-    assert "moon" not in flat(admin.told("aihistory Mira = since today 12:01"))
-    game.clock.advance(180)
-    game.model.add(call("say", text="Yes?"))
-    ann.do("say Mira, hello")
-    game.run(2)
-    text = flat(admin.told("aihistory Mira"))
-    moon, hello = re.findall(r"(?<=11-20 )12:0\d:\d\d(?= Ann)", text)[-2:]
-    assert (moon, hello) == ("12:00:00", "12:03:01") and "overheard" not in text
-    assert text.index("More beer") < text.index("moon is red") < text.index("Mira, hello")
-
-
-def test_who_comes_is_told_before_a_turn_takes_it_up(game, admin, mira, tavern):
-    ann = game.player("Ann", game.room("Yard"))
-    game.exit("in", ann.character.location, tavern)
-    ann.do("in")
-    game.run(0.5)
-    mira.assistant.notify("Rain begins.", importance=1)
-    text = flat(admin.told("aihistory Mira"))
-    assert "(overheard, arrive: ambient)" in text and "Ann arrives" in text
-    assert "(overheard, notice) Rain begins." in text
 
 
 def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, builder, ann, talk):
@@ -138,12 +93,6 @@ def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, build
     assert "hello?" in admin.told("aihistory Mira = 2")
 
 
-def test_a_line_names_all_others_who_heard_it(admin, talk):
-    text = flat(admin.told("aihistory Mira"))
-    assert "Bob > Mira, Ann, 12 tokens Bob says: I like beer." in text
-    assert "Mira > Bob, " in text
-
-
 def test_a_line_said_aloud_that_may_repeat_a_whisper_is_not_called_a_whisper(
     game, admin, mira, ann
 ):
@@ -156,16 +105,6 @@ def test_a_line_said_aloud_that_may_repeat_a_whisper_is_not_called_a_whisper(
     text = flat(builder.told("aihistory Mira"))
     assert text.count("(private) [whisper, Admins read it]") == 2
     assert "(aloud, kept private) [words, Admins read it]" in text
-
-
-def test_a_page_does_not_begin_with_the_result_of_a_call_on_another_page(game, admin, ann, mira):
-    game.model.add(call("say", text="Hm."))
-    ann.do("say Mira, hello")
-    game.run(2)
-    lines = [make_message("user", f"Line {n}.", audience=[]) for n in range(19)]
-    mira.assistant.conversation.append(lines)
-    text = flat(admin.told("aihistory Mira"))
-    assert text.index("say: Hm.") < text.index("= You said it.") < text.index("Line 0.")
 
 
 def test_times_are_read_and_shown_in_the_zone_of_the_reader(admin, builder, talk, settings):
@@ -258,12 +197,6 @@ def test_a_long_export_never_holds_the_reactor(game, admin, ann, mira, folder):
     assert len(path.read_text().splitlines()) == 450
 
 
-def test_a_folder_that_cannot_be_written_is_told(admin, talk, folder):
-    folder.write_text("no folder")
-    text = flat(admin.told("aihistory/export Mira"))
-    assert "Cannot write" in text and "EXPORT_FOLDER" in text
-
-
 def test_whoever_follows_sees_new_lines_until_they_end_it(game, admin, ann, mira):
     assert "You follow Mira" in admin.told("aihistory/follow Mira")
     admin.forget()
@@ -290,16 +223,6 @@ def test_a_builder_who_follows_reads_no_whisper(game, builder, ann, mira):
     text = flat("\n".join(builder.heard()))
     assert "[whisper, Admins read it]" in text
     assert "key" not in text and "barrel" not in text and "Ann" not in text
-
-
-def test_following_ends_when_the_follower_leaves(game, admin, ann, mira):
-    admin.do("aihistory/follow Mira")
-    admin.account.unpuppet_object(admin.session)
-    game.model.add(call("noop"))
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert mira.assistant.conversation.watchers == {}
-    assert " tokens" not in "\n".join(admin.heard())
 
 
 def test_an_error_of_a_follower_costs_no_answer(game, admin, ann, mira, monkeypatch):

@@ -63,26 +63,6 @@ def test_warnings_name_the_character_and_the_player(game, talk, mira, ann, taver
     assert "account" not in text
 
 
-def test_a_builder_is_not_told_whose_budget_is_tight(game, talk, ann, tavern):
-    limit(game, player_tokens_per_day=3_500)
-    talk()
-    builder = game.player("Bea", tavern, permissions=["Builder"])
-    text = builder.told("aistatus")
-    assert "This player's budget [a name, Admins read it]: 2,910 of" in text
-    assert "Ann" not in text
-
-
-def test_a_budget_in_money_without_prices_is_a_mistake_that_is_told(game, talk, mira, admin):
-    mira.assistant.db.profile = "bare"
-    mira.assistant.db.money_per_day = 1.0
-    mira.assistant.resolve_settings()
-    line = "Mira, fix this: The profile 'bare' has no prices for the model 'm'"
-    assert line in admin.told("aistatus")
-    mira.assistant.db.profile = "default"
-    mira.assistant.resolve_settings()
-    assert "no prices" not in admin.told("aistatus")
-
-
 def test_after_a_restart_the_budgets_know_what_was_spent(game, talk, mira, ann):
     talk()
     mira.assistant.db.profile = "home"
@@ -109,16 +89,6 @@ def test_a_game_that_sets_nothing_has_budgets_that_free_models_need_not_keep_to(
     assert limits.waived == {GAME, PLAYER, OWNER}
     assert (limits.game_money_per_day, limits.player_money_per_day) == (None, None)
     assert complaints == []
-
-
-def test_what_a_game_sets_holds_for_every_model(settings):
-    limits, complaints = limits_of(
-        settings, GAME_TOKENS_PER_DAY=None, PLAYER_TOKENS_PER_DAY=5, GAME_MONEY_PER_DAY=1.5,
-        PLAYER_MONEY_PER_DAY=0.1, CURRENCY="EUR",
-    )  # fmt: skip
-    assert (limits.game_tokens_per_day, limits.player_tokens_per_day) == (None, 5)
-    assert (limits.game_money_per_day, limits.player_money_per_day) == (1_500_000, 100_000)
-    assert (limits.currency, limits.waived, complaints) == ("EUR", frozenset(), [])
 
 
 @pytest.mark.parametrize(

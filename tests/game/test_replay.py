@@ -66,12 +66,6 @@ def test_a_builder_replays_no_turn_in_which_somebody_was_whispered_to(game, turn
     assert "Only Admins may read that." in builder.told(f"aireplay Mira = {last}")
 
 
-def test_a_replay_needs_the_permission_for_public_words(service, game, turn, mira):
-    service.who_may_read = {**service.who_may_read, "public_words": "Admin"}
-    builder = game.player("Bea", mira.location, permissions=["Builder"])
-    assert "Only Admins may read that." in builder.told(f"aireplay Mira = {turn}")
-
-
 def test_another_persona_is_tried_in_the_same_prompt(game, turn, admin, mira):
     mira.db.ai_persona = "You are a grim ferryman."
     game.model.add("Hm.", "Hm.")

@@ -3,7 +3,7 @@
 import pytest
 from evennia.utils import logger
 
-from evennia_ai.models import Message, Report
+from evennia_ai.models import Report
 from tests.scripted import call
 
 
@@ -73,13 +73,6 @@ def test_one_player_cannot_flood_the_staff(talk, ann):
         ann.do("aireport Mira = rude")
     assert "has 5 reports of yours to read" in ann.told("aireport Mira = rude")
     assert Report.objects.count() == 5
-
-
-def test_what_is_forgotten_is_no_longer_in_a_report(talk, ann, admin):
-    ann.do("aireport Mira = rude")
-    Message.objects.all().delete()
-    shown = admin.told(f"aireport/show {Report.objects.get().id}")
-    assert "4 of the lines are deleted" in shown and "smell" not in shown
 
 
 def test_the_reports_of_a_deleted_assistant_go_with_it(game, talk, ann, mira):

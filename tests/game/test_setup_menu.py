@@ -3,14 +3,13 @@
 import pytest
 
 from evennia_ai import models
-from evennia_ai.commands.setup.draft import archetypes
-from evennia_ai.commands.setup.draft import read_draft
+from evennia_ai.commands.setup.draft import archetypes, read_draft
 from evennia_ai.config import FIELDS
 from evennia_ai.policy.conversation.persona import read_persona
 from evennia_ai.store.attributes import MENU_DRAFT
 from tests.game import setup_menu_scene as scene
 from tests.game.screens import on_telnet
-from tests.game.setup_menu_scene import STEPS, is_open, typed, walked_to
+from tests.game.setup_menu_scene import is_open, typed, walked_to
 from tests.scripted import call
 
 builder, admin, guard = scene.builder, scene.admin, scene.guard
@@ -55,20 +54,6 @@ def test_a_builder_creates_a_character_from_an_archetype(game, builder, tavern):
     assert builder.last() == 'Otto says, "Evening."'
 
 
-def test_a_character_of_the_room_gets_an_assistant(builder, guard):
-    text = typed(builder, "aisetup")
-    assert f"1. Guard ({guard.dbref})" in text
-    typed(builder, "1", "You are a guard.", "next", "next", "next", "next", "next", "live")
-    assert guard.assistant.persona.text == "You are a guard."
-    assert guard.db.ai_persona_authors == [builder.dbref]
-
-
-def test_a_character_elsewhere_is_chosen_by_name(game, builder, guard):
-    guard.location = game.room("Tower")
-    assert "Guard" not in typed(builder, "aisetup")
-    assert "Who is Guard?" in typed(builder, "guard")
-
-
 def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, guard):
     typed(builder, "aisetup Guard = You are a guard.", "aisetup/set Guard/max_hops = 7")
     typed(builder, "aisetup/set Guard/tick_rate = 9")
@@ -86,14 +71,6 @@ def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, g
     assert script.persona.text == "You are a guard."
 
 
-def test_the_last_step_leads_back_to_any_part(builder):
-    walked_to(builder, "finish")
-    for number, step in enumerate(STEPS[:5], 1):
-        assert f"Step {number} of 7, {step}" in typed(builder, str(number))
-        typed(builder, *["next"] * (7 - number))
-    assert "Step 6 of 7" in typed(builder, "back")
-
-
 def test_a_new_character_may_have_aliases_and_a_typeclass(builder, tavern):
     typed(builder, "aisetup", "new Bruno;doorman:world.characters.Character", "You are Bruno.")
     typed(builder, *["next"] * 5, "live")
@@ -109,25 +86,6 @@ def test_a_shared_persona_is_taken_by_its_name(builder, guard):
     assert "field by field" not in typed(builder, "look")
     typed(builder, *["next"] * 5, "live")
     assert guard.db.ai_persona == "@watch"
-
-
-def test_a_shared_persona_that_is_gone_is_named(builder, guard):
-    builder.do("aisetup Guard = You are a guard.")
-    guard.db.ai_persona = "@gone"
-    assert "Now: There is no shared persona" in typed(builder, "aisetup", "1")
-    assert "Now: You are a king." in typed(builder, "You are a king.", "back")
-
-
-def test_a_room_full_of_characters_is_listed_in_part(game, builder, tavern):
-    from evennia.objects.objects import DefaultCharacter
-    from evennia.utils.create import create_object
-
-    for number in range(20):
-        one = create_object(DefaultCharacter, key=f"Guest {number}", location=tavern)
-        one.locks.add("edit:perm(Builder)")
-    text = typed(builder, "aisetup")
-    assert "12. Guest 11" in text and "Guest 12" not in text
-    assert "Who is Guest 15?" in typed(builder, "guest 15")
 
 
 # --- every page ---
@@ -157,11 +115,6 @@ def last_number(shown):
     return [line.split(".")[0] for line in shown.splitlines() if line[:1].isdigit()][-1]
 
 
-def test_help_says_what_can_be_typed(builder):
-    text = typed(builder, "aisetup", "help")
-    assert "Nothing changes before you type live" in text and "back:" in text
-
-
 def test_markup_in_names_and_personas_is_shown_and_not_obeyed(builder, guard):
     guard.key = "Gu|rard"
     typed(builder, "aisetup", guard.dbref, "You are |lcquit|ltone|le guard.")
@@ -185,29 +138,7 @@ def test_every_archetype_is_filled_in_and_its_settings_are_valid(builder, guard,
     assert "Guard" in persona.text and "{" not in repr(persona)
 
 
-def test_another_archetype_takes_the_first_ones_habits_with_it(builder, guard):
-    typed(builder, "aisetup", "1", "2", "next", "next", "next", "next", "next", "max_hops", "7")
-    assert read_draft(builder.character).settings["tools_off"] == "company, goals"
-    typed(builder, "back", "back", "back", "back", "4", "next")
-    assert read_draft(builder.character).settings == {
-        "max_hops": 7, **archetypes()["sage"]["settings"],
-    }  # fmt: skip
-
-
 # --- the model, the tools and the settings ---
-
-
-def test_the_model_step_says_what_is_known_of_each_profile(builder):
-    text = walked_to(builder, "model")
-    assert "default: the offline brain, built in" in text
-    words = "ollama: local; no model named yet; form tools, not tested; window unknown"
-    assert words in " ".join(text.split())
-    assert "openrouter: remote; " in text
-    assert "Now: profile: default (the default)." in text
-    (number,) = [line.split(".")[0] for line in text.splitlines() if ". ollama: " in line]
-    text = typed(builder, number)
-    assert "Step 4 of 7, tools" in text
-    assert "Now: profile: ollama (chosen here)." in typed(builder, "back")
 
 
 def test_a_family_of_tools_is_turned_off_and_on(game, builder, tavern):
@@ -227,21 +158,6 @@ def test_a_family_of_tools_is_turned_off_and_on(game, builder, tavern):
     assert "say" in offered and not offered & {"look", "move", "get", "give"}
     assert "There is no tool 'look'" in repr(second.messages)
     assert builder.last() == 'Otto says, "Evening."'
-
-
-def test_a_family_that_the_game_turns_off_can_be_turned_on(builder, settings, tavern):
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "tools_off": "goals"}
-    assert "6. off: goals" in walked_to(builder, "tools")
-    assert "6. on: goals" in typed(builder, "6")
-    typed(builder, "next", "next", "next", "live")
-    (otto,) = [obj for obj in tavern.contents if obj.key == "Otto"]
-    assert otto.assistant.config.tools_off == ""
-
-
-def test_speech_cannot_be_turned_off(builder, guard):
-    builder.do("aisetup Guard = You are a guard.")
-    text = typed(builder, "aisetup/set Guard/tools_off = goals, speech")
-    assert text == "tools_off: a character always has the tools of speech."
 
 
 def test_a_family_of_tools_that_does_not_exist_is_refused_and_one_of_the_game_reported(
@@ -338,8 +254,3 @@ def test_a_wrong_input_gets_one_line_and_the_step_stays(game, builder, tavern, s
     text = typed(builder, line)
     assert answer in text and "\n" not in text and "Traceback" not in text
     assert typed(builder, "look") == before
-
-
-def test_next_needs_a_character_and_a_persona(builder):
-    assert "Choose a character first" in typed(builder, "aisetup", "next")
-    assert "Say first who the character is" in typed(builder, "new Otto", "next")

@@ -36,15 +36,6 @@ def test_after_a_restart_the_step_and_the_choices_are_still_there(builder):
     assert "Tavern" in typed(builder, "look")
 
 
-def test_after_restarts_quit_leaves_the_menu_for_good(builder):
-    walked_to(builder, "tools")
-    for _ in range(3):
-        restart(builder)
-        typed(builder, "look")
-    assert "Nothing was changed" in typed(builder, "quit")
-    assert "Tavern" in typed(builder, "look")
-
-
 def test_a_character_that_is_deleted_meanwhile_is_named(builder, guard):
     typed(builder, "aisetup", "1", "You are a guard.")
     guard.delete()
@@ -61,12 +52,6 @@ def test_a_builder_who_may_not_change_a_character_any_more_is_told(builder, admi
     assert not guard.scripts.all()
 
 
-def test_a_character_without_edit_rights_is_neither_listed_nor_taken(builder, guard):
-    guard.locks.add("edit:perm(Admin);control:perm(Admin)")
-    assert "Guard" not in typed(builder, "aisetup")
-    assert "You may not change Guard" in typed(builder, "Guard")
-
-
 def test_an_assistant_attached_meanwhile_is_changed_and_not_doubled(builder, admin, guard):
     typed(builder, "aisetup", "1", "You are a guard.", *["next"] * 5)
     admin.do("aisetup Guard = You are a king.")
@@ -81,24 +66,3 @@ def test_another_menu_takes_the_place_of_this_one(builder, guard):
     EvMenu(builder.character, {"start": lambda caller: ("Another menu.", {"goto": "start"})})
     assert any("You left the setup." in line for line in builder.heard())
     assert not builder.character.attributes.has(MENU_DRAFT)
-
-
-def test_inside_another_menu_the_command_says_so(builder):
-    from evennia.utils.evmenu import EvMenu
-
-    menu = {"start": lambda caller: ("Another menu.", {"goto": "start"})}
-    EvMenu(builder.character, menu, cmdset_mergetype="Union", cmdset_priority=-10)
-    assert "You are in a menu already. Leave it first." in typed(builder, "aisetup")
-
-
-def test_players_have_no_such_command(game, tavern):
-    ann = game.player("Ann", tavern)
-    assert "Step 1" not in typed(ann, "aisetup")
-
-
-def test_an_answer_goes_to_the_session_that_typed(game, builder):
-    walked_to(builder, "model")
-    first = builder.session
-    builder.session = None
-    builder.character.execute_cmd("next", session=first)
-    assert "Step 4 of 7" in first.sent[-1]

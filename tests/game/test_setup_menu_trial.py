@@ -42,17 +42,6 @@ def test_the_trial_uses_what_was_chosen_and_not_what_is_stored(game, builder, gu
     assert guard.assistant.is_on and guard.assistant.persona.text == "You are a guard."
 
 
-def test_the_offline_brain_answers_in_the_trial(offline_game):
-    tavern = offline_game.room()
-    builder = offline_game.player("Bea", tavern, permissions=["Builder"])
-    walked_to(builder, "trial")
-    builder.do("Otto, who are you?")
-    offline_game.run(5)
-    assert any("would say: " in line for line in builder.heard())
-    assert not models.Message.objects.exists()
-    assert [obj.key for obj in tavern.contents] == ["Bea"]
-
-
 def late_reply(game):
     reply = Deferred()
     game.model.add(reply)
@@ -124,21 +113,6 @@ def test_a_crash_in_a_trial_is_cleared_away(game, builder, guard, tavern):
         typed(builder, "quit")
 
 
-def test_a_trial_needs_the_right_to_dry_runs(builder, service):
-    service.who_may_read["dry_runs"] = "Admin"
-    walked_to(builder, "trial")
-    assert "Only Admins may read that." in typed(builder, "hello")
-    assert read_draft(builder.character).trial == ""
-
-
-def test_without_a_room_there_is_no_trial_and_no_new_character(builder):
-    walked_to(builder, "trial")
-    builder.character.location = None
-    assert "You are in no room." in typed(builder, "hello")
-    assert "You are in no room." in typed(builder, "next", "live")
-    assert is_open(builder)
-
-
 def test_a_draft_that_a_builder_wrote_deletes_nothing_and_sets_no_discretion(builder, guard):
     builder.do("aisetup Guard = You are a guard.")
     forged = {"trial": guard.dbref, "name": "Guard", "dbref": guard.dbref, "persona": "You."}
@@ -148,11 +122,3 @@ def test_a_draft_that_a_builder_wrote_deletes_nothing_and_sets_no_discretion(bui
     assert guard.pk and guard.assistant
     assert "Only admins may change discretion" in typed(builder, "live")
     assert guard.assistant.is_on and guard.assistant.own_settings() == {}
-
-
-def test_a_broken_draft_counts_as_not_chosen(builder):
-    builder.character.attributes.add(
-        MENU_DRAFT, {"name": 3, "settings": "x", "persona": 4, "odd": 1}
-    )
-    assert "Step 1 of 7" in typed(builder, "aisetup")
-    assert read_draft(builder.character).name == ""

@@ -3,7 +3,6 @@
 from twisted.internet.defer import succeed
 
 from evennia_ai.config import ModelProfile, usable_window
-from evennia_ai.config.profiles import WORKING_WINDOWS
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import ModelGateway
@@ -18,13 +17,6 @@ def status(player):
     player.forget()
     player.do("aistatus")
     return "\n".join(player.heard())
-
-
-def test_all_is_well_and_nothing_is_told(game, admin, ann):
-    game.model.add(call("say", text="Hello."))
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert ": " not in status(admin).split("Mira")[-1]
 
 
 def test_a_model_that_is_left_alone_is_told_with_its_error(game, admin, ann):
@@ -64,18 +56,6 @@ def test_cached_tokens_of_today_are_told_if_there_are_any(game, admin, ann):
     assert all(len(line) <= 78 for line in turns.splitlines() if " ms, " in line)
 
 
-def test_that_all_are_stopped_is_told(game, admin):
-    admin.do("aistop all")
-    text = status(admin)
-    assert "Stopped: All assistants were stopped by Ada. To start them: aistart all" in text
-
-
-def test_what_an_assistant_has_to_tell_its_owner_is_told_once(admin, mira):
-    for _ in range(2):
-        mira.assistant.tell_owner("Its server seems to cut long prompts.")
-    assert admin.told("aistatus").count("Mira: Its server seems to cut long prompts.") == 1
-
-
 def test_what_was_wrong_with_a_model_is_not_told_of_the_next_one(service, admin, mira):
     mira.assistant.resolve_settings()
     mira.assistant.tell_owner("Its server seems to cut long prompts.")
@@ -99,26 +79,6 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     mira.assistant.resolve_settings()
     assert "Context window of home:ours: 6,000 tokens, as its endpoint tells." in status(admin)
     assert usable_window(mira.assistant.config, mira.assistant.profile) == 6_000
-
-
-def test_an_assistant_fills_the_working_window_unless_somebody_sets_more(service, mira, settings):
-    home = {"client": "openai", "model": "gpt-4o", "base_url": "http://localhost/v1"}
-    service.profiles = {"home": home, "offline": {"client": "offline"}}
-
-    def window():
-        mira.assistant.resolve_settings()
-        return usable_window(mira.assistant.config, mira.assistant.profile)
-
-    mira.assistant.db.profile = "offline"
-    assert window() == 100_000
-    mira.assistant.db.profile = "home"
-    assert window() == WORKING_WINDOWS["tools"]
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "max_context_tokens": 40_000}
-    assert window() == 40_000
-    mira.assistant.db.max_context_tokens = 60_000
-    assert window() == 60_000
-    service.profiles["home"] = {**home, "working_window": 20_000}
-    assert window() == 20_000
 
 
 def test_long_term_memory_that_is_down_is_told(game, admin, mira):

@@ -1,7 +1,5 @@
 """The switch for one assistant and for all."""
 
-import re
-
 import pytest
 from twisted.internet.defer import Deferred
 
@@ -37,13 +35,6 @@ def test_while_all_are_stopped_no_model_is_asked_and_speakers_are_told(game, adm
     assert ann.last() == "(Mira is silent: the staff has stopped all such characters.)"
 
 
-def test_while_all_are_stopped_aistatus_says_so_of_each(game, admin, mira):
-    admin.told("aistop all")
-    assert re.search(r"Mira +Tavern +stopped ", admin.told("aistatus"))
-    admin.told("aistart all")
-    assert re.search(r"Mira +Tavern +awake ", admin.told("aistatus"))
-
-
 def test_what_is_said_to_a_stopped_character_is_stored_and_its_speaker_is_told_now_and_then(
     game, admin, ann, mira
 ):
@@ -73,14 +64,6 @@ def test_a_stopped_character_does_not_speak_for_one_who_answers_or_who_is_played
     game.run(1)
     assert ann.last() == 'Otto says, "Hello."'
     assert not Event.objects.filter(assistant_id=mira.assistant.id).exists()
-
-
-def test_whoever_waits_is_told_that_the_character_is_stopped(game, admin, ann, mira):
-    game.model.add(Deferred())
-    ann.do("say Mira, hello")
-    game.run()
-    admin.told("aistop Mira")
-    assert ann.last() == "(Mira is silent: the staff has stopped this character.)"
 
 
 def test_the_switch_outlives_a_restart_and_is_undone(game, admin, ann, mira):
@@ -116,21 +99,6 @@ def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
     assert answer in admin.told(line)
 
 
-def test_twice_is_told(admin):
-    admin.told("aistop all")
-    assert "stopped already: All assistants were stopped by Ada." in admin.told("aistop all")
-    admin.told("aistop Mira")
-    assert "stopped already" in admin.told("aistop Mira")
-    assert "But all assistants are stopped by an admin." in admin.told("aistart Mira")
-
-
-def test_all_is_for_admins_and_one_for_its_builder(builder, mira):
-    assert "Only admins" in builder.told("aistop all")
-    assert "You may not change Mira: its edit and control locks do not let you." in builder.told(
-        "aistop Mira"
-    )
-
-
 def test_an_account_that_is_admin_may_stop_all_unless_it_is_quelled(game, tavern, mira):
     chief = game.player("Chief", tavern, permissions=["Builder"])
     chief.account.permissions.add("Admin")
@@ -138,27 +106,6 @@ def test_an_account_that_is_admin_may_stop_all_unless_it_is_quelled(game, tavern
     assert "Only admins may use aistop all." in chief.told("aistop all")
     chief.account.attributes.add("_quell", False)
     assert "All assistants are stopped" in chief.told("aistop all")
-
-
-def test_players_have_no_such_command(ann):
-    assert "is not available" in ann.told("aistop all")
-
-
-def test_whoever_waits_for_several_is_told_once(game, admin, ann, mira, tavern):
-    for name in ("Otto", "Pip"):
-        game.assistant(name, tavern)
-    game.model.add(*[Deferred() for _ in range(3)])
-    for name in ("Mira", "Otto", "Pip"):
-        ann.do(f"say {name}, hello")
-        game.run()
-    ann.forget()
-    admin.told("aistop all")
-    game.run()
-    told = [line for line in ann.heard() if "silent" in line]
-    assert told == ["(Mira is silent: the staff has stopped all such characters.)"]
-    assert {e.reason for e in Event.objects.all() if e.reason} >= {
-        "All assistants were stopped by Ada."
-    }
 
 
 def test_who_goes_on_talking_is_told_now_and_then(game, admin, ann, mira):
@@ -171,3 +118,10 @@ def test_who_goes_on_talking_is_told_now_and_then(game, admin, ann, mira):
     ann.do("say Mira, hello")
     game.run()
     assert sum("silent" in line for line in ann.heard()) == 2
+
+
+def test_all_is_for_admins_and_one_for_its_builder(builder, mira):
+    assert "Only admins" in builder.told("aistop all")
+    assert "You may not change Mira: its edit and control locks do not let you." in builder.told(
+        "aistop Mira"
+    )

@@ -53,15 +53,6 @@ def test_a_call_that_pauses_tells_its_error_to_those_who_may_read_errors(game, n
     assert "hall:9" not in status(builder)
 
 
-def test_only_the_first_calls_are_told_one_by_one(game, narrow, admin, monkeypatch, ann):
-    monkeypatch.setattr("evennia_ai.commands.status.SHOWN_CALLS", 0)
-    game.model.add(Deferred())
-    ann.do("say Mira, hello")
-    ann.do("say Ben, hello")
-    game.run(2)
-    assert "Further calls that wait: 1" in status(admin)
-
-
 def test_the_metrics_count_the_waiting_calls_by_reason(watched, narrow, game, ann):
     game.model.add(Deferred())
     ann.do("say Mira, hello")

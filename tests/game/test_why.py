@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 import pytest
 
 from evennia_ai import models
@@ -35,23 +32,11 @@ def test_it_tells_what_set_the_line_off_and_what_stood_in_the_prompt(told):
         assert f"  {part}" in text
 
 
-def test_the_time_is_in_the_zone_of_the_reader(game, told, mira, admin):
-    admin.do("style timezone = Asia/Tokyo")
-    at = mira.assistant.conversation_history[-1]["metadata"]["at"]
-    here = datetime.fromisoformat(at).astimezone(ZoneInfo("Asia/Tokyo"))
-    assert f"Mira at {here:%m-%d %H:%M:%S} Asia/Tokyo, turn " in told()
-
-
 def test_each_sentence_has_its_source_or_none(told):
     text = told()
     first, second = text.split("Where each sentence comes from")[1].split("  2. ")
     assert "Wren sails on the Petrel." in first and "my daughter Wren sails" in first
     assert "none of the prompt tells this" in second
-
-
-def test_an_earlier_line_is_found_by_number_or_words(told):
-    assert '"How nice."' in told("aiwhy Mira = 2")
-    assert '"How nice."' in told("aiwhy Mira = how nice")
 
 
 @pytest.mark.parametrize(
@@ -67,15 +52,6 @@ def test_an_earlier_line_is_found_by_number_or_words(told):
 )
 def test_a_wrong_use_is_answered_with_a_hint(told, typed, answer):
     assert answer in told(typed)
-
-
-def test_a_character_that_said_nothing_has_no_reason(mira, admin):
-    assert "Mira has said nothing yet." in admin.told("aiwhy Mira")
-
-
-def test_the_whole_prompt_is_shown(told):
-    text = told("aiwhy/prompt Mira")
-    assert "--- rules" in text and "Sister Oda" in text
 
 
 def test_a_builder_reads_nothing_of_a_whispered_answer(game, mira, ann, admin):
@@ -96,28 +72,6 @@ def bea(game, mira, ann):
     ann.do("whisper Mira = who owns the mill?")
     game.run(2)
     return game.player("Bea", mira.location, permissions=["Builder"])
-
-
-def test_a_builder_cannot_find_out_which_words_were_whispered(bea):
-    told, not_told = (bea.told(f"aiwhy Mira = {word}") for word in ("mill", "zebra"))
-    assert told.replace("mill", "zebra") == not_told
-    assert "Mira said no line with 'mill'. Whispers were not searched: Admins read" in told
-
-
-def test_a_builder_is_not_told_to_whom_a_character_whispered(bea):
-    text = bea.told("aiwhy Mira")
-    assert "to somebody in private" in text and "Ann" not in text
-
-
-def test_words_of_a_whisper_are_searched_for_an_admin(bea, admin):
-    assert '"The mill is sold."' in admin.told("aiwhy Mira = mill")
-
-
-def test_an_excuse_was_chosen_by_no_model(game, mira, ann, admin):
-    game.model.add(call("say", text=""), call("say", text=""))
-    ann.do("say Mira, well?")
-    game.run(60)
-    assert "No model chose this line. It is the game's line." in admin.told("aiwhy Mira")
 
 
 def test_all_sentences_of_a_streamed_reply_are_explained_together(game, told, mira, ann, bob):
@@ -163,11 +117,6 @@ def test_a_forgotten_player_is_in_no_kept_prompt(game, mira, ann, admin, told):
     assert all(not row.packed and not row.people for row in rows)
 
 
-def test_a_line_whose_prompt_is_not_kept_any_more_says_so(told):
-    models.CallRecord.objects.all().delete()
-    assert "not kept" in told()
-
-
 def test_the_next_prompt_is_shown_without_asking_a_model(game, mira, ann, admin):
     game.model.add({"say": {"text": "How nice."}})
     ann.do("say Mira, my daughter Wren sails on the Petrel.")
@@ -187,11 +136,6 @@ def test_the_next_prompt_of_a_whispering_player_is_hidden_from_builders(game, mi
     ann.do("whisper Mira = the code is xyzzy")
     game.run(2)
     assert "xyzzy" not in builder.told("aiprompt Mira")
-
-
-def test_a_line_that_nobody_would_answer_has_no_prompt(game, mira, ann, bob, admin):
-    assert "would not answer" in admin.told("aiprompt Mira = nice weather today")
-    assert "Which line?" in admin.told("aiprompt/whisper Mira")
 
 
 def test_memories_in_a_prompt_are_shown_to_those_who_may_read_memories(service, told, mira, game):

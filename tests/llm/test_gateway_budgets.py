@@ -13,16 +13,6 @@ from tests.llm.gateway_desk import ANN, Desk
 from tests.scripted import spent_today
 
 
-def test_a_call_beyond_the_budget_is_not_made():
-    desk = Desk(game_tokens_per_day=1_000)
-    error = desk.ask(tokens=900, max_tokens=101).error
-    assert type(error) is BudgetExhausted
-    assert str(error) == (
-        "The game's budget: 0 of today's 1,000 tokens are used (0%), and this call could exceed "
-        "the limit."
-    )
-
-
 def test_a_budget_that_is_spent_is_used_up():
     desk = Desk(game_tokens_per_day=1_000)
     desk.ask(tokens=900, max_tokens=100)
@@ -38,19 +28,6 @@ def test_a_call_is_reserved_whole_and_settled_by_what_it_used():
     desk.answer(0, Usage(110, 40))
     assert spent_today(desk.gateway)[WHOLE_GAME] == 150
     assert desk.ask(tokens=100, max_tokens=500).results == []
-
-
-def test_one_players_budget_is_not_anothers():
-    desk = Desk(player_tokens_per_day=100)
-    desk.ask(tokens=100, speakers=ANN)
-    assert type(desk.ask(tokens=100, speakers=ANN).error) is BudgetExhausted
-    assert desk.ask(tokens=100, speakers=frozenset({"#6"})).results == []
-
-
-def test_an_assistants_own_budget_stands_beside_the_others():
-    desk = Desk()
-    error = desk.ask(tokens=100, assistant="1", tokens_per_day=99).error
-    assert str(error).startswith("This assistant's budget: 0 of today's 99 tokens are used (0%)")
 
 
 def test_what_was_spent_before_a_restart_counts():

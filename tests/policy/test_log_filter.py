@@ -58,11 +58,6 @@ def test_switches_take_their_values_in_order():
     assert wanted.since == utc(2026, 11, 19, 23)
 
 
-def test_a_number_alone_is_a_page_and_nothing_is_the_first():
-    assert read_filter("7", (), NOW).page == 7
-    assert read_filter("", (), NOW).is_empty
-
-
 @pytest.mark.parametrize(
     ("typed", "switches", "told"),
     [

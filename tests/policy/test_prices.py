@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.limits.budgets import (
-    PLAYER,
     ROOMY,
     TIGHT,
     TOKENS,
@@ -18,7 +17,6 @@ from evennia_ai.policy.limits.budgets import (
 )
 from evennia_ai.policy.limits.prices import (
     FREE,
-    MICROS,
     Prices,
     money_words,
     read_prices,
@@ -61,15 +59,6 @@ def test_a_price_is_for_a_million_tokens_and_cached_ones_are_of_the_prompt():
     assert prices.cost(10, 0, 99) == prices.cost(10, 0, 10)
 
 
-def test_cached_tokens_cost_as_much_as_others_unless_it_is_said():
-    assert read_prices({"input": 1, "output": 2}, "")[""] == Prices(MICROS, MICROS, 2 * MICROS)
-
-
-def test_each_model_of_a_profile_may_have_prices():
-    prices = read_prices({"small": ASKED, "large": {"input": 3, "output": 9}}, "small")
-    assert prices["large"].output == 9 * MICROS and prices["small"].input == 200_000
-
-
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
@@ -107,11 +96,3 @@ def test_money_is_shown_with_as_many_digits_as_it_needs(micros, words):
 def test_a_budget_is_tight_from_four_fifths_on(spent, level):
     assert BudgetUse(WHOLE_GAME, TOKENS, spent, 100).level == level
     assert BudgetUse(WHOLE_GAME, TOKENS, spent, 100, refused=True).level == USED_UP
-
-
-def test_a_budget_is_told_in_its_unit():
-    money = BudgetUse((PLAYER, "#5"), "EUR", 850_000, 1_000_000)
-    assert str(money) == "0.85 of today's 1.00 EUR are used"
-    tokens = BudgetUse(WHOLE_GAME, TOKENS, 850_000, 1_000_000)
-    assert str(tokens) == "850,000 of today's 1,000,000 tokens are used"
-    assert (money.name, tokens.name) == ("This player's budget", "The game's budget")

@@ -1,14 +1,12 @@
 """What a pass of sleep came to, in figures and in words."""
 
 import json
-import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.policy.schedule.sleep_report import (
-    describe_cost,
     describe_step,
     split_result,
     summarise_pass,
@@ -42,13 +40,6 @@ def test_an_error_is_kept_apart_since_it_may_quote_somebody():
 )
 def test_whatever_a_step_comes_to_can_be_stored(result):
     json.dumps(split_result(result), allow_nan=False)
-
-
-def test_a_number_that_is_none_is_nothing():
-    assert split_result({"share": math.nan, "rate": 0.12345}) == (
-        {"share": None, "rate": 0.123},
-        "",
-    )
 
 
 @pytest.mark.parametrize(
@@ -114,39 +105,3 @@ def test_a_pass_in_a_line_tells_what_was_done_and_what_failed():
         summarise_pass(STEP_TEXTS, {"episodic_prune": {"skipped": True}}, {})
         == "nothing was to be done"
     )
-
-
-@pytest.mark.parametrize(
-    ("cost", "told"),
-    [
-        ({}, "no model calls"),
-        (
-            {"calls": 1, "prompt_tokens": 900, "completion_tokens": 100},
-            "1 model call, 1,000 tokens",
-        ),
-        ({"calls": 2, "prompt_tokens": 5, "completion_tokens": 0}, "2 model calls, 5 tokens"),
-    ],
-)
-def test_what_it_cost_is_told(cost, told):
-    assert describe_cost(cost) == told
-
-
-@pytest.mark.parametrize(
-    ("figures", "said"),
-    [
-        ({"repaired": 0, "refused": 0}, "3 insights from 16 entries"),
-        ({}, "3 insights from 16 entries"),
-        (
-            {"repaired": 1, "refused": 2, "cut_off": 1},
-            "3 insights from 16 entries; repaired 1, refused 2, cut off 1",
-        ),
-    ],
-)
-def test_lines_of_replies_that_did_not_count_are_told_beside_a_steps_sentence(figures, said):
-    figures = {"success": True, "insights": 3, "thought_over": 16, **figures}
-    assert describe_step(STEP_TEXTS, "reflection", figures).endswith(f": {said}")
-
-
-def test_a_plan_that_was_cut_off_is_told():
-    figures = {"success": True, "parts": 3, "calls": 1, "cut_off": 1}
-    assert describe_step(STEP_TEXTS, "daily_plan", figures).endswith("calls 1, cut off 1")
