@@ -144,17 +144,9 @@ def test_an_assistant_deleted_meanwhile(game, builder, mira):
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("aitest", "Usage: aitest <assistant> = <line>"),
         ("aitest = hello", "Usage: aitest <assistant> = <line>"),
-        ("aitest Mira", "Which line?"),
         ("aitest Mira =", "Which line?"),
-        ("aitest/whisper Mira", "Which line?"),
-        ("aitest/whisper", "Usage: aitest"),
-        ("aitest Nobody = hello", "There is no character called 'Nobody'."),
         ("aitest rock = hello", "rock has no assistant."),
-        ("aitest/frob Mira = x", "There is no switch /frob. There are: /whisper, /provider."),
-        ("aitest/whisper/provider Mira = x", "Use one switch at a time"),
-        ("aitest/provider", "Only admins may test an endpoint"),
         ("aitest/provider offline", "Only admins may test an endpoint"),
         ("aitest Mira = " + "9" * 50_000, "would say: Much."),
     ],

@@ -78,12 +78,6 @@ def test_what_is_wrong_comes_with_what_to_do(admin, castle, provider, handed_ove
     assert text.endswith("The profile 'castle' does not work yet.")
 
 
-def test_another_model_may_be_named(admin, castle, provider, handed_over):
-    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
-    probe(admin, "aitest/provider castle = big", handed_over)
-    assert {request["body"]["model"] for request in provider.requests()} == {"big"}
-
-
 def test_a_key_is_never_shown(admin, castle, provider, handed_over, service):
     service.models.client._environ["CASTLE_KEY"] = SECRET
     castle["api_key_env"] = "CASTLE_KEY"

@@ -103,12 +103,7 @@ def test_a_games_own_code_is_told(game, answer, talkative):
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("aicompact", "Which character?"),
-        ("aicompact Nobody", "There is no character called 'Nobody'."),
         ("aicompact Ada", "Ada has no assistant."),
-        ("aicompact/frob Mira", "There is no switch /frob. There are: /keep, /dry, /undo."),
-        ("aicompact/dry/undo Mira", "Use one switch at a time"),
-        ("aicompact/keep Mira", "How many messages?"),
         ("aicompact/keep Mira/" + "9" * 30, "How many messages?"),
         ("aicompact/keep Mira/-1", "How many messages?"),
         ("aicompact Mira", "Nothing was changed: no history."),

@@ -8,7 +8,7 @@ from evennia_ai.models import DailyUse, ModelCall, SpeakerUse
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.usage import PROFILE, uses_by
 from tests.game import costs_scene as scene
-from tests.game.costs_scene import HOSTED, USAGE, go_back, limit, rows_of
+from tests.game.costs_scene import USAGE, go_back, limit, rows_of
 from tests.game.test_tables import BIG, LONG, WIDE, columns_of
 
 profiles, talk = scene.profiles, scene.talk
@@ -47,15 +47,6 @@ def test_each_list_shows_its_budgets(game, talk, mira, ann, admin):
     text = admin.told(f"aicost {today}")
     assert "0.30 EUR, 1 call\n" in text
     assert "The game's budget: 0.30 of today's 0.60 EUR are used." in text
-
-
-def test_a_change_of_prices_leaves_the_past_as_it_was(game, talk, profiles, mira, admin):
-    talk()
-    profiles["default"] = {**HOSTED, "prices": {"input": 0.0, "output": 0.0}}
-    mira.assistant.resolve_settings()
-    talk()
-    assert rows_of(admin.told("aicost/profiles")) == ["default 2 5,800 0 20 0.30"]
-    assert sorted(ModelCall.objects.values_list("money", flat=True)) == [0, 300_000]
 
 
 def test_each_profile_has_its_own_sums(game, talk, profiles, mira, admin):
@@ -115,16 +106,10 @@ def test_builders_read_figures_but_no_players(game, talk, tavern, admin):
     ("line", "answer"),
     [
         ("aicost soon", "'soon' is no period. Use today, yesterday, a day such as 2"),
-        ("aicost 0", "'0' is no period."),
-        ("aicost 32", "a month such as 20"),
         ("aicost 32", ", or a number of days up to 31."),
-        ("aicost 2026-00", "'2026-00' is no period."),
         ("aicost 2026-13-01", "'2026-13-01' is no period."),
-        ("aicost ²", "'²' is no period."),
         ("aicost today = 2", "Pages need a list, such as aicost/characters 7 = 2."),
         ("aicost/players 7 = x", "'x' is no number. Use a whole number from 1."),
-        ("aicost/weeks", "There is no switch /weeks. There are: /days, /characters"),
-        ("aicost/days/players", "Use one switch at a time."),
     ],
 )
 def test_what_cannot_be_read_is_explained_in_a_sentence(game, admin, line, answer):

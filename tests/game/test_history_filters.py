@@ -63,16 +63,6 @@ def test_times_players_and_words_are_combined(admin, talk):
     assert "barrel" not in text
 
 
-def test_a_builder_does_not_learn_what_or_that_somebody_whispered(builder, ann, talk):
-    text = flat(builder.told("aihistory/search Mira = beer"))
-    assert "I like beer" in text and "barrel" not in text and "[whisper" not in text
-    assert "Whispers were not searched: Admins read them." in text
-    text = flat(builder.told(f"aihistory Mira = player {ann.dbref}"))
-    assert "ferry" in text and "[whisper" not in text and "barrel" not in text
-    text = flat(builder.told("aihistory Mira"))
-    assert "[whisper, Admins read it]" in text and "barrel" not in text
-
-
 def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, builder, ann, talk):
     admin.told("aistop Mira")
     ann.do("say Mira, hello?")
@@ -136,16 +126,10 @@ def test_pages_keep_their_filters_and_fit_a_screen(admin, ann, talk):
     ("line", "answer"),
     [
         ("aihistory Mira = since whenever", "'whenever' is no time. Use 'yesterday 18:00'"),
-        ("aihistory/since Mira", "Which time? since needs a value"),
         ("aihistory/player Mira = Zeno", "No assistant ever heard anybody called 'Zeno'."),
-        ("aihistory/player Mira = |lcquit|ltx|le", "No assistant ever heard anybody"),
-        ("aihistory/since/turns Mira = today", "Use one switch at a time"),
         ("aihistory/since/player Mira = today", "Give 2 values, with commas between them."),
         ("aihistory Mira = search zebra", "No message holds these words."),
-        ("aihistory Mira = since 1 minute ago, until now", "No message fits."),
-        ("aihistory/export Mira = xml", "'xml' is no number"),
         ("aihistory all = yesterday", "It shows one character at a time."),
-        ("aihistory/export", "Which character?"),
     ],
 )
 def test_wrong_uses_are_told(admin, talk, line, answer):

@@ -71,14 +71,6 @@ def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, g
     assert script.persona.text == "You are a guard."
 
 
-def test_a_new_character_may_have_aliases_and_a_typeclass(builder, tavern):
-    typed(builder, "aisetup", "new Bruno;doorman:world.characters.Character", "You are Bruno.")
-    typed(builder, *["next"] * 5, "live")
-    (bruno,) = [obj for obj in tavern.contents if obj.key == "Bruno"]
-    assert bruno.aliases.all() == ["doorman"]
-    assert bruno.db_typeclass_path == "world.characters.Character"
-
-
 def test_a_shared_persona_is_taken_by_its_name(builder, guard):
     builder.do("aisetup/persona watch = You are of the watch.")
     assert "Step 3 of 7, model" in typed(builder, "aisetup", "Guard", "@watch")
@@ -160,16 +152,11 @@ def test_a_family_of_tools_is_turned_off_and_on(game, builder, tavern):
     assert builder.last() == 'Otto says, "Evening."'
 
 
-def test_a_family_of_tools_that_does_not_exist_is_refused_and_one_of_the_game_reported(
-    builder, guard, settings
-):
+def test_a_family_of_tools_that_does_not_exist_is_refused(builder, guard):
     builder.do("aisetup Guard = You are a guard.")
     text = typed(builder, "aisetup/set Guard/tools_off = goals, nonsense")
     assert text.startswith("tools_off: there are no tools of 'nonsense'. Use company, entity,")
-    assert "tools_off is now None" in typed(builder, "aisetup/set Guard/tools_off = none")
     assert guard.assistant.config.tools_off is None
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "tools_off": "nonsense"}
-    assert "there are no tools of 'nonsense'" in " ".join(typed(builder, "aistatus").split())
 
 
 def test_every_setting_can_be_reached_changed_and_reset(builder):
@@ -213,28 +200,17 @@ def test_only_admins_change_the_discretion(builder, admin):
     [
         ("character", "back", "This is the first step."),
         ("character", "Nobody", "There is no character called 'Nobody'."),
-        ("character", "99", "There is no character called '99'."),
-        ("character", "new", "Which name?"),
         ("character", "new ;", "Which name?"),
         ("character", "new Bob:no.such.Class", "There is no typeclass 'no.such.Class'."),
-        ("character", "rock", "rock is no character."),
         ("character", "Bea", "You may not change Bea"),
         ("persona", "@nobody", "There is no shared persona"),
-        ("persona", "", "Type some text"),
         ("persona", "hello", "'hello' is no choice. Type 1 to 6, back"),
         ("fields", "hello", "Type a field, = and its text."),
-        ("fields", "text =", "Type a field, = and its text."),
-        ("fields", "colour = red", "The fields are text, voice, "),
         ("model", "gpt", "'gpt' is no choice. Type 1 to"),
-        ("model", "", "'' is no choice."),
         ("tools", "7", "'7' is no choice. Type 1 to 6, back, next"),
         ("habits", "hops", "There is no setting 'hops'."),
         ("tick_rate", "fast", "tick_rate must be a number, not 'fast'."),
-        ("tick_rate", "0", "tick_rate must be at least 0.5 s, not 0."),
-        ("tick_rate", "", "Type some text"),
-        ("trial", "", "Which line?"),
         ("finish", "next", "This is the last step. Type live"),
-        ("finish", "yes", "This is the last step. Type live"),
     ],
 )
 def test_a_wrong_input_gets_one_line_and_the_step_stays(game, builder, tavern, step, line, answer):

@@ -56,17 +56,6 @@ def test_cached_tokens_of_today_are_told_if_there_are_any(game, admin, ann):
     assert all(len(line) <= 78 for line in turns.splitlines() if " ms, " in line)
 
 
-def test_what_was_wrong_with_a_model_is_not_told_of_the_next_one(service, admin, mira):
-    mira.assistant.resolve_settings()
-    mira.assistant.tell_owner("Its server seems to cut long prompts.")
-    mira.assistant.resolve_settings()
-    assert "cut long prompts" in admin.told("aistatus")
-    service.profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://x/v1"}}
-    mira.assistant.db.profile = "home"
-    mira.assistant.resolve_settings()
-    assert "cut long prompts" not in admin.told("aistatus")
-
-
 def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settings):
     profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://localhost/v1"}}
     service.profiles = profiles

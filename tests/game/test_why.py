@@ -42,27 +42,12 @@ def test_each_sentence_has_its_source_or_none(told):
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("aiwhy", "Which character?"),
         ("aiwhy Mira = 99", "Mira has not said 99 lines."),
-        ("aiwhy Mira = 0", "Mira has not said 0 lines."),
         ("aiwhy Mira = dragons", "Mira said no line with 'dragons'."),
-        ("aiwhy Nobody", "There is no character called 'Nobody'."),
-        ("aiwhy/all Mira", "all"),
     ],
 )
 def test_a_wrong_use_is_answered_with_a_hint(told, typed, answer):
     assert answer in told(typed)
-
-
-def test_a_builder_reads_nothing_of_a_whispered_answer(game, mira, ann, admin):
-    builder = game.player("Bea", mira.location, permissions=["Builder"])
-    game.model.add({"whisper": {"text": "The code is xyzzy.", "target": "Ann"}})
-    ann.do("whisper Mira = the code is xyzzy")
-    game.run(2)
-    for typed in ("aiwhy Mira", "aiwhy/prompt Mira"):
-        assert "xyzzy" not in builder.told(typed)
-        assert "Admins read it" in builder.told(typed)
-    assert "xyzzy" in admin.told("aiwhy Mira")
 
 
 @pytest.fixture
@@ -128,14 +113,6 @@ def test_the_next_prompt_is_shown_without_asking_a_model(game, mira, ann, admin)
     assert "Nobody asked you anything" in admin.told("aiprompt Mira")
     assert len(game.model.requests) == asked
     assert models.Message.objects.filter(content__contains="who sails").count() == 0
-
-
-def test_the_next_prompt_of_a_whispering_player_is_hidden_from_builders(game, mira, ann):
-    builder = game.player("Bea", game.room("Far"), permissions=["Builder"])
-    game.model.add({"whisper": {"text": "I will tell nobody.", "target": "Ann"}})
-    ann.do("whisper Mira = the code is xyzzy")
-    game.run(2)
-    assert "xyzzy" not in builder.told("aiprompt Mira")
 
 
 def test_memories_in_a_prompt_are_shown_to_those_who_may_read_memories(service, told, mira, game):

@@ -74,13 +74,6 @@ def test_a_call_reserves_its_money_and_is_settled_by_what_it_cost():
     assert type(till.ask(profile=HOSTED, tokens=1).error) is BudgetExhausted
 
 
-def test_without_prices_a_budget_in_money_does_not_refuse():
-    till = Till(game_money_per_day=0)
-    assert till.ask(profile=UNPRICED, tokens=1_000).results == []
-    assert till.ask(profile=LOCAL, tokens=1_000).results == []
-    assert till.ask(profile=HOSTED, tokens=1).error
-
-
 def test_a_free_model_does_not_use_up_a_budget_that_nobody_set():
     till = Till(game_tokens_per_day=100, player_tokens_per_day=100, waived=frozenset({GAME}))
     till.spend(1_000, LOCAL)
@@ -110,14 +103,6 @@ def test_the_first_refused_call_is_told_although_the_budget_is_not_quite_used():
     till.spend(70)
     for _ in range(3):
         assert till.spend(50).error
-    assert till.levels() == [(WHOLE_GAME, "tokens", USED_UP)]
-
-
-def test_what_was_told_before_a_restart_is_not_told_again():
-    till = Till(spent=lambda day: {WHOLE_GAME: 85}, game_tokens_per_day=100)
-    till.spend(5)
-    assert till.told == []
-    till.spend(10)
     assert till.levels() == [(WHOLE_GAME, "tokens", USED_UP)]
 
 

@@ -28,13 +28,6 @@ def test_words_that_somebody_may_have_said_are_not_among_the_figures():
     assert split_result(result) == ({"success": True, "facts": 1, "count": 2}, "")
 
 
-def test_an_error_is_kept_apart_since_it_may_quote_somebody():
-    assert split_result({"success": False, "error": "KeyError: 'Ann'\nx"}) == (
-        {"success": False},
-        "KeyError: 'Ann' x",
-    )
-
-
 @given(
     st.dictionaries(st.text(), st.floats() | st.text() | st.none() | st.binary() | st.booleans())
 )
