@@ -23,10 +23,9 @@ from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.sleep_state import sleep_state
 from evennia_ai.messages import EXCUSE, Message
-from evennia_ai.policy.amendments import Amendment
+from evennia_ai.policy.amendments import EDITED, HIDDEN, Amendment
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
 from evennia_ai.policy.log_filter import SWITCHES, LogFilter, read_filter, without_page
-from evennia_ai.policy.records.memory_listing import Names
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store import reports
@@ -214,17 +213,22 @@ class CmdAIHistory(HistoryChanges):
         typed = rest if form in SUFFIXES else self.rhs or ""
         form = form if form in SUFFIXES else JSON
         wanted, player = self.read_wanted(typed, ())
-        script, now = self.script, self.services.now()
-        export = Export(script.character_name, self.reader, script.conversation.amendments.shown)
-        pages = all_messages(script.id, wanted, player, self.reader.may(PRIVATE_WORDS))
+        script, now, reader = self.script, self.services.now(), self.reader
+        own_name, amended = script.character_name, script.conversation.amendments.shown
         name = f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{SUFFIXES[form]}"
+        may_read = reader.may(PRIVATE_WORDS)
+        hidden = "" if may_read else reader.show(PRIVATE_WORDS, "", "words")
+        pages = all_messages(script.id, wanted, player, may_read)
         path, count = export_folder() / name, 0
         with writing(path) as file:
             for rows in pages:
                 names = names_of({dbref for row in rows for dbref in row["audience"]})
                 for row in rows:
-                    line = export.as_json(row) if form == JSON else export.as_text(row, names)
-                    file.write(f"{line}\n")
+                    found = exported(row, own_name, reader, amended.get(row["id"]))
+                    at = reader.clock(row["at"], "%Y-%m-%d %H:%M:%S")
+                    whom = rendering.hearers(row, own_name, names)
+                    text = as_text(found, at, whom, hidden)
+                    file.write(f"{json.dumps(found) if form == JSON else text}\n")
                 count += len(rows)
                 yield pause(self.services.slices.put)
         self.tell(
@@ -274,49 +278,34 @@ def writing(path: Path) -> Generator[TextIO]:
         ) from error
 
 
-@dataclass(frozen=True)
-class Export:
-    """Makes lines of a file, as far as a reader may see them."""
+def exported(
+    row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None
+) -> dict[str, Any]:
+    """Return a message as plain data for a file, without its words if they are hidden."""
+    known = {"number": row["id"], "at": row["at"].isoformat(), "role": row["role"]}
+    known |= {"turn": row["turn_id"], "private": row["private"], "tokens": row["tokens"]}
+    kind = words_kind(row["private"])
+    if not reader.may(kind):
+        return {**known, "withheld": True}
+    reader.count(kind)
+    who = own_name if row["role"] in ("assistant", EXCUSE) else row["speaker_name"]
+    known |= {"name": "result" if row["role"] == "tool" else who, "speaker": row["speaker"]}
+    known |= {"heard_by": row["audience"], "words": row["content"]}
+    known |= {"calls": [call["function"] for call in row["tool_calls"]]}
+    return known | ({change.kind: change.text or True} if change else {})
 
-    own_name: str
-    reader: Reader
-    amended: Mapping[int, Amendment]
 
-    def as_json(self, row: Mapping[str, Any]) -> str:
-        known = {"number": row["id"], "at": row["at"].isoformat(), "role": row["role"]}
-        known |= {"turn": row["turn_id"], "private": row["private"], "tokens": row["tokens"]}
-        if not self._may_show(row):
-            return json.dumps({**known, "withheld": True})
-        change = self.amended.get(row["id"])
-        known |= {"name": self._speaker_of(row), "speaker": row["speaker"]}
-        known |= {"heard_by": row["audience"], "words": row["content"]}
-        known |= {"calls": [call["function"] for call in row["tool_calls"]]}
-        known |= {change.kind: change.text or True} if change else {}
-        return json.dumps(known)
-
-    def as_text(self, row: Mapping[str, Any], names: Names) -> str:
-        head = f"{self.reader.clock(row['at'], '%Y-%m-%d %H:%M:%S')} {row['id']}"
-        private = " (private)" * row["private"]
-        if not self._may_show(row):
-            return f"{head}{private}: {self.reader.show(PRIVATE_WORDS, '', 'words')}"
-        change = self.amended.get(row["id"])
-        mark = "" if change is None else f" ({change.kind} {change.text}".rstrip() + ")"
-        calls = (call["function"] for call in row["tool_calls"])
-        acts = (f"{call['name']} {call['arguments']}" for call in calls)
-        words = " ".join(filter(None, (row["content"], *acts)))
-        whom = rendering.hearers(row, self.own_name, names)
-        line = f"{head} {self._speaker_of(row)} > {whom}{private}{mark}: {words}"
-        return clean_heard(line, 10**6)
-
-    def _may_show(self, row: Mapping[str, Any]) -> bool:
-        kind = words_kind(row["private"])
-        self.reader.count(kind, self.reader.may(kind))
-        return self.reader.may(kind)
-
-    def _speaker_of(self, row: Mapping[str, Any]) -> str:
-        own = row["role"] in ("assistant", EXCUSE)
-        who = self.own_name if own else row["speaker_name"]
-        return "result" if row["role"] == "tool" else str(who)
+def as_text(found: Mapping[str, Any], at: str, whom: str, hidden: str) -> str:
+    """Return what `exported` made as a line of text, with ``hidden`` in place of hidden words."""
+    head, private = f"{at} {found['number']}", " (private)" * found["private"]
+    if "withheld" in found:
+        return f"{head}{private}: {hidden}"
+    changes = [kind for kind in (HIDDEN, EDITED) if kind in found]
+    marks = [f" ({kind}{'' if found[kind] is True else f' {found[kind]}'})" for kind in changes]
+    acts = (f"{call['name']} {call['arguments']}" for call in found["calls"])
+    words = " ".join(filter(None, (found["words"], *acts)))
+    line = f"{head} {found['name']} > {whom}{private}{''.join(marks)}: {words}"
+    return clean_heard(line, 10**6)
 
 
 @dataclass(frozen=True)

@@ -101,21 +101,19 @@ def read_time(
     """
     text = " ".join(words.lower().split())
     ago = AGO.fullmatch(text)
-    if ago:
-        at = now - timedelta(**{UNITS[ago[2].lower()]: int(ago[1])})
+    if ago or text == "now":
+        at = now - timedelta(**{UNITS[ago[2].lower()]: int(ago[1])}) if ago else now
         return at, at
-    if text == "now":
-        return now, now
     head, _, last = text.rpartition(" ")
     clock = CLOCK.fullmatch(last)
-    day = read_day(head if clock else text, now) if head or not clock else None
-    if (day is None and (head or not clock)) or (clock and not is_clock(clock)):
-        raise ValueError(f"'{words}' is no time. Use {TIMES}.")
+    try:
+        day = read_day(head if clock else text, now) if head or not clock else None
+        hour, minute, second = map(int, clock.groups("0")) if clock else (0, 0, 0)
+        at = datetime.combine(day or (after or now), time(hour, minute, second), now.tzinfo)
+    except ValueError:
+        raise ValueError(f"'{words}' is no time. Use {TIMES}.") from None
     if clock is None:
-        start = datetime.combine(day or now, time(), now.tzinfo)
-        return start, start + timedelta(days=1)
-    on = time(int(clock[1]), int(clock[2]), int(clock[3] or 0))
-    at = datetime.combine(day or (after or now), on, now.tzinfo)
+        return at, at + timedelta(days=1)
     if day is None and after is not None and at <= after:
         at += timedelta(days=1)
     elif day is None and after is None and at > now:
@@ -123,22 +121,14 @@ def read_time(
     return at, at
 
 
-def is_clock(found: re.Match[str]) -> bool:
-    """Return True if hours, minutes and seconds exist."""
-    return int(found[1]) < 24 and int(found[2]) < 60 and int(found[3] or 0) < 60
-
-
-def read_day(text: str, now: datetime) -> date | None:
-    """Return the day that was typed, None if it is none; one without a year is the latest."""
+def read_day(text: str, now: datetime) -> date:
+    """Return the day that was typed, without a year the latest; raises ValueError."""
     near = {day: (now.weekday() - n) % 7 for n, day in enumerate(WEEKDAYS)}
     near |= {"today": 0, "yesterday": 1}
     if text in near:
         return (now - timedelta(days=near[text])).date()
     found = DATE.fullmatch(text)
     if found is None:
-        return None
-    try:
-        day = date(int(found[1] or now.year), int(found[2]), int(found[3]))
-        return day.replace(year=day.year - 1) if not found[1] and day > now.date() else day
-    except ValueError:
-        return None
+        raise ValueError(text)
+    day = date(int(found[1] or now.year), int(found[2]), int(found[3]))
+    return day.replace(year=day.year - 1) if not found[1] and day > now.date() else day

@@ -77,10 +77,6 @@ class Reservation:
     amount: int
     day: date
 
-    def share(self, account: Account) -> int:
-        """Return what one account pays; players who caused the call share evenly."""
-        return share_of(self.amount, account, self.accounts)
-
 
 @dataclass
 class Ledger:
@@ -132,17 +128,17 @@ class Ledger:
 
     def reserve(self, accounts: Collection[Account], amount: int) -> Reservation:
         """Reserve an amount for a call."""
-        reservation = Reservation(accounts, amount, self.day)
         for account in accounts:
-            add(self.reserved, account, reservation.share(account))
-        return reservation
+            add(self.reserved, account, share_of(amount, account, accounts))
+        return Reservation(accounts, amount, self.day)
 
     def settle(self, reservation: Reservation, amount: int) -> None:
         """Replace a reservation by the call's cost; a past day's is only undone."""
-        for account in reservation.accounts:
-            add(self.reserved, account, -reservation.share(account))
+        accounts = reservation.accounts
+        for account in accounts:
+            add(self.reserved, account, -share_of(reservation.amount, account, accounts))
             if reservation.day == self.day:
-                add(self.spent, account, share_of(amount, account, reservation.accounts))
+                add(self.spent, account, share_of(amount, account, accounts))
 
     def used(self, accounts: Iterable[Account]) -> list[BudgetUse]:
         """Return what accounts have used of their budgets, without those that have no limit.
