@@ -27,21 +27,13 @@ def old_talk(mira, ann, bob):
     )  # fmt: skip
     log.compact(
         CompactionRecord(
-            id=0,
-            reason="sleep",
-            from_seq=rows[0]["metadata"]["seq"],
-            upto_seq=rows[1]["metadata"]["seq"],
+            id=0, reason="sleep", from_seq=rows[0]["metadata"]["seq"],
+            upto_seq=rows[1]["metadata"]["seq"], compacted_count=2, compacted_at="", rung="summary",
             summary={"public": "They spoke of a ferry.", ann.dbref: "A key was mentioned."},
-            compacted_count=2,
-            compacted_at="",
-            original_token_count=60,
-            summary_token_count=20,
-            rung="summary",
-            facts_found=4,
-            facts_kept=3,
+            original_token_count=60, summary_token_count=20, facts_found=4, facts_kept=3,
             facts_rescued=1,
         )
-    )
+    )  # fmt: skip
     return mira
 
 

@@ -38,46 +38,16 @@ def test_whatever_a_step_comes_to_can_be_stored(result):
 @pytest.mark.parametrize(
     ("name", "figures", "error", "line"),
     [
-        (
-            "context_compaction",
-            COMPACTED,
-            "",
-            "Old talk summed up: 40 messages, 6,100 tokens before and 2,300 after",
-        ),
-        (
-            "pre_compaction_extraction",
-            {"success": True, "facts_recorded": 3, "iterations": 2, "stopped_by": "noop"},
-            "",
-            "Facts written down: 3 into the journal (model calls: 2)",
-        ),
-        (
-            "episodic_prune",
-            {"skipped": True, "reason": "nothing old enough"},
-            "",
-            "Old memories let go: not done, nothing old enough",
-        ),
-        (
-            "memory_links",
-            {"success": True, "stored": 4, "already_there": 0, "model_failed": True},
-            "",
-            "Journal into long-term memory: stored 4, model failed",
-        ),
-        (
-            "stale_conversations",
-            {"success": True, "ended": 1, "running": 2},
-            "",
-            "Talks that came to an end: 1 ended, 2 going on",
-        ),
+        ("context_compaction", COMPACTED, "",
+         "Old talk summed up: 40 messages, 6,100 tokens before and 2,300 after"),
+        ("episodic_prune", {"skipped": True, "reason": "nothing old enough"}, "",
+         "Old memories let go: not done, nothing old enough"),
+        ("memory_links", {"success": True, "stored": 4, "already_there": 0, "model_failed": True},
+         "", "Journal into long-term memory: stored 4, model failed"),
         ("memory_links", {"success": True}, "", "Journal into long-term memory: nothing to do"),
         ("dream_up", {"success": False}, "it rained", "dream up: failed, it rained"),
-        (
-            "dream_up",
-            {"success": False},
-            "",
-            "dream up: failed, for a reason that stands in the log",
-        ),
     ],
-)
+)  # fmt: skip
 def test_each_step_is_told_in_words(name, figures, error, line):
     assert describe_step(STEP_TEXTS, name, figures, error) == line
 
