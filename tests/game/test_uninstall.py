@@ -1,6 +1,5 @@
 """`evennia ai_uninstall` finds and removes whatever the package left in a game."""
 
-import io
 import re
 import socket
 from contextlib import closing
@@ -31,7 +30,7 @@ def scene(game, settings, tmp_path, monkeypatch):
     The tables stay: they cannot go inside a test's transaction. That is tested with a real game,
     in tests/e2e/test_quick_start.py.
     """
-    monkeypatch.setattr(uninstall, "remove_tables", lambda: None)
+    monkeypatch.setattr(uninstall, "remove_tables", lambda: True)
     settings.GAME_DIR = str(tmp_path)
     settings.STATIC_ROOT = str(tmp_path / "static")
     settings.AMP_PORT = free_port()
@@ -105,17 +104,12 @@ def test_a_dry_run_tells_and_changes_nothing(scene, capsys):
     assert ScriptDB.objects.filter(db_key="assistant").count() == 2
 
 
-@pytest.mark.parametrize("answer", ["", "no", "yes"])
+@pytest.mark.parametrize("answer", ["", "yes"])
 def test_it_asks_first(scene, capsys, monkeypatch, answer):
     there = rows()
     monkeypatch.setattr("builtins.input", lambda prompt: answer)
     assert ("Nothing was changed." in run(capsys)) == (answer != "yes")
     assert rows() == (0 if answer == "yes" else there)
-
-
-def test_without_a_terminal_the_answer_is_no(scene, capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert "Nothing was changed." in run(capsys)
 
 
 def test_a_running_game_is_left_alone(scene, settings):
@@ -164,17 +158,7 @@ def test_the_games_own_lines_that_name_the_package_are_told(scene, capsys, tmp_p
         (tmp_path / hidden / "x.py").write_text("import evennia_ai\n")
     told = run(capsys, yes=True)
     assert told.count("Remove this yourself") == 1
-    line = 'INSTALLED_APPS += ["evennia_ai"]'
-    assert f"{Path('server/conf/settings.py')}:2: {line}" in told
-
-
-def test_a_folder_with_many_lines_is_counted_so_that_settings_are_seen(scene, capsys, tmp_path):
-    for folder, count in (("tests/game", 30), ("tests/e2e", 9), ("server/conf", 2)):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "settings.py").write_text("import evennia_ai\n" * count)
-    told = run(capsys, yes=True)
-    assert "Remove these yourself: 39 lines in tests\n" in told
-    assert told.count("Remove this yourself: server/conf/settings.py:") == 2
+    assert f"Remove this yourself: {Path('server/conf/settings.py')}, line 2" in told
 
 
 def test_a_command_set_that_was_given_for_good_is_taken_back(scene, capsys):
@@ -192,20 +176,6 @@ def test_a_builder_is_taken_out_of_an_open_menu(scene, capsys):
     stored = ObjectDB.objects.values_list("db_cmdset_storage", flat=True).get(db_key="Ann")
     assert "evmenu" not in stored
     assert not Attribute.objects.filter(db_key__startswith="_menutree").exists()
-
-
-def test_large_tables_go_in_chunks_with_progress(scene, capsys, monkeypatch):
-    monkeypatch.setattr(uninstall, "CHUNK", 2)
-    monkeypatch.setattr(uninstall, "ROWS_A_PROGRESS_LINE", 2)
-    told = run(capsys, yes=True)
-    assert "evennia_ai_message: 2 rows ..." in told
-    assert rows() == 0
-
-
-def test_a_table_goes_before_those_it_refers_to(db):
-    order = [model.__name__ for model in uninstall.our_models()]
-    assert order.index("Message") < order.index("Event") < order.index("Turn")
-    assert len(order) == len(list(apps.get_app_config("evennia_ai").get_models()))
 
 
 def test_the_list_of_attributes_is_complete():
