@@ -23,7 +23,7 @@ PAGE = 100
 DIGEST = "digest"
 
 
-def rewrite_summaries(traces: Traces) -> Iterator[None]:
+def rewrite_summaries(traces: Traces) -> Iterator[int]:
     """Rewrite every part of a summary that may hold the words of some people; in steps.
 
     An assistant's compactions are rewritten oldest first, since each continues the one before. A
@@ -32,7 +32,7 @@ def rewrite_summaries(traces: Traces) -> Iterator[None]:
     rows = traces.rows(models.Compaction).exclude(reason=MASK).order_by("id")
     texts: dict[int, dict[str, str]] = {}
     for id_ in list(rows.values_list("id", flat=True)):
-        yield
+        yield 0
         row = models.Compaction.objects.get(id=id_)
         if row.summary and not row.speakers and row.assistant_id in traces.assistants:
             delete_compaction(row)
@@ -58,7 +58,7 @@ def delete_compaction(row: models.Compaction) -> None:
 
 def rewrite(
     row: models.Compaction, parts: list[str], traces: Traces, before: dict[str, str]
-) -> Iterator[None]:
+) -> Iterator[int]:
     """Replace some parts of a summary by a digest of the lines that are left, and store it.
 
     ``before`` has the parts of the compaction before it. The journal's entries of this summary are
@@ -67,13 +67,13 @@ def rewrite(
     left, hashed = Left(parts), list[tuple[int, str, str]]()
     now, then = amended_at(row.assistant_id), amended_at(row.assistant_id, row.at)
     for page in messages_left(row, traces):
-        yield
+        yield 0
         for message in amend(page, now):
             left.add(message)
         shown = amend(page, then)
         hashed += [(m["metadata"]["seq"], m["role"], m["content"]) for m in shown]
     for key in parts:
-        yield
+        yield 0
         row.summary[key] = left.digest(key, before.get(key, ""))
         others = set(row.speakers.get(key, ())) - traces.people
         row.speakers[key] = sorted(others | left.speakers[key])
