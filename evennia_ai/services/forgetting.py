@@ -73,7 +73,7 @@ class ForgettingService:
             self._plan(AGAIN_AFTER_S, self._rewrite_summaries)
 
     def stop(self) -> None:
-        """Do nothing more; a restart resumes what is left."""
+        """Begin nothing more; a restart resumes what is left."""
         for call in self._planned.values():
             if call.active():
                 call.cancel()
@@ -128,8 +128,7 @@ class ForgettingService:
             gone=forgetting.gone,
             copies=len(deletion_marks()),
         )
-        hiding = self._hide_in_logs(forgetting.traces.words)
-        hiding.addErrback(partial(log.failure, "hiding lines in the log files failed"))
+        guarded(self._hide_in_logs(forgetting.traces.words))
         self._plan(SOON_S, self._clean_file)
         self._plan(SOON_S, self._rewrite_summaries)
 
@@ -137,11 +136,7 @@ class ForgettingService:
         """Do some work in a moment, unless that is planned."""
         planned = self._planned.get(work)
         if not (planned and planned.active()):
-            self._planned[work] = self._clock.callLater(after_s, self._do, work)
-
-    def _do(self, work: Callable[[], Deferred[None]]) -> None:
-        message = "evennia_ai: cleaning up after a player was forgotten failed"
-        work().addErrback(partial(log.failure, message))
+            self._planned[work] = self._clock.callLater(after_s, lambda: guarded(work()))
 
     @inlineCallbacks
     def _forget(self) -> Steps[None]:
@@ -232,6 +227,11 @@ class ForgettingService:
             return
         script.conversation.forget_view()
         yield archive_summaries(script)
+
+
+def guarded(work: Deferred[None]) -> None:
+    """Let nobody wait for some work, and log its failure."""
+    work.addErrback(partial(log.failure, "evennia_ai: cleaning up after forgetting a player failed"))
 
 
 def scripts_in_memory(ids: Collection[int]) -> list[AssistantScript]:

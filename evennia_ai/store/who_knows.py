@@ -63,7 +63,7 @@ class Place:
     turn: str = ""
     also: tuple[str, ...] = ()  # emptied or deleted with them, but not searched
     by_one: bool = True  # False: only if all characters forget them
-    shown: str = ""  # the kind as which ``aboutme`` shows ``words`` of the rows that name somebody
+    shown: bool = False  # to whom it names, by ``aboutme``
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class Place:
 PLACES = (
     Place(models.CallRecord, Law.EMPTIED, ("people",), (), "turn_of", also=("packed",)),
     Place(models.Message, Law.FOLLOWED, ("speaker",), ("content", "tool_calls"),
-          also=("speaker_name", "consulted"), shown="said"),
+          also=("speaker_name", "consulted"), shown=True),
     Place(models.Message, Law.CUT, ("authors",)),
     Place(models.ToolCall, Law.FOLLOWED, (), ("arguments", "result"), "turn_id"),
     Place(models.ToolCall, Law.EMPTIED, ("locks",)),
@@ -110,13 +110,13 @@ PLACES = (
     Place(models.Event, Law.EMPTIED, (), ("reason",), "turn_id"),
     Place(models.Turn, Law.CUT, ("audience",), (), "id"),
     Place(models.Turn, Law.EMPTIED, (), ("detail",), "id"),
-    Place(models.Compaction, Law.REWRITTEN, ("speakers",), ("summary",)),
+    Place(models.Compaction, Law.REWRITTEN, ("speakers",), ("summary",), shown=True),
     Place(models.SleepPass, Law.EMPTIED, (), ("errors",)),
     Place(models.DailyUse, Law.STAYS),
     Place(models.PendingAct, Law.DELETED, ("speakers",), ("arguments", "result")),
     Place(models.PendingAct, Law.CUT, ("authors",)),
     Place(models.SharedEntry, Law.DELETED, ("people", "source", "speakers"), ("text",),
-          shown="shared"),
+          shown=True),
     Place(models.Report, Law.DELETED, ("reporter",), ("reason",), also=("reporter_name",),
           by_one=False),
     Place(models.Amendment, Law.STAYS, also=("text", "authors")),  # a builder's, with its message
