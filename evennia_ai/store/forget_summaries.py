@@ -39,13 +39,13 @@ def rewrite_summaries(traces: Traces) -> Iterator[int]:
         if row.summary and not row.speakers and row.assistant_id in traces.assistants:
             delete_compaction(row)
             continue
-        theirs = [key for key in row.summary if holds_words(row, key, traces)]
+        theirs = [key for key in row.summary if _holds_words(row, key, traces)]
         if theirs:
             yield from rewrite(row, theirs, traces, texts.get(row.previous_id or 0, {}))
         texts[id_] = dict(row.summary)
 
 
-def holds_words(row: models.Compaction, key: str, traces: Traces) -> bool:
+def _holds_words(row: models.Compaction, key: str, traces: Traces) -> bool:
     speakers = row.speakers.get(key, ())
     return not traces.people.isdisjoint(speakers) or traces.words.is_in(row.summary[key])
 
@@ -82,7 +82,7 @@ def rewrite(
         row.speakers[key] = sorted(heard.union(row.speakers.get(key, ())) - traces.people)
     row.prefix_hash, row.owed_by = "", min(traces.people) if row.undone_at is None else ""
     row.facts_found = row.facts_kept = row.facts_rescued = 0
-    store(row, DIGEST)
+    _store(row, DIGEST)
 
 
 def evicted(row: models.Compaction) -> Iterator[list[Message]]:
@@ -97,7 +97,7 @@ def evicted(row: models.Compaction) -> Iterator[list[Message]]:
         yield amend((message_from_row(one) for one in page), amended)
 
 
-def store(row: models.Compaction, rung: str) -> None:
+def _store(row: models.Compaction, rung: str) -> None:
     row.rung, row.archived = rung, False
     row.summary_token_count = sum(map(estimate_tokens, row.summary.values()))
     with brief_transaction():
@@ -132,4 +132,4 @@ def pay_summary(id_: int, parts: Mapping[str, str], rung: str) -> None:
         found.update(owed_by="")
         for row in found if parts else ():
             row.summary |= {key: text for key, text in parts.items() if key in row.summary}
-            store(row, rung)
+            _store(row, rung)

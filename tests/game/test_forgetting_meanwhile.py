@@ -93,12 +93,10 @@ def test_a_summary_that_was_ready_when_it_began_is_not_stored(planted, ann, serv
 
 def test_after_an_error_they_think_again(planted, ann, service, monkeypatch):
     planted.said()
-    service.forgetting.is_busy = True
     service.forgetting.begin([ann.dbref])
     assert not planted.script.may_think()
     service.forgetting.release()
     assert planted.script.may_think()
-    assert not service.forgetting.is_busy
 
 
 def test_a_turn_that_could_not_be_broken_off_is_so_by_the_next_run(planted, ann, monkeypatch):
