@@ -56,7 +56,10 @@ DONE = (  # numbers only: the log is no place for names and words
 
 
 class ForgettingService:
-    """Forgets people, one wish at a time; ``call_from_thread(f, *args)`` runs ``f`` on the reactor."""
+    """Forgets people, one wish at a time.
+
+    ``call_from_thread(f, *args)`` runs ``f`` on the reactor's thread.
+    """
 
     def __init__(self, clock: Clock, call_from_thread: Callable[..., object], put: Put) -> None:
         self._clock: Any = clock
@@ -99,9 +102,9 @@ class ForgettingService:
     ) -> Steps[None]:
         """Delete the words of some people, by all characters or by one ``assistant``.
 
-        Calls ``tell`` every `PROGRESS_S` with the number of rows and records gone so far. Fires when
-        all are gone; the files follow soon. Fails with StoreUnavailable if the database stays busy:
-        the next start of the server resumes it.
+        Calls ``tell`` every `PROGRESS_S` with the number of rows and records gone so far. Fires
+        when all are gone; the files follow soon. Fails with StoreUnavailable if the database stays
+        busy: the next start of the server resumes it.
         """
         yield self._one_at_a_time.acquire()
         gone, told_at = 0, self._clock.seconds()
