@@ -179,27 +179,6 @@ def sec_log(monkeypatch):
     return lines
 
 
-def test_a_game_may_give_the_words_to_others(service, confided, builder, typed):
-    service.who_may_read = {**service.who_may_read, "private_memories": "Builder"}
-    assert shows(typed(builder, "aihistory/journal Mira"))
-    assert not shows(typed(builder, "aihistory Mira"))
-
-
-def test_a_table_that_cannot_be_read_is_named_and_the_default_holds(db, settings):
-    from evennia_ai.services.assistant_service import AssistantService
-
-    for wrong in (
-        {"whispers": "Builder"},
-        {"errors": 7},
-        {"errors": "Builder) or all("},
-        "Builder",
-    ):
-        settings.AI_ASSISTANT = {"WHO_MAY_READ": wrong}
-        service = AssistantService(environ={})
-        assert service.who_may_read["private_words"] == service.who_may_read["errors"] == "Admin"
-        assert any("WHO_MAY_READ" in complaint for complaint in service.complaints)
-
-
 EVENNIA_LINES = [
     "examine Mira", "examine Mira/000000", "examine Mira/000000,broken_000000", "ex Mira/*",
     "set Mira", "set Mira/000000", "set Mira/000000:ai_journal", "set/edit Mira/000000",
@@ -214,11 +193,6 @@ EVENNIA_LINES = [
 
 def test_no_command_of_evennia_shows_a_builder_a_private_word(confided, builder, typed):
     assert [line for line in EVENNIA_LINES if shows(typed(builder, line))] == []
-
-
-def test_examine_tells_what_to_type_instead(confided, builder, typed):
-    text = typed(builder, "examine Mira/000000")
-    assert "2 records of an assistant; aimemory and aigoals show them" in text
 
 
 def test_a_damaged_segment_is_set_aside_without_showing_it(confided, builder, typed):

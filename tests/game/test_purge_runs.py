@@ -4,7 +4,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import CancelledError
-from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai.config.table_retention import (
     BY_TURN,
@@ -44,15 +43,6 @@ def test_a_busy_database_is_tried_again_and_nothing_is_counted_twice(log, purged
     report = purged(ALL)
     assert len(refused) == 3
     assert report["Message"].gone == 2
-
-
-def test_each_run_is_one_line_of_the_log(log, purged):
-    log.call(50, None), log.call(40, None)
-    with capturedLogs() as lines:
-        purged({"ModelCall": Limit(days=30), "Turn": Limit(days=30)})
-        purged({"ModelCall": Limit(days=30)}, dry=True)
-    told = [formatEvent(line) for line in lines if "retention" in (formatEvent(line) or "")]
-    assert told == ["evennia_ai: rows deleted by retention: ModelCall 1, Turn 0"]
 
 
 def test_a_daily_purge_comes_some_minutes_after_the_start_and_then_every_day(log, keep, game):
