@@ -107,6 +107,8 @@ class Forgetting:
         return any(self.traces.words.is_in(str(getattr(row, name))) for name in place.words)
 
     def _answers(self, place: Place, row: Any) -> bool:
+        if place.turn == "assistant_id":
+            return row.assistant_id in self.traces.assistants
         return bool(place.turn) and getattr(row, place.turn) in self.traces.turns
 
     def _take_out(self, place: Place, rows: Iterable[Any]) -> None:

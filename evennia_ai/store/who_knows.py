@@ -53,7 +53,8 @@ class Place:
     """Columns of a table that belong together, and the law for them.
 
     A row is theirs if a column of ``named`` names them (a dbref, a list, or text with dbrefs), if
-    one of ``words`` repeats their words, or if its ``turn`` answers them.
+    one of ``words`` repeats their words, if its ``turn`` answers them, or, where ``turn`` is
+    "assistant_id", if the assistant heard them.
     """
 
     model: Any
@@ -111,7 +112,7 @@ PLACES = (
     Place(models.Turn, Law.CUT, ("audience",), (), "id"),
     Place(models.Turn, Law.EMPTIED, (), ("detail",), "id"),
     Place(models.Compaction, Law.REWRITTEN, ("speakers",), ("summary",), shown=True),
-    Place(models.SleepPass, Law.EMPTIED, (), ("errors",)),
+    Place(models.SleepPass, Law.EMPTIED, (), ("errors",), "assistant_id"),
     Place(models.DailyUse, Law.STAYS),
     Place(models.PendingAct, Law.DELETED, ("speakers",), ("arguments", "result")),
     Place(models.PendingAct, Law.CUT, ("authors",)),
