@@ -88,11 +88,6 @@ class ForgettingService:
         """End the thread, once the server stops."""
         self._worker.stop(int)
 
-    @property
-    def is_busy(self) -> bool:
-        """True while somebody's words are being deleted."""
-        return self._one_at_a_time.locked
-
     @inlineCallbacks
     def forget(
         self,
@@ -107,16 +102,15 @@ class ForgettingService:
         busy: the next start of the server resumes it.
         """
         yield self._one_at_a_time.acquire()
-        gone, told_at = 0, self._clock.seconds()
+        told_at = self._clock.seconds()
         try:
             for tries_left in reversed(range(MOST_TRIES)):
                 try:
                     forgetting = self.begin(people, assistant)
-                    for some in forgetting.steps():
-                        gone += some
+                    for _gone in forgetting.steps():
                         if self._clock.seconds() - told_at > PROGRESS_S:
                             told_at = self._clock.seconds()
-                            tell(gone)
+                            tell(forgetting.gone)
                         yield pause(self._put)
                 except StoreUnavailable:
                     if not tries_left:

@@ -112,7 +112,7 @@ PLACES = (
     Place(models.Turn, Law.CUT, ("audience",), (), "id"),
     Place(models.Turn, Law.EMPTIED, (), ("detail",), "id"),
     Place(models.Compaction, Law.REWRITTEN, ("speakers",), ("summary",), shown=True),
-    Place(models.SleepPass, Law.EMPTIED, (), ("errors",), "assistant_id"),
+    Place(models.SleepPass, Law.DELETED, (), ("errors",), "assistant_id"),
     Place(models.DailyUse, Law.STAYS),
     Place(models.PendingAct, Law.DELETED, ("speakers",), ("arguments", "result")),
     Place(models.PendingAct, Law.CUT, ("authors",)),

@@ -16,6 +16,7 @@ from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.records.day_plan import Planned
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
+from evennia_ai.store.server_settings import wishes
 from tests.scripted import call
 
 SYLLABLES = ("bri", "kado", "zel", "vorun", "thamo", "quis", "lerra")
@@ -261,11 +262,11 @@ def forget(player, answer="yes", who="", switches=()):
     with suppress(StopIteration):
         next(dialogue)
         dialogue.send(answer)
-    services = AssistantScript.shared_services
     for number in range(1, 2000):
-        if not services.forgetting.is_busy:
+        if not wishes():
             return
-        services.clock.advance(0 if number % 400 else 0.5)  # the database may be busy
+        clock = AssistantScript.shared_services.clock
+        clock.advance(0 if number % 400 else 0.5)  # the database may be busy
     raise AssertionError("It is not forgotten.")
 
 
