@@ -67,7 +67,6 @@ class ForgettingService:
         self._worker = Worker(clock, call_from_thread, "evennia-ai-forgetting")
         self._planned: dict[Callable[[], Deferred[None]], Any] = {}
         self._paused_until = 0.0
-        self._rewritten: dict[str, float] = {}  # the clock's second, by player
         self._one_at_a_time = DeferredLock()
         self._held: set[int] = set()  # assistants that may not think meanwhile
 
@@ -230,15 +229,13 @@ class ForgettingService:
 
     @inlineCallbacks
     def _rewrite_summaries(self) -> Steps[None]:
-        """Let models rewrite what is owed: for each player one summary an hour."""
-        for id_, assistant_id, payer in owed_summaries():
-            now = self._clock.seconds()
-            if now - self._rewritten.get(payer, now - HOUR_S) < HOUR_S:
-                continue
+        """Let models rewrite what is owed: for each player one summary, and the next in an hour."""
+        first = {payer: owed for *owed, payer in reversed(owed_summaries())}
+        if first:
+            self._plan(HOUR_S, self._rewrite_summaries)
+        for payer, (id_, assistant_id) in first.items():
             for script in AssistantScript.objects.filter_family(id=assistant_id):
                 yield self._rewrite(script, id_, payer)
-        if owed_summaries():
-            self._plan(HOUR_S, self._rewrite_summaries)
 
     @inlineCallbacks
     def _rewrite(self, script: AssistantScript, id_: int, payer: str) -> Steps[None]:
@@ -248,7 +245,6 @@ class ForgettingService:
         terms, parts, rung = SummaryTerms(payer=frozenset({payer})), {}, ""
         try:
             for key, (messages, previous) in owed.items():
-                self._rewritten[payer] = self._clock.seconds()
                 text, step = yield climb_ladder(script, Material(messages, previous), terms)
                 if text:
                     parts[key], rung = text, step

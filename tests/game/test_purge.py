@@ -5,7 +5,6 @@ import pytest
 from evennia_ai import models
 from evennia_ai.config.table_retention import (
     IN_VIEW,
-    LAST_CALL,
     LAST_HEARD,
     REFERRED,
     UNSETTLED,
@@ -81,27 +80,6 @@ def test_a_compaction_stays_until_the_journal_has_its_summary(log, purged):
     assert kept(purged({"Compaction": Limit(days=30)}), "Compaction")[UNSETTLED] == 1
     log.script.conversation.note_archived(first.id, True)
     assert purged({"Compaction": Limit(days=30)})["Compaction"].gone == 1
-
-
-def test_masks_stay_as_long_as_they_show(log, purged):
-    log.summed_up()
-    needed = log.script.conversation.compactions.last()
-    third = Compaction.objects.filter(undone_at=None).order_by("id").first()
-    for upto_seq in (third.upto_seq, third.upto_seq + 1, needed.upto_seq + 1):
-        log.script.conversation.compactions.mask(upto_seq, upto_seq, 1)
-    Compaction.objects.filter(reason="mask").update(at=log.at(50))
-    purged({"Compaction": Limit(days=30)})
-    masks = Compaction.objects.filter(reason="mask").order_by("id")
-    assert [mask.upto_seq for mask in masks] == [third.upto_seq + 1, needed.upto_seq + 1]
-    assert log.script.conversation.compactions.masked_upto() == needed.upto_seq + 1
-
-
-def test_the_last_call_stays_for_the_status(log, purged):
-    log.call(90, log.turn(90))
-    last = log.call(80, log.turn(80))
-    report = purged(ALL)
-    assert list(ModelCall.objects.all()) == [last]
-    assert kept(report, "ModelCall") == {LAST_CALL: 1}
 
 
 def test_rows_go_by_number_for_each_assistant(log, purged, game, tavern):

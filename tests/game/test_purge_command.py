@@ -67,14 +67,6 @@ def test_dry_shows_a_table_and_why_some_stays(log, keep, ask):
     assert Message.objects.count() == 6
 
 
-def test_one_assistant_may_be_named(log, keep, ask):
-    keep(ModelCall=Limit(days=30))
-    log.call(50, None), log.call(40, None)
-    assert "from Mira's logs" in ask("Mira", "yes")
-    assert ModelCall.objects.count() == 1
-    assert "no character called 'Nora'" in ask(" Nora")
-
-
 def test_a_purge_is_for_admins(log, ann):
     assert "Command 'aipurge' is not available" in ann.told("aipurge")
 

@@ -7,7 +7,6 @@ from twisted.internet.defer import CancelledError
 
 from evennia_ai.config.table_retention import (
     BY_TURN,
-    ROWS,
     Limit,
     limits_in_force,
 )
@@ -117,14 +116,3 @@ def test_a_wrong_setting_deletes_nothing_and_is_told(game, settings):
     service = AssistantService(clock=game.clock, environ={})
     assert service.log_retention.retention == {}
     assert [c for c in service.complaints if "AI_ASSISTANT['RETENTION']: Turn: days must" in c]
-
-
-def test_a_right_setting_is_used(game, settings):
-    settings.AI_ASSISTANT = {"RETENTION": {"Message": {"days": 365, "rows": 9_000}}}
-    service = AssistantService(clock=game.clock, environ={})
-    assert service.log_retention.retention == {
-        "CallRecord": Limit(14),
-        "Message": Limit(365, 9_000),
-        **dict.fromkeys(BY_TURN[1:], Limit(rows=ROWS)),
-    }
-    assert service.complaints == []
