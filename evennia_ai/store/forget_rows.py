@@ -24,10 +24,12 @@ STORED_WITHIN = timedelta(seconds=sum(PAUSES_S))
 # When rows go: what only its words give away first, own words last, and answers from the last that
 # quotes another to the first.
 BY_WORDS, OWN = 1_000_000, -1
-CONTENTS = (
-    "assistant_id", "turn_id", "event_id", "role", "content", "tool_calls", "tool_call_id",
-    "audience", "private", "authors",
+# What decides on each kind of row.
+CALL = ("call_id", "arguments", "result")
+LINE = (
+    "event_id", "role", "content", "tool_calls", "tool_call_id", "audience", "private", "authors",
 )  # fmt: skip
+EVENT = ("text", "audience", "private")
 
 
 class Traces:
@@ -57,11 +59,10 @@ class Traces:
         self.turns: dict[int, int] = {}
         self.copies: dict[int, int] = {}
         self.messages: dict[int, int] = {}
-        self.events: dict[int, int] = {}
         self.calls: dict[int, int] = {}
-        self.found = {
+        self.found: dict[Any, dict[int, int]] = {
             models.Message: self.messages,
-            models.Event: self.events,
+            models.Event: {},
             models.ToolCall: self.calls,
         }
         self._pairs: set[tuple[int | None, str]] = set()  # the turn and the id of a tool call
@@ -71,9 +72,7 @@ class Traces:
         yield from learn_words(self.words, self.people, self.characters.values(), self.assistant)
         yield from self._find_own()
         yield from self._follow_answers()
-        yield from self._find_calls()
-        yield from self._find_messages()
-        yield from self._find_events()
+        yield from self._search()
         self._complete_pairs()
         yield 0
 
@@ -146,62 +145,53 @@ class Traces:
         others = models.Event.objects.filter(turn__in=turns).exclude(speaker__in=own)
         return turns - set(others.values_list("turn_id", flat=True))
 
-    def _find_calls(self) -> Iterator[int]:
-        """Find the tool calls of these turns, and those of others that hold their words."""
-        for page in pages(self.rows(models.ToolCall), "turn_id", "call_id", "arguments", "result"):
-            yield 0
-            for row in page:
-                if row.turn_id in self.turns:
-                    self.calls[row.id] = self.turns[row.turn_id]
-                elif self.words.is_in(row.arguments) or self.words.is_in(row.result):
-                    self.calls[row.id] = BY_WORDS
-                    self._pairs.add((row.turn_id, row.call_id))
+    def _search(self) -> Iterator[int]:
+        """Find the characters' calls, lines and events that answer them or hold their words."""
+        no_player = Q(speaker__in=self.characters.values()) | Q(speaker="")
+        lines = self.rows(models.Message).filter(~Q(role="user") | no_player)
+        for rows, fields, level_of in (
+            (self.rows(models.ToolCall), CALL, self._level_of_call),
+            (lines, LINE, self._level_of_line),
+            (self.rows(models.Event).filter(no_player), EVENT, self._level_of_event),
+        ):
+            for page in pages(rows, "assistant_id", "turn_id", *fields):
+                yield 0
+                for row in page:
+                    level = level_of(row)
+                    if level is not None:
+                        self.found[rows.model][row.id] = level
+                        self.assistants.add(row.assistant_id)
+                    if level == BY_WORDS:
+                        self._pairs.update((row.turn_id, call_id) for call_id in call_ids(row))
 
-    def _find_messages(self) -> Iterator[int]:
-        """Find the characters' lines, calls and results that hold their words."""
-        of_others = Q(speaker__in=self.characters.values()) | Q(speaker="")
-        rows = self.rows(models.Message).filter(~Q(role="user") | of_others)
-        for page in pages(rows, *CONTENTS):
-            yield 0
-            for row in page:
-                level = self._level_of(row)
-                if level is None:
-                    continue
-                self.messages[row.id] = level
-                self.assistants.add(row.assistant_id)
-                if row.event_id and row.role == "user":
-                    self.events[row.event_id] = level
-                self._pairs.update((row.turn_id, call_id) for call_id in call_ids(row))
+    def _level_of_call(self, row: Any) -> int | None:
+        if row.turn_id in self.turns:
+            return self.turns[row.turn_id]
+        return self._by_words(row.arguments, row.result)
 
-    def _level_of(self, row: Any) -> int | None:
-        """Return the level of a message that goes, None for one that stays.
-
-        It goes if it answers these people, is for them, or holds their words. If its authors are
-        known and these people are not among them, it is not searched.
-        """
+    def _level_of_line(self, row: Any) -> int | None:
         if row.event_id in self.copies:
             return self.copies[row.event_id]
         if row.role != "user" and row.turn_id in self.turns:
             return self.turns[row.turn_id]
-        if row.private and not self.people.isdisjoint(row.audience):
+        if self._is_for_them(row):
             return BY_WORDS
         authors = row.authors.split()
         if authors and row.role != "user" and self.people.isdisjoint(authors):
-            return None
-        texts = [row.content, *(call["function"]["arguments"] for call in row.tool_calls)]
-        return BY_WORDS if any(map(self.words.is_in, texts)) else None
+            return None  # its authors are known, and these people are not among them
+        arguments = [call["function"]["arguments"] for call in row.tool_calls]
+        return self._by_words(row.content, *arguments)
 
-    def _find_events(self) -> Iterator[int]:
-        """Find what characters heard from each other that holds their words."""
-        for id_, level in self.copies.items():
-            self.events.setdefault(id_, level)
-        rows = self.rows(models.Event).filter(speaker__in=self.characters.values())
-        for page in pages(rows, "text", "assistant_id"):
-            yield 0
-            for row in page:
-                if row.id in self.copies or self.words.is_in(row.text):
-                    self.events.setdefault(row.id, BY_WORDS)
-                    self.assistants.add(row.assistant_id)
+    def _level_of_event(self, row: Any) -> int | None:
+        if row.id in self.copies:
+            return self.copies[row.id]
+        return BY_WORDS if self._is_for_them(row) else self._by_words(row.text)
+
+    def _is_for_them(self, row: Any) -> bool:
+        return row.private and not self.people.isdisjoint(row.audience)
+
+    def _by_words(self, *texts: str) -> int | None:
+        return BY_WORDS if any(map(self.words.is_in, texts)) else None
 
     def _complete_pairs(self) -> None:
         """Add the other half of each tool call: the call, its result, and its row."""
@@ -223,9 +213,10 @@ def characters_by_assistant() -> dict[int, str]:
 
 
 def call_ids(row: Any) -> list[str]:
-    """Return the ids of the tool calls that a message makes or answers."""
-    made = [str(call["id"]) for call in row.tool_calls]
-    return [*made, row.tool_call_id] if row.tool_call_id else made
+    """Return the ids of the tool calls that a line makes or answers, or that a row is of."""
+    made = [str(call["id"]) for call in getattr(row, "tool_calls", ())]
+    own = getattr(row, "tool_call_id", "") or getattr(row, "call_id", "")
+    return [*made, own] if own else made
 
 
 def words_of(text: str) -> list[str]:

@@ -51,26 +51,24 @@ def learn_words(
     Yields 0 after each page. Others are the other players, builders with their texts and names, and
     the characters before they heard these people for the first time.
     """
-    theirs = Q(speaker__in=people)
-    for page in pages(rows_of(models.Event, assistant).filter(theirs), "text"):
-        for row in page:
-            words.add(row.text)
-        yield 0
-    said = rows_of(models.Message, assistant).filter(theirs)
-    for page in pages(said, "content", "speaker_name"):
-        for row in page:
-            words.add(without_name(row.content, row.speaker_name))
-        yield 0
-    own_texts = Q(objectdb__id__in=numbers_of(people))
-    for page in pages(describing().filter(own_texts), "db_value"):
-        for row in page:
-            words.add(str(row.db_value))
-        yield 0
+    for rows, *fields in own_texts(people, assistant):
+        for page in pages(rows, *fields):
+            for _id, text, *name in page:
+                words.add(without_name(str(text), *name))
+            yield 0
     for rows, *fields in texts_of_others(people, [*people, *characters]):
         for page in pages(rows, *fields):
             for _id, *texts in page:
                 words.take_out(" ".join(map(str, texts)))
             yield 0
+
+
+def own_texts(people: Audience, assistant: int | None) -> Iterator[tuple[Any, ...]]:
+    """Yield querysets, each with the field of a text of these people, and of the speaker's name."""
+    theirs = Q(speaker__in=people)
+    yield rows_of(models.Event, assistant).filter(theirs), "text"
+    yield rows_of(models.Message, assistant).filter(theirs), "content", "speaker_name"
+    yield describing().filter(objectdb__id__in=numbers_of(people)), "db_value"
 
 
 def texts_of_others(people: Audience, not_others: list[str]) -> Iterator[tuple[Any, ...]]:
@@ -88,7 +86,7 @@ def texts_of_others(people: Audience, not_others: list[str]) -> Iterator[tuple[A
     yield models.SharedPersona.objects.all(), "name", "fields"
 
 
-def without_name(line: str, name: str) -> str:
+def without_name(line: str, name: str = "") -> str:
     """Return a heard line without the speaker's name before it."""
     head, colon, said = line.partition(": ")
     return said if colon and name and head.startswith(name) else line
