@@ -295,12 +295,14 @@ def test_reports_and_waiting_calls_go_with_who_made_them(game, mira, ann, bob):
             name="open_vault",
             arguments="{}",
             speakers=[player.dbref],
+            authors=f" {ann.dbref} {bob.dbref} ",
             expires_at=now,
         )
     models.Event.objects.filter(speaker=bob.dbref).update(authors=f" {ann.dbref} {bob.dbref} ")
     forget(ann)
     assert [report.reporter for report in models.Report.objects.all()] == [bob.dbref]
-    assert [act.speakers for act in models.PendingAct.objects.all()] == [[bob.dbref]]
+    (act,) = models.PendingAct.objects.all()
+    assert (act.speakers, act.authors) == ([bob.dbref], f" #0 {bob.dbref} ")
     assert {event.authors for event in models.Event.objects.all()} == {f" #0 {bob.dbref} "}
 
 
