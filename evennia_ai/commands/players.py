@@ -94,15 +94,14 @@ class CmdForgetMe(PlayersCommand):
         if speaker.name:
             people = ", ".join(sorted(speaker.people))
             logger.log_sec(f"aiforget: {self.caller} has {speaker.name} ({people}) forgotten")
-        done = text("forget_done_one", name=speaker.character)
+        one = speaker.character
+        done = text("forget_done_one", name=one) if one else text("forget_done")
         forgetting = self.services.forgetting.forget(
             speaker.people,
             speaker.assistant,
             lambda gone: self.msg(text("forget_progress", count=gone)),
         )
-        forgetting.addCallback(
-            lambda _: self.msg(done if speaker.character else text("forget_done"))
-        ).addErrback(self.tell_failure)
+        forgetting.addCallback(lambda _: self.msg(done)).addErrback(self.tell_failure)
 
     def preview(self, speaker: Speaker) -> list[str]:
         """Return what will be forgotten, by character and kind, and what stays."""
