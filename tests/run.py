@@ -75,7 +75,7 @@ ON_OTHER_LINE = (
         f"tests/game/test_{name}.py"
         for name in (
             *MAIN_PATHS,
-            *("backup", "builders_npcs", "contribs", "disclosure_web", "file_modes", "following"),
+            *("builders_npcs", "contribs", "disclosure_web", "file_modes", "following"),
             *("hearing", "lock_answers", "memory_command", "permission", "rest_api", "rpsystem"),
             *("setup_menu", "shown_names", "status", "stop", "stores", "tables", "typing"),
             *("uninstall", "world"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from evennia.utils.evmore import EvMore
 
 from evennia_ai.commands.common import Dialogue
-from evennia_ai.commands.players import PAUSE_S, PlayersCommand
+from evennia_ai.commands.players import PlayersCommand
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, KnownBy, known_of, tokens_used
 
 LINE_CHARS = 2_000
+PAUSE_S = 0.01
 AT_ONCE = 4  # characters between two pauses
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -19,22 +18,16 @@ from evennia_ai.commands.common import (
     choose,
     told_apart,
 )
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.following import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
-from evennia_ai.scheduling import SLICE_S
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
 from evennia_ai.store.attributes import numbers_of
-from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.names import names_of
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
 from evennia_ai.store.who_knows import count_traces, is_known
 
-PAUSE_S = 0.01
-BUSY_PAUSE_S, MOST_TRIES = 0.5, 60
-PROGRESS_S = 5.0
 FOR_ADMINS = """
 For admins:
   aiforget <name or #number>
@@ -91,10 +84,9 @@ class CmdForgetMe(PlayersCommand):
     switch_options = ("account",)
     switches: list[str] = []  # Evennia sets it on each instance
     help_text, for_admins = "help_forget", FOR_ADMINS
-    gone = 0  # rows and records so far, also of a run that a busy database broke off
 
     def run(self) -> Dialogue:
-        """Show what will go, ask, then delete in steps, so that the server stays responsive."""
+        """Show what will go, ask, then delete it."""
         speaker = self.find_people()
         count = sum(count_traces(dbref, speaker.assistant) for dbref in speaker.people)
         if not any(is_known(dbref, speaker.assistant) for dbref in speaker.people):
@@ -108,9 +100,14 @@ class CmdForgetMe(PlayersCommand):
         if speaker.name:
             people = ", ".join(sorted(speaker.people))
             logger.log_sec(f"aiforget: {self.caller} has {speaker.name} ({people}) forgotten")
-        yield from self.forget(speaker)
-        done = text("forget_done_one", name=speaker.character)
-        self.msg(done if speaker.character else text("forget_done"))
+        one = speaker.character
+        done = text("forget_done_one", name=one) if one else text("forget_done")
+        forgetting = self.services.forgetting.forget(
+            speaker.people,
+            speaker.assistant,
+            lambda gone: self.msg(text("forget_progress", count=gone)),
+        )
+        forgetting.addCallback(lambda _: self.msg(done)).addErrback(self.tell_failure)
 
     def preview(self, speaker: Speaker) -> list[str]:
         """Return what will be forgotten, by character and kind, and what stays."""
@@ -128,40 +125,6 @@ class CmdForgetMe(PlayersCommand):
         if whole and len(characters_of(self.caller.account)) > 1:
             lines.append(text("forget_account"))
         return lines
-
-    def forget(self, speaker: Speaker) -> Dialogue:
-        """Delete everything; after a busy database, go on with what is left."""
-        service = self.services.forgetting
-        while service.is_busy:  # with somebody else
-            yield BUSY_PAUSE_S
-        service.is_busy = True
-        try:
-            for tries_left in reversed(range(MOST_TRIES)):
-                try:
-                    forgetting = service.begin(speaker.people, speaker.assistant)
-                    yield from self.take_steps(forgetting)
-                except StoreUnavailable:
-                    if not tries_left:
-                        raise
-                    yield BUSY_PAUSE_S
-                else:
-                    service.finish(forgetting)
-                    return
-        finally:
-            service.release()
-
-    def take_steps(self, forgetting: Forgetting) -> Dialogue:
-        """Take every step with pauses, and tell the caller about long work."""
-        began = told_at = time.monotonic()
-        for some in forgetting.steps():
-            self.gone += some
-            now = time.monotonic()
-            if now - told_at > PROGRESS_S:
-                told_at = now
-                self.msg(text("forget_progress", count=self.gone))
-            if now - began > SLICE_S:
-                yield PAUSE_S
-                began = time.monotonic()
 
     def find_people(self) -> Speaker:
         """Return whose words are to be forgotten; raises UsageError."""

@@ -1,1 +1,1 @@
-"""Commands for the shell, such as ``evennia ai_backup``."""
+"""Commands for the shell, such as ``evennia ai_uninstall``."""

@@ -1,9 +1,9 @@
-"""What follows "forget me": files without the words, and summaries written better by a model.
+"""Forgetting a player while the game runs.
 
-The command, or after a restart this service, deletes rows and records (`store.forget`). Then the
-service overwrites lines of the log files, writes the database file anew, and lets a model rewrite
-the summaries that were replaced by a digest: on the budget of the player who was forgotten, and at
-most once an hour for each player.
+The service deletes rows and records in steps (`store.forget`), also those that a restart left. Then
+it overwrites lines of the log files, writes the database file anew, and lets a model rewrite the
+summaries that were replaced by a digest: on the budget of the player who was forgotten, and at most
+once an hour for each player.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings as django_settings
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks
+from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from evennia_ai.assistant_script import AssistantScript
@@ -38,6 +39,8 @@ log = Logger()
 
 SOON_S = 3.0
 AGAIN_AFTER_S = 60.0
+BUSY_PAUSE_S, MOST_TRIES = 0.5, 60
+PROGRESS_S = 5.0
 # The pause after the file was written anew, in times as long as that took.
 PAUSE_FACTOR = 50.0
 HOUR_S = 3_600.0
@@ -53,27 +56,29 @@ DONE = (  # numbers only: the log is no place for names and words
 
 
 class ForgettingService:
-    """Cleans up after "forget me"; ``call_from_thread(f, *args)`` runs ``f`` on the reactor."""
+    """Forgets people, one wish at a time.
+
+    ``call_from_thread(f, *args)`` runs ``f`` on the reactor's thread.
+    """
 
     def __init__(self, clock: Clock, call_from_thread: Callable[..., object], put: Put) -> None:
-        self._clock = clock
+        self._clock: Any = clock
         self._put = put
         self._worker = Worker(clock, call_from_thread, "evennia-ai-forgetting")
         self._planned: dict[Callable[[], Deferred[None]], Any] = {}
         self._paused_until = 0.0
-        self._rewritten: dict[str, float] = {}  # the clock's second, by player
-        self.is_busy = False  # somebody's words are being deleted
+        self._one_at_a_time = DeferredLock()
         self._held: set[int] = set()  # assistants that may not think meanwhile
 
     def start(self) -> None:
         """Resume what an earlier process left undone; may be called again."""
         if wishes():
-            self._plan(SOON_S, self._forget)
+            self._plan(SOON_S, self._resume)
         if owed_summaries():
             self._plan(AGAIN_AFTER_S, self._rewrite_summaries)
 
     def stop(self) -> None:
-        """Do nothing more; a restart resumes what is left."""
+        """Begin nothing more; a restart resumes what is left."""
         for call in self._planned.values():
             if call.active():
                 call.cancel()
@@ -81,6 +86,41 @@ class ForgettingService:
     def stop_thread(self) -> None:
         """End the thread, once the server stops."""
         self._worker.stop(int)
+
+    @inlineCallbacks
+    def forget(
+        self,
+        people: Collection[str],
+        assistant: int | None = None,
+        tell: Callable[[int], object] = lambda _gone: None,
+    ) -> Steps[None]:
+        """Delete the words of some people, by all characters or by one ``assistant``.
+
+        Calls ``tell`` every `PROGRESS_S` with the number of rows and records gone so far. Fires
+        when all are gone; the files follow soon. Fails with StoreUnavailable if the database stays
+        busy: the next start of the server resumes it.
+        """
+        yield self._one_at_a_time.acquire()
+        told_at = self._clock.seconds()
+        try:
+            for tries_left in reversed(range(MOST_TRIES)):
+                try:
+                    forgetting = self.begin(people, assistant)
+                    for _gone in forgetting.steps():
+                        if self._clock.seconds() - told_at > PROGRESS_S:
+                            told_at = self._clock.seconds()
+                            tell(forgetting.gone)
+                        yield pause(self._put)
+                except StoreUnavailable:
+                    if not tries_left:
+                        raise
+                    yield deferLater(self._clock, BUSY_PAUSE_S, int)
+                else:
+                    self.finish(forgetting)
+                    return
+        finally:
+            self.release()
+            self._one_at_a_time.release()
 
     def begin(self, people: Collection[str], assistant: int | None = None) -> Forgetting:
         """Note that some people are to be forgotten; returns the run that deletes their words.
@@ -109,7 +149,7 @@ class ForgettingService:
 
     def release(self) -> None:
         """Let everybody go on with what waits, after a run or after its error."""
-        self.is_busy, held, self._held = False, self._held, set()
+        held, self._held = self._held, set()
         for script in scripts_in_memory(held):
             script.wake()
 
@@ -128,8 +168,7 @@ class ForgettingService:
             gone=forgetting.gone,
             copies=len(deletion_marks()),
         )
-        hiding = self._hide_in_logs(forgetting.traces.words)
-        hiding.addErrback(partial(log.failure, "hiding lines in the log files failed"))
+        guarded(self._hide_in_logs(forgetting.traces.words))
         self._plan(SOON_S, self._clean_file)
         self._plan(SOON_S, self._rewrite_summaries)
 
@@ -137,31 +176,18 @@ class ForgettingService:
         """Do some work in a moment, unless that is planned."""
         planned = self._planned.get(work)
         if not (planned and planned.active()):
-            self._planned[work] = self._clock.callLater(after_s, self._do, work)
-
-    def _do(self, work: Callable[[], Deferred[None]]) -> None:
-        message = "evennia_ai: cleaning up after a player was forgotten failed"
-        work().addErrback(partial(log.failure, message))
+            self._planned[work] = self._clock.callLater(after_s, lambda: guarded(work()))
 
     @inlineCallbacks
-    def _forget(self) -> Steps[None]:
-        """Complete what a restart interrupted, then clean up."""
-        if self.is_busy:  # with a command, which may be about the same people
-            self._plan(AGAIN_AFTER_S, self._forget)
-            return
-        self.is_busy = True
-        try:
-            for assistant, people in wishes().items():
-                forgetting = self.begin(people, assistant)
-                for _gone in forgetting.steps():
-                    yield pause(self._put)
-                self.finish(forgetting)
-        except StoreUnavailable as error:
-            message = "evennia_ai: cannot forget a player now ({error}); retrying in {seconds} s"
-            log.warn(message, error=error, seconds=AGAIN_AFTER_S)
-            self._plan(AGAIN_AFTER_S, self._forget)
-        finally:
-            self.release()
+    def _resume(self) -> Steps[None]:
+        """Complete what a restart interrupted."""
+        for assistant, people in wishes().items():
+            try:
+                yield self.forget(people, assistant)
+            except StoreUnavailable as error:
+                message = "evennia_ai: cannot forget a player now ({error}); retrying in {s} s"
+                log.warn(message, error=error, s=AGAIN_AFTER_S)
+                self._plan(AGAIN_AFTER_S, self._resume)
 
     @inlineCallbacks
     def _hide_in_logs(self, words: SpokenWords) -> Steps[None]:
@@ -203,15 +229,13 @@ class ForgettingService:
 
     @inlineCallbacks
     def _rewrite_summaries(self) -> Steps[None]:
-        """Let models rewrite what is owed: for each player one summary an hour."""
-        for id_, assistant_id, payer in owed_summaries():
-            now = self._clock.seconds()
-            if now - self._rewritten.get(payer, now - HOUR_S) < HOUR_S:
-                continue
+        """Let models rewrite what is owed: for each player one summary, and the next in an hour."""
+        first = {payer: owed for *owed, payer in reversed(owed_summaries())}
+        if first:
+            self._plan(HOUR_S, self._rewrite_summaries)
+        for payer, (id_, assistant_id) in first.items():
             for script in AssistantScript.objects.filter_family(id=assistant_id):
                 yield self._rewrite(script, id_, payer)
-        if owed_summaries():
-            self._plan(HOUR_S, self._rewrite_summaries)
 
     @inlineCallbacks
     def _rewrite(self, script: AssistantScript, id_: int, payer: str) -> Steps[None]:
@@ -221,7 +245,6 @@ class ForgettingService:
         terms, parts, rung = SummaryTerms(payer=frozenset({payer})), {}, ""
         try:
             for key, (messages, previous) in owed.items():
-                self._rewritten[payer] = self._clock.seconds()
                 text, step = yield climb_ladder(script, Material(messages, previous), terms)
                 if text:
                     parts[key], rung = text, step
@@ -232,6 +255,13 @@ class ForgettingService:
             return
         script.conversation.forget_view()
         yield archive_summaries(script)
+
+
+def guarded(work: Deferred[None]) -> None:
+    """Let nobody wait for some work, and log its failure."""
+    work.addErrback(
+        partial(log.failure, "evennia_ai: cleaning up after forgetting a player failed")
+    )
 
 
 def scripts_in_memory(ids: Collection[int]) -> list[AssistantScript]:

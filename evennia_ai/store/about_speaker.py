@@ -7,7 +7,7 @@ in confidence, and what a builder wrote by hand, is only counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,15 +24,17 @@ from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.policy.records.segments import read_segment
 from evennia_ai.store.attributes import attributes_of, numbers_of
 from evennia_ai.store.rows import message_from_row
-from evennia_ai.store.who_knows import KNOWLEDGE, assistants_who_know
+from evennia_ai.store.who_knows import KNOWLEDGE, PLACES, assistants_who_know
 
 # The kinds of what is known, in the order in which they are shown.
 KINDS = (
     "said", "answered", "memory", "profile", "goal", "plan", "summary", "shared", "built",
     "confided",
 )  # fmt: skip
-SAID, ANSWERED, WRITTEN, PROFILE, GOAL, PLAN, SUMMARY, SHARED, BUILT, CONFIDED = KINDS
-KIND_OF = {"ai_profiles": PROFILE, "ai_goals": GOAL, "ai_plan": PLAN}
+SAID, ANSWERED, _MEMORY, _PROFILE, _GOAL, _PLAN, SUMMARY, SHARED, BUILT, CONFIDED = KINDS
+
+# A kind, and the text to show, "" for something that is only counted.
+Items = Iterator[tuple[str, str]]
 
 
 @dataclass
@@ -43,11 +45,12 @@ class KnownBy:
     counts: Counter[str] = field(default_factory=Counter)
     texts: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, kind: str, text: str = "") -> None:
-        """Add one item of a kind; without a text it is only counted."""
-        self.counts[kind] += 1
-        if text:
-            self.texts.setdefault(kind, []).append(text)
+    def add(self, items: Items) -> None:
+        """Count items, and keep their texts."""
+        for kind, text in items:
+            self.counts[kind] += 1
+            if text:
+                self.texts.setdefault(kind, []).append(text)
 
 
 def scripts_who_know(people: Audience) -> Any:
@@ -61,52 +64,76 @@ def known_of(people: Audience, assistant: int | None = None) -> Iterator[KnownBy
     scripts = scripts_who_know(people)
     for script in scripts if assistant is None else scripts.filter(id=assistant):
         known = KnownBy(script.db_obj.key)
-        add_talk(known, script.id, people)
-        add_records(known, script.db_obj, people)
-        add_summaries(known, script.id, people)
-        add_shared(known, script.id, people)
+        for place in PLACES:
+            if place.shown:
+                known.add(READERS[place.model](script, people))
+        for store in KNOWLEDGE:
+            known.add(records(store, script.db_obj, people))
         yield known
 
 
-def add_talk(known: KnownBy, assistant_id: int, people: Audience) -> None:
-    """Add what they said near a character and what it answered."""
+def talk(script: ScriptDB, people: Audience) -> Items:
+    """Yield what they said near a character and what it answered."""
     turns = models.Turn.objects.filter(events__speaker__in=people).values("id")
     answers = Q(turn__in=turns) & ~Q(role="user")
-    rows = models.Message.objects.filter(assistant_id=assistant_id).order_by("id")
+    rows = models.Message.objects.filter(assistant_id=script.id).order_by("id")
     for row in rows.filter(Q(speaker__in=people) | answers):
-        lines = transcript_lines([message_from_row(row)], known.name, with_results=False)
+        lines = transcript_lines([message_from_row(row)], script.db_obj.key, with_results=False)
         told = "; ".join(line for line in lines if f" uses {NOOP} " not in line)
-        shown = f"{row.at:%Y-%m-%d %H:%M} {told}" if told else ""
-        known.add(SAID if row.speaker in people else ANSWERED, shown)
+        kind = SAID if row.speaker in people else ANSWERED
+        yield kind, f"{row.at:%Y-%m-%d %H:%M} {told}" if told else ""
 
 
-def add_records(known: KnownBy, character: ObjectDB, people: Audience) -> None:
-    """Add what a character wrote down."""
-    for store in KNOWLEDGE:
-        rows = attributes_of(character, store.kind).filter(about(people)).order_by("db_key")
-        for key, value in rows.filter(db_key__regex=r"^\d+$").values_list("db_key", "db_value"):
-            segment, _whole = read_segment(value, int(key), store.of(character).read)
-            for record in segment.records.values():
-                if not people.isdisjoint(people_in(record)):
-                    add_record(known, KIND_OF.get(store.kind, WRITTEN), record, people)
+def summaries(script: ScriptDB, people: Audience) -> Items:
+    """Yield the parts of summaries with their words: their own, and public lines naming them."""
+    named = ObjectDB.objects.filter(id__in=numbers_of(people))
+    names = [name.lower() for name in named.values_list("db_key", flat=True)]
+    rows = models.Compaction.objects.filter(assistant_id=script.id, undone_at=None)
+    for row in rows.order_by("id"):
+        for key, speakers in row.speakers.items():
+            text = str(row.summary.get(key, ""))
+            if people.isdisjoint(speakers):
+                continue
+            if key == PUBLIC:
+                lines = (s for s in text.splitlines() if any(name in s.lower() for name in names))
+                yield SUMMARY, "\n".join(lines)
+            elif people.isdisjoint(part_audience(key) or ()):
+                yield CONFIDED, ""
+            else:
+                yield SUMMARY, text
 
 
-def about(people: Iterable[str]) -> Q:
-    """Return the condition for Attributes that concern some people."""
-    found = Q(pk=None)
+def told(script: ScriptDB, people: Audience) -> Items:
+    """Yield what a character told others of them."""
+    for row in models.SharedEntry.objects.filter(assistant_id=script.id).order_by("id"):
+        if not people.isdisjoint(row.people.split()):
+            yield SHARED, row.text
+
+
+READERS: Mapping[Any, Callable[[ScriptDB, Audience], Items]] = {
+    models.Message: talk,
+    models.Compaction: summaries,
+    models.SharedEntry: told,
+}
+
+
+def records(store: Any, character: ObjectDB, people: Audience) -> Items:
+    """Yield what a character wrote down in one kind of records, as far as it may be shown."""
+    about = Q(pk__in=[])
     for dbref in people:
-        found |= Q(db_strvalue__contains=f" {dbref} ")
-    return found
-
-
-def add_record(known: KnownBy, kind: str, record: Record, people: Audience) -> None:
-    """Add one record, as far as it may be shown."""
-    if is_builders(record):
-        known.add(BUILT)
-    elif record["audience"] is not None and people.isdisjoint(record["audience"]):
-        known.add(CONFIDED)
-    else:
-        known.add(kind, words_of(record))
+        about |= Q(db_strvalue__contains=f" {dbref} ")
+    rows = attributes_of(character, store.kind).filter(about, db_key__regex=r"^\d+$")
+    for key, value in rows.order_by("db_key").values_list("db_key", "db_value"):
+        segment, _whole = read_segment(value, int(key), store.of(character).read)
+        for record in segment.records.values():
+            if people.isdisjoint(people_in(record)):
+                continue
+            if is_builders(record):
+                yield BUILT, ""
+            elif record["audience"] is not None and people.isdisjoint(record["audience"]):
+                yield CONFIDED, ""
+            else:
+                yield KNOWLEDGE[store], words_of(record)
 
 
 def words_of(record: Record) -> str:
@@ -119,32 +146,6 @@ def words_of(record: Record) -> str:
             f"liking {record['sentiment']:+.1f}"
         )
     return str(record["content"])
-
-
-def add_summaries(known: KnownBy, assistant_id: int, people: Audience) -> None:
-    """Add the parts of summaries with their words: their own ones, and public lines naming them."""
-    named = ObjectDB.objects.filter(id__in=numbers_of(people))
-    names = [name.lower() for name in named.values_list("db_key", flat=True)]
-    rows = models.Compaction.objects.filter(assistant_id=assistant_id, undone_at=None)
-    for row in rows.order_by("id"):
-        for key, speakers in row.speakers.items():
-            if people.isdisjoint(speakers):
-                continue
-            text = str(row.summary.get(key, ""))
-            if key != PUBLIC and people.isdisjoint(part_audience(key) or ()):
-                known.add(CONFIDED)
-                continue
-            if key == PUBLIC:
-                lines = text.splitlines()
-                text = "\n".join(s for s in lines if any(name in s.lower() for name in names))
-            known.add(SUMMARY, text)
-
-
-def add_shared(known: KnownBy, assistant_id: int, people: Audience) -> None:
-    """Add what a character told others of them."""
-    for row in models.SharedEntry.objects.filter(assistant_id=assistant_id).order_by("id"):
-        if any(f" {dbref} " in row.people for dbref in people):
-            known.add(SHARED, row.text)
 
 
 def tokens_used(people: Iterable[str]) -> tuple[int, int]:

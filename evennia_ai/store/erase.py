@@ -5,23 +5,12 @@ from __future__ import annotations
 from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
 
-from evennia_ai import models
-from evennia_ai.config.table_retention import GAME_WIDE, TABLES
 from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.forget import delete_newest
 from evennia_ai.store.server_settings import mark_for_deletion
-from evennia_ai.store.who_knows import STORES
+from evennia_ai.store.who_knows import LOGS, STORES
 
 SEGMENTS_A_CHUNK = 50
-PURGED = [getattr(models, table) for table in TABLES if table not in GAME_WIDE]
-LOGS = (
-    models.CallRecord,
-    *PURGED,
-    models.PendingAct,
-    models.SharedEntry,
-    models.Report,
-    models.Amendment,
-)
 
 
 def count_rows(assistant_id: int) -> dict[str, int]:
@@ -32,15 +21,10 @@ def count_rows(assistant_id: int) -> dict[str, int]:
 
 
 def erase_chunk(assistant_id: int) -> int:
-    """Delete up to 500 rows, children first, then records; returns how many, 0 at the end."""
+    """Delete up to 100 rows, children first, then records; returns how many, 0 at the end."""
     for model in LOGS:
         if deleted := delete_newest(model.objects.filter(assistant_id=assistant_id)):
             return deleted
-    return erase_knowledge(assistant_id)
-
-
-def erase_knowledge(assistant_id: int) -> int:
-    """Delete some of the character's records; returns how many Attributes."""
     for character in ObjectDB.objects.filter(scriptdb=assistant_id):
         for store in STORES.values():
             store.drop(character)

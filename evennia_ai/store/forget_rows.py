@@ -1,101 +1,117 @@
-"""Which rows of the logs hold somebody's words."""
+"""Which rows of the talk hold somebody's words, or follow from them, and when each may go."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
+from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
 from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.quotes import SpokenWords, without_json
 from evennia_ai.policy.retrieval.words import WORD
+from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.backlog import PAUSES_S
-from evennia_ai.store.forget_words import characters_by_assistant, learn_words, pages, rows_of
+from evennia_ai.store.forget_words import learn_words, pages, rows_of
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
 # A turn may be over before its last line is stored with those who overheard it.
 STORED_WITHIN = timedelta(seconds=sum(PAUSES_S))
-
-Pair = tuple[int | None, str]  # the turn and the call id of one tool call
-Levels = dict[int, int]
 # When rows go: what only its words give away first, own words last, and answers from the last that
 # quotes another to the first.
 BY_WORDS, OWN = 1_000_000, -1
+# What decides on each kind of row.
+CALL = ("call_id", "arguments", "result")
+LINE = (
+    "event_id", "role", "content", "tool_calls", "tool_call_id", "audience", "private", "authors",
+)  # fmt: skip
+EVENT = ("text", "audience", "private")
 
 
-@dataclass
 class Traces:
     """The rows that hold the words of some people, by id, found in the steps of `find`.
 
     With an ``assistant`` only its rows are looked at, and only what it heard of them counts.
 
     ``turns`` are those that answer them, or that answer nothing but such an answer; ``copies`` are
-    the events in which another character heard such an answer. ``named`` are messages that stay,
-    but have these people among their authors.
-
-    Turns and rows have a level: 0 for an answer to these people, 1 for an answer to that alone, and
-    so on. Rows of a level are found by those below: if a run is broken off that deletes the highest
-    level first, the next one finds what it left.
+    the events in which another character heard such an answer. Turns and rows have a level: 0 for
+    an answer to these people, 1 for an answer to that alone, and so on. Rows of a level are found
+    by those below: if a run is broken off that deletes the highest level first, the next one finds
+    what it left.
     """
 
-    people: Audience
-    assistant: int | None = None
-    words: SpokenWords = field(default_factory=SpokenWords)
-    characters: Mapping[int, str] = field(default_factory=characters_by_assistant)
-    turns: Levels = field(default_factory=dict)
-    copies: Levels = field(default_factory=dict)
-    events: Levels = field(default_factory=dict)
-    calls: Levels = field(default_factory=dict)
-    messages: Levels = field(default_factory=dict)
-    named: set[int] = field(default_factory=set)
-    assistants: set[int] = field(default_factory=set)
-    pairs: set[Pair] = field(default_factory=set)
+    def __init__(
+        self,
+        people: Audience,
+        assistant: int | None = None,
+        characters: Mapping[int, str] | None = None,
+    ) -> None:
+        self.people = people
+        self.assistant = assistant
+        # The dbref of each assistant's character.
+        self.characters = characters_by_assistant() if characters is None else characters
+        self.words = SpokenWords()
+        self.assistants: set[int] = set()
+        self.turns: dict[int, int] = {}
+        self.copies: dict[int, int] = {}
+        self.messages: dict[int, int] = {}
+        self.calls: dict[int, int] = {}
+        self.found: dict[Any, dict[int, int]] = {
+            models.Message: self.messages,
+            models.Event: {},
+            models.ToolCall: self.calls,
+        }
+        self._pairs: set[tuple[int | None, str]] = set()  # the turn and the id of a tool call
+
+    def find(self) -> Iterator[int]:
+        """Find all rows; yields 0 after each few ms. A second run adds what came meanwhile."""
+        yield from learn_words(self.words, self.people, self.characters.values(), self.assistant)
+        yield from self._find_own()
+        yield from self._follow_answers()
+        yield from self._search()
+        self._complete_pairs()
+        yield 0
 
     def rows(self, model: Any) -> Any:
         """Return the rows of a table that are looked at, as a queryset."""
         return rows_of(model, self.assistant)
 
-    def find(self) -> Iterator[None]:
-        """Find all rows; a step takes a few ms."""
-        yield from learn_words(self.words, self.people, self.characters.values(), self.assistant)
-        yield from self.find_own()
-        yield from self.follow_answers()
-        yield from self.find_calls()
-        yield from self.find_messages()
-        yield from self.find_events()
-        self.complete_pairs()
-        yield
+    def by_level(self) -> Iterator[tuple[Any, list[int]]]:
+        """Yield tables with the ids of rows that go, in the order in which they must go."""
+        # A message leads to the event that it came from, this to the turn on it, and a call of that
+        # turn to its copies.
+        levels = {level for rows in self.found.values() for level in rows.values()}
+        for level in sorted(levels, reverse=True):
+            for model, rows in self.found.items():
+                yield model, [id_ for id_, at in rows.items() if at == level]
 
-    def find_own(self) -> Iterator[None]:
+    def _find_own(self) -> Iterator[int]:
         """Find what they said, and the turns that answer it."""
         theirs = Q(speaker__in=self.people)
-        for page in pages(self.rows(models.Event).filter(theirs), "assistant_id", "turn_id"):
-            yield
-            self.events |= {row[0]: OWN for row in page}
-            self.assistants.update(row[1] for row in page)
-            self.turns |= {row[2]: 0 for row in page if row[2]}
-        for page in pages(self.rows(models.Message).filter(theirs), "assistant_id"):
-            yield
-            self.messages |= {row[0]: OWN for row in page}
-            self.assistants.update(row[1] for row in page)
+        for model in (models.Event, models.Message):
+            for page in pages(self.rows(model).filter(theirs), "assistant_id", "turn_id"):
+                yield 0
+                self.found[model].update({row.id: OWN for row in page})
+                self.assistants.update(row.assistant_id for row in page)
+                if model is models.Event:
+                    self.turns.update({row.turn_id: 0 for row in page if row.turn_id})
 
-    def follow_answers(self) -> Iterator[None]:
+    def _follow_answers(self) -> Iterator[int]:
         """Find who else heard the answers, and the turns that answered nothing but those."""
         waiting = sorted(self.turns)
         while waiting:
             some, waiting = waiting[:TURNS_AT_ONCE], waiting[TURNS_AT_ONCE:]
-            yield
+            yield 0
             rows = models.Turn.objects.filter(id__in=some)
             for turn in rows.values_list("id", "assistant_id", "at", "ended_at"):
                 level = self.turns[turn[0]]
                 heard = self.copies_of(*turn) - self.copies.keys()
                 self.copies |= dict.fromkeys(heard, level)
-                new = self.turns_on(heard) - self.turns.keys()
+                new = self._turns_on(heard) - self.turns.keys()
                 self.turns |= dict.fromkeys(new, level + 1)
                 waiting += sorted(new)
 
@@ -121,7 +137,7 @@ class Traces:
             if (share_in(words_of(text), said) if said else stored_at <= until)
         }
 
-    def turns_on(self, heard: Iterable[int]) -> set[int]:
+    def _turns_on(self, heard: Iterable[int]) -> set[int]:
         """Return the turns that answered some events and no words of other players."""
         rows = models.Event.objects.filter(id__in=list(heard)).exclude(turn=None)
         turns = set(rows.values_list("turn_id", flat=True))
@@ -129,103 +145,78 @@ class Traces:
         others = models.Event.objects.filter(turn__in=turns).exclude(speaker__in=own)
         return turns - set(others.values_list("turn_id", flat=True))
 
-    def find_calls(self) -> Iterator[None]:
-        """Find the tool calls of these turns, and those of others that hold their words."""
-        for page in pages(self.rows(models.ToolCall), "turn_id", "call_id", "arguments", "result"):
-            yield
-            for id_, turn_id, call_id, arguments, result in page:
-                if turn_id in self.turns:
-                    self.calls[id_] = self.turns[turn_id]
-                elif self.words.is_in(arguments) or self.words.is_in(result):
-                    self.calls[id_] = BY_WORDS
-                    self.pairs.add((turn_id, call_id))
+    def _search(self) -> Iterator[int]:
+        """Find the characters' calls, lines and events that answer them or hold their words."""
+        no_player = Q(speaker__in=self.characters.values()) | Q(speaker="")
+        lines = self.rows(models.Message).filter(~Q(role="user") | no_player)
+        for rows, fields, level_of in (
+            (self.rows(models.ToolCall), CALL, self._level_of_call),
+            (lines, LINE, self._level_of_line),
+            (self.rows(models.Event).filter(no_player), EVENT, self._level_of_event),
+        ):
+            for page in pages(rows, "assistant_id", "turn_id", *fields):
+                yield 0
+                for row in page:
+                    level = level_of(row)
+                    if level is not None:
+                        self.found[rows.model][row.id] = level
+                        self.assistants.add(row.assistant_id)
+                    if level == BY_WORDS:
+                        self._pairs.update((row.turn_id, call_id) for call_id in call_ids(row))
 
-    def find_messages(self) -> Iterator[None]:
-        """Find the characters' lines, calls and results that hold their words."""
-        rows = self.rows(models.Message).filter(
-            ~Q(role="user") | Q(speaker__in=self.characters.values()) | Q(speaker="")
-        )
-        fields = (
-            "assistant_id", "turn_id", "event_id", "speaker", "role", "content", "tool_calls",
-            "tool_call_id", "audience", "private", "authors",
-        )  # fmt: skip
-        for page in pages(rows, *fields):
-            yield
-            for values in page:
-                self.look_at(dict(zip(("id", *fields), values, strict=True)))
+    def _level_of_call(self, row: Any) -> int | None:
+        if row.turn_id in self.turns:
+            return self.turns[row.turn_id]
+        return self._by_words(row.arguments, row.result)
 
-    def look_at(self, row: Mapping[str, Any]) -> None:
-        """Note a message that goes, or that names these people as authors."""
-        level = self.level_of(row)
-        if level is not None:
-            self.messages[row["id"]] = level
-            self.assistants.add(row["assistant_id"])
-            if row["event_id"] and row["role"] == "user":
-                self.events[row["event_id"]] = level
-            self.pairs.update((row["turn_id"], call_id) for call_id in call_ids(row))
-        elif not self.people.isdisjoint(row["authors"].split()):
-            self.named.add(row["id"])
-
-    def level_of(self, row: Mapping[str, Any]) -> int | None:
-        """Return the level of a message that goes, None for one that stays.
-
-        It goes if it answers these people, is for them, or holds their words. If its authors are
-        known and these people are not among them, it is not searched.
-        """
-        if row["event_id"] in self.copies:
-            return self.copies[row["event_id"]]
-        if row["role"] != "user" and row["turn_id"] in self.turns:
-            return self.turns[row["turn_id"]]
-        if row["private"] and not self.people.isdisjoint(row["audience"]):
+    def _level_of_line(self, row: Any) -> int | None:
+        if row.event_id in self.copies:
+            return self.copies[row.event_id]
+        if row.role != "user" and row.turn_id in self.turns:
+            return self.turns[row.turn_id]
+        if self._is_for_them(row):
             return BY_WORDS
-        authors = row["authors"].split()
-        if authors and row["role"] != "user" and self.people.isdisjoint(authors):
-            return None
-        texts = [row["content"], *(call["function"]["arguments"] for call in row["tool_calls"])]
+        authors = row.authors.split()
+        if authors and row.role != "user" and self.people.isdisjoint(authors):
+            return None  # its authors are known, and these people are not among them
+        arguments = [call["function"]["arguments"] for call in row.tool_calls]
+        return self._by_words(row.content, *arguments)
+
+    def _level_of_event(self, row: Any) -> int | None:
+        if row.id in self.copies:
+            return self.copies[row.id]
+        return BY_WORDS if self._is_for_them(row) else self._by_words(row.text)
+
+    def _is_for_them(self, row: Any) -> bool:
+        return row.private and not self.people.isdisjoint(row.audience)
+
+    def _by_words(self, *texts: str) -> int | None:
         return BY_WORDS if any(map(self.words.is_in, texts)) else None
 
-    def find_events(self) -> Iterator[None]:
-        """Find what characters heard from each other that holds their words."""
-        self.events = self.copies | self.events
-        rows = self.rows(models.Event).filter(speaker__in=self.characters.values())
-        for page in pages(rows, "text", "assistant_id"):
-            yield
-            for id_, text, assistant_id in page:
-                if id_ in self.copies or self.words.is_in(text):
-                    self.events.setdefault(id_, BY_WORDS)
-                    self.assistants.add(assistant_id)
-
-    def complete_pairs(self) -> None:
+    def _complete_pairs(self) -> None:
         """Add the other half of each tool call: the call, its result, and its row."""
-        turns = [turn_id for turn_id, _call in self.pairs]
+        turns = [turn_id for turn_id, _call in self._pairs]
         rows = models.Message.objects.filter(turn_id__in=turns).exclude(role="user")
-        for row in rows.values("id", "turn_id", "tool_calls", "tool_call_id"):
-            if any((row["turn_id"], call_id) in self.pairs for call_id in call_ids(row)):
-                self.messages.setdefault(row["id"], BY_WORDS)
+        for row in rows.only("turn_id", "tool_calls", "tool_call_id"):
+            if any((row.turn_id, call_id) in self._pairs for call_id in call_ids(row)):
+                self.messages.setdefault(row.id, BY_WORDS)
         calls = models.ToolCall.objects.filter(turn_id__in=turns)
         for id_, *pair in calls.values_list("id", "turn_id", "call_id"):
-            if tuple(pair) in self.pairs:
+            if tuple(pair) in self._pairs:
                 self.calls.setdefault(id_, BY_WORDS)
 
-    def by_level(self) -> Iterator[tuple[Any, list[int]]]:
-        """Yield tables with the ids of rows that go, in the order in which they must go."""
-        # A message leads to the event that it came from, this to the turn on it, and a call of that
-        # turn to its copies.
-        found = (
-            (models.Message, self.messages),
-            (models.Event, self.events),
-            (models.ToolCall, self.calls),
-        )
-        levels = {level for _model, rows in found for level in rows.values()}
-        for level in sorted(levels, reverse=True):
-            for model, rows in found:
-                yield model, [id_ for id_, at in rows.items() if at == level]
+
+def characters_by_assistant() -> dict[int, str]:
+    """Return the dbref of each assistant's character."""
+    rows = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
+    return {id_: f"#{owner}" for id_, owner in rows.values_list("id", "db_obj_id")}
 
 
-def call_ids(row: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the tool calls that a message makes or answers."""
-    made = [str(call["id"]) for call in row["tool_calls"]]
-    return [*made, row["tool_call_id"]] if row["tool_call_id"] else made
+def call_ids(row: Any) -> list[str]:
+    """Return the ids of the tool calls that a line makes or answers, or that a row is of."""
+    made = [str(call["id"]) for call in getattr(row, "tool_calls", ())]
+    own = getattr(row, "tool_call_id", "") or getattr(row, "call_id", "")
+    return [*made, own] if own else made
 
 
 def words_of(text: str) -> list[str]:

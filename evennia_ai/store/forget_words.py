@@ -7,13 +7,12 @@ from typing import Any
 
 from django.db.models import Max, Min, Q
 from evennia.objects.models import ObjectDB
-from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
 from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.quotes import SpokenWords
-from evennia_ai.store.attributes import SCRIPT_KEY, numbers_of
+from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.inbox import OVERHEARD, WAITING
 
 PAGE = 100  # texts a step: 10 ms (measured)
@@ -23,26 +22,20 @@ DESCRIBING = ("desc", "ai_persona", "ai_lore")
 
 
 def pages(rows: Any, *fields: str) -> Iterator[list[Any]]:
-    """Yield rows in pages by ascending id, as tuples of the id and some fields.
+    """Yield rows in pages by ascending id, as named tuples of the id and some fields.
 
     A page may be empty: a step looks at no more than `WINDOW` ids, however few rows are wanted.
     """
-    last, by_id = 0, rows.order_by("id").values_list("id", *fields)
+    last, by_id = 0, rows.order_by("id").values_list("id", *fields, named=True)
     while last < newest_id(rows.model):
         page = list(by_id.filter(id__gt=last, id__lte=last + WINDOW)[:PAGE])
         yield page
-        last = page[-1][0] if len(page) == PAGE else last + WINDOW
+        last = page[-1].id if len(page) == PAGE else last + WINDOW
 
 
 def newest_id(model: Any) -> int:
     """Return the highest id of a table, 0 if it is empty."""
     return model.objects.aggregate(id=Max("id"))["id"] or 0
-
-
-def characters_by_assistant() -> dict[int, str]:
-    """Return the dbref of each assistant's character."""
-    rows = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
-    return {id_: f"#{owner}" for id_, owner in rows.values_list("id", "db_obj_id")}
 
 
 def rows_of(model: Any, assistant: int | None) -> Any:
@@ -52,33 +45,33 @@ def rows_of(model: Any, assistant: int | None) -> Any:
 
 def learn_words(
     words: SpokenWords, people: Audience, characters: Iterable[str], assistant: int | None
-) -> Iterator[None]:
+) -> Iterator[int]:
     """Learn what people said to one or all assistants, without what others say as well.
 
-    Takes a step for each page. Others are the other players, builders with their texts and names,
-    and the characters before they heard these people for the first time.
+    Yields 0 after each page. Others are the other players, builders with their texts and names, and
+    the characters before they heard these people for the first time.
     """
-    for rows, *fields in own_sources(people, assistant):
+    for rows, *fields in own_texts(people, assistant):
         for page in pages(rows, *fields):
             for _id, text, *name in page:
                 words.add(without_name(str(text), *name))
-            yield
-    for rows, *fields in other_sources(people, [*people, *characters]):
+            yield 0
+    for rows, *fields in texts_of_others(people, [*people, *characters]):
         for page in pages(rows, *fields):
             for _id, *texts in page:
                 words.take_out(" ".join(map(str, texts)))
-            yield
+            yield 0
 
 
-def own_sources(people: Audience, assistant: int | None) -> Iterator[tuple[Any, ...]]:
+def own_texts(people: Audience, assistant: int | None) -> Iterator[tuple[Any, ...]]:
     """Yield querysets, each with the field of a text of these people, and of the speaker's name."""
     theirs = Q(speaker__in=people)
     yield rows_of(models.Event, assistant).filter(theirs), "text"
     yield rows_of(models.Message, assistant).filter(theirs), "content", "speaker_name"
-    yield describing(objectdb__id__in=numbers_of(people)), "db_value"
+    yield describing().filter(objectdb__id__in=numbers_of(people)), "db_value"
 
 
-def other_sources(people: Audience, not_others: list[str]) -> Iterator[tuple[Any, ...]]:
+def texts_of_others(people: Audience, not_others: list[str]) -> Iterator[tuple[Any, ...]]:
     """Yield querysets, each with the fields of texts of others."""
     theirs = models.Message.objects.filter(speaker__in=people)
     first = theirs.aggregate(id=Min("id"))["id"] or 0
@@ -99,6 +92,6 @@ def without_name(line: str, name: str = "") -> str:
     return said if colon and name and head.startswith(name) else line
 
 
-def describing(**owner: Any) -> Any:
-    """Return the describing Attributes of all objects, or of some, as a queryset."""
-    return Attribute.objects.filter(db_key__in=DESCRIBING, db_model="objectdb", **owner)
+def describing() -> Any:
+    """Return the describing Attributes of all objects, as a queryset."""
+    return Attribute.objects.filter(db_key__in=DESCRIBING, db_model="objectdb")

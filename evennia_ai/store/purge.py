@@ -24,7 +24,6 @@ from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.rows_in_use import READERS, REFERENCES, Look, Planned, find_held, summed
 
 CHUNK = 120
-STRIDE = 20_000
 
 
 @dataclass
@@ -66,11 +65,8 @@ class TablePurge:
         self._limit = limit
         self._now = now
         self._planned = planned
-        self._read = READERS[table]
-        self._clean_up: Callable[[int, Sequence[int]], None] | None = CLEAN_UPS.get(table)
         self._upto = self._counted = 0
         self._below: int | None = None  # the limit of rows keeps the rows from this id on
-        self._left = limit.rows if limit.rows is not None else 0
 
     @property
     def _rows(self) -> Any:
@@ -86,33 +82,27 @@ class TablePurge:
         if self._planned is not None and not self._counted:
             self._counted = self._rows.count()
             return self._counted > 0, Tally(self._counted)
-        if self._limit.rows is not None and (self._below is None or self._left):
-            return self._count_back(self._below), Tally()
-        return self._purge_chunk(self._below or 0)
+        if self._below is None:
+            self._below = self._oldest_kept()
+            return self._below > 0 or self._limit.days is not None, Tally()
+        return self._purge_chunk(self._below)
 
-    def _count_back(self, below: int | None) -> bool:
-        """Go back from the newest row, over at most `STRIDE` of the rows to keep."""
-        rows = self._rows if below is None else self._rows.filter(id__lt=below)
-        ids = rows.order_by("-id").values_list("id", flat=True)
-        take = min(STRIDE, self._left)
-        if take == 0:  # the limit keeps no row
-            self._below = 1 + (ids.first() or 0)
-            return True
-        found = ids[take - 1 : take].first()
-        if found is None:  # the table has fewer rows than the limit
-            self._below, self._left = 0, 0
-            return self._limit.days is not None
-        self._below, self._left = found, self._left - take
-        return True
+    def _oldest_kept(self) -> int:
+        """Return the oldest id that the limit of rows keeps, 0 for all (8 ms for 100,000 rows)."""
+        if self._limit.rows is None:
+            return 0
+        ids = self._rows.order_by("-id").values_list("id", flat=True)
+        if self._limit.rows == 0:
+            return 1 + (ids.first() or 0)
+        return ids[self._limit.rows - 1 : self._limit.rows].first() or 0
 
     def _purge_chunk(self, below: int) -> tuple[bool, Tally]:
         """Check the next `CHUNK` rows, and delete those that retention releases."""
         edge = edge_of(self._limit, self._now, below)
         with brief_transaction() if self._planned is None else nullcontext():
             held = Held() if self._assistant_id is None else find_held(self._assistant_id)
-            read = self._read(
-                self._next_rows(), Look(held, self._now, self._planned or Planned(Counter))
-            )
+            look = Look(held, self._now, self._planned or Planned(Counter))
+            read = READERS[self.table](self._next_rows(), look)
             plan = plan_chunk(read, edge)
             if plan.going:
                 self._delete(plan.going)
@@ -133,8 +123,8 @@ class TablePurge:
                 referred = self.model.objects.filter(id__in=ids).values_list(name, flat=True)
                 self._planned[self.model, name].update(referred)
             return
-        if self._clean_up is not None:
-            self._clean_up(self._assistant_id or 0, ids)
+        if self.table in CLEAN_UPS:
+            CLEAN_UPS[self.table](self._assistant_id or 0, ids)
         delete_rows(self.model, ids)
 
 
@@ -164,7 +154,7 @@ def seal_oldest(compactions: Any) -> None:
         models.Compaction.objects.filter(id=found[0]).update(sealed=True)
 
 
-CLEAN_UPS = {
+CLEAN_UPS: dict[str, Callable[[int, Sequence[int]], None]] = {
     "CallRecord": drop_unused_texts,
     "Message": seal_after_messages,
     "Compaction": seal_after_compactions,

@@ -1,7 +1,17 @@
-"""Which characters know somebody."""
+"""Where the words of a person can stand, and which characters know somebody.
+
+"Forget me", ``aboutme``, erasing an assistant and uninstalling the package walk `PLACES` and
+`KNOWLEDGE`. A test compares them with the columns of all tables and the fields of all records.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from django.db.models import OuterRef, Q, Subquery
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
 
@@ -14,9 +24,110 @@ from evennia_ai.store.memory_editor import UndoSteps
 from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 
-# The journal comes before what is made of it.
-KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals, DayPlan)
+# The records of a character. The journal comes before what is made of it. "Forget me" searches
+# every text of a record (`policy.records.forget_me`), and ``aboutme`` shows it as this kind.
+KNOWLEDGE = {
+    Journal: "memory",
+    JournalArchive: "memory",
+    EntityProfiles: "profile",
+    UndoSteps: "memory",
+    Goals: "goal",
+    DayPlan: "plan",
+}
 STORES = {store.kind: store for store in KNOWLEDGE}
+
+
+class Law(Enum):
+    """What "forget me" does with a row of theirs."""
+
+    FOLLOWED = "found with what answers and repeats it, and deleted in a safe order"  # forget_rows
+    REWRITTEN = "written anew from the lines that are left"  # forget_summaries
+    DELETED = "deleted"
+    EMPTIED = "its columns are emptied"
+    CUT = "they are taken out of the people whom a column names"
+    STAYS = "nothing"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Columns of a table that belong together, and the law for them.
+
+    A row is theirs if a column of ``named`` names them (a dbref, a list, or text with dbrefs), if
+    one of ``words`` repeats their words, if its ``turn`` answers them, or, where ``turn`` is
+    "assistant_id", if the assistant heard them.
+    """
+
+    model: Any
+    law: Law
+    named: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    turn: str = ""
+    also: tuple[str, ...] = ()  # emptied or deleted with them, but not searched
+    by_one: bool = True  # False: only if all characters forget them
+    shown: bool = False  # to whom it names, by ``aboutme``
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that tell whether a row is theirs, besides its id."""
+        turn = () if self.turn in ("", "id") else (self.turn,)
+        return (*self.named, *self.words, *turn)
+
+    @property
+    def emptied(self) -> dict[str, Any]:
+        """What `Law.EMPTIED` stores, by column."""
+        return {name: self.empty(name) for name in (*self.named, *self.words, *self.also)}
+
+    def suspects(self, people: Iterable[str], assistant: int | None) -> Any:
+        """Return the rows that may be theirs, as a queryset: a superset, found by a query."""
+        rows = rows_of(self.model, assistant)
+        if self.model is models.CallRecord:
+            turns = models.ModelCall.objects.filter(id=OuterRef("id")).values("turn_id")
+            rows = rows.annotate(turn_of=Subquery(turns))
+        wanted = Q(pk__in=[])
+        for name in self.named:
+            for dbref in people:
+                wanted |= Q(**{f"{name}__icontains": dbref})
+        for name in (*self.words, *self.also):
+            wanted |= ~Q(**{name: self.empty(name)})
+        return rows.filter(wanted)
+
+    def empty(self, name: str) -> Any:
+        """Return what a column holds that is empty."""
+        return self.model._meta.get_field(name).get_default()
+
+
+# Each table stands before those that it refers to, so that an assistant's rows can be erased in
+# this order. The columns that are not named here hold no words; the test lists them.
+PLACES = (
+    Place(models.CallRecord, Law.EMPTIED, ("people",), (), "turn_of", also=("packed",)),
+    Place(models.Message, Law.FOLLOWED, ("speaker",), ("content", "tool_calls"),
+          also=("speaker_name", "consulted"), shown=True),
+    Place(models.Message, Law.CUT, ("authors",)),
+    Place(models.ToolCall, Law.FOLLOWED, (), ("arguments", "result"), "turn_id"),
+    Place(models.ToolCall, Law.EMPTIED, ("locks",)),
+    Place(models.ModelCall, Law.EMPTIED, (), ("error",), "turn_id"),
+    Place(models.Event, Law.FOLLOWED, ("speaker",), ("text",), also=("speaker_name",)),
+    Place(models.Event, Law.CUT, ("authors",)),
+    Place(models.Event, Law.EMPTIED, (), ("reason",), "turn_id"),
+    Place(models.Turn, Law.CUT, ("audience",), (), "id"),
+    Place(models.Turn, Law.EMPTIED, (), ("detail",), "id"),
+    Place(models.Compaction, Law.REWRITTEN, ("speakers",), ("summary",), shown=True),
+    Place(models.SleepPass, Law.DELETED, (), ("errors",), "assistant_id"),
+    Place(models.DailyUse, Law.STAYS),
+    Place(models.PendingAct, Law.DELETED, ("speakers",), ("arguments", "result")),
+    Place(models.PendingAct, Law.CUT, ("authors",)),
+    Place(models.SharedEntry, Law.DELETED, ("people", "source", "speakers"), ("text",),
+          shown=True),
+    Place(models.Report, Law.DELETED, ("reporter",), ("reason",), also=("reporter_name",),
+          by_one=False),
+    Place(models.Amendment, Law.STAYS, also=("text", "authors")),  # a builder's, with its message
+    Place(models.SpeakerUse, Law.STAYS, ("speaker",)),
+    Place(models.Lore, Law.STAYS, also=("title", "text", "authors")),
+    Place(models.SharedPersona, Law.STAYS, also=("name", "fields", "authors")),
+    Place(models.PromptText, Law.STAYS, also=("text",)),  # rules, personas and tools
+)  # fmt: skip
+# The tables with rows of one assistant, in that order.
+LOGS = tuple(dict.fromkeys(place.model for place in PLACES if hasattr(place.model, "assistant")))
 
 
 def count_traces(dbref: str, assistant: int | None = None) -> int:
@@ -38,15 +149,9 @@ def assistants_who_know(dbref: str) -> list[int]:
 
 def is_known(dbref: str, assistant: int | None = None) -> bool:
     """Return True if the tables or the characters, or one of these, hold anything of somebody."""
+    knowing = assistants_who_know(dbref)
     if assistant is not None:
-        return assistant in assistants_who_know(dbref)
+        return assistant in knowing
     told = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
     reports = models.Report.objects.filter(reporter=dbref)
-    heard = models.Event.objects.filter(speaker=dbref)
-    return bool(
-        heard.exists()
-        or assistants_who_know(dbref)
-        or count_traces(dbref)
-        or told.exists()
-        or reports.exists()
-    )
+    return bool(knowing or count_traces(dbref) or told.exists() or reports.exists())

@@ -163,27 +163,6 @@ def sec_log(monkeypatch):
     return lines
 
 
-def test_a_game_may_give_the_words_to_others(service, confided, builder, typed):
-    service.who_may_read = {**service.who_may_read, "private_memories": "Builder"}
-    assert shows(typed(builder, "aihistory/journal Mira"))
-    assert not shows(typed(builder, "aihistory Mira"))
-
-
-def test_a_table_that_cannot_be_read_is_named_and_the_default_holds(db, settings):
-    from evennia_ai.services.assistant_service import AssistantService
-
-    for wrong in (
-        {"whispers": "Builder"},
-        {"errors": 7},
-        {"errors": "Builder) or all("},
-        "Builder",
-    ):
-        settings.AI_ASSISTANT = {"WHO_MAY_READ": wrong}
-        service = AssistantService(environ={})
-        assert service.who_may_read["private_words"] == service.who_may_read["errors"] == "Admin"
-        assert any("WHO_MAY_READ" in complaint for complaint in service.complaints)
-
-
 EVENNIA_LINES = [
     "examine Mira", "examine Mira/000000", "examine Mira/000000,broken_000000", "ex Mira/*",
     "set Mira", "set Mira/000000", "set Mira/000000:ai_journal", "set/edit Mira/000000",

@@ -8,9 +8,12 @@ from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.sleep_state import sleep_state
 from evennia_ai.messages import LLMReply, make_message
+from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES
 from evennia_ai.sleep.compaction import record
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
+from evennia_ai.store.forget import Forgetting
+from evennia_ai.store.server_settings import wishes
 from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import forget
 from tests.scripted import call
@@ -91,14 +94,23 @@ def test_a_summary_that_was_ready_when_it_began_is_not_stored(planted, ann, serv
     assert not models.Compaction.objects.exists()
 
 
-def test_after_an_error_they_think_again(planted, ann, service, monkeypatch):
+def test_if_the_database_stays_busy_they_think_again_and_the_wish_stays(
+    planted, ann, service, monkeypatch
+):
+    def busy(_forgetting):
+        assert not planted.script.may_think()
+        raise StoreUnavailable("database is locked")
+
     planted.said()
-    service.forgetting.is_busy = True
-    service.forgetting.begin([ann.dbref])
-    assert not planted.script.may_think()
-    service.forgetting.release()
+    monkeypatch.setattr(Forgetting, "steps", busy)
+    failures = []
+    service.forgetting.forget([ann.dbref]).addErrback(failures.append)
+    for _ in range(MOST_TRIES - 1):
+        assert not failures
+        service.clock.advance(BUSY_PAUSE_S)
+    assert failures[0].check(StoreUnavailable)
     assert planted.script.may_think()
-    assert not service.forgetting.is_busy
+    assert wishes() == {None: [ann.dbref]}
 
 
 def test_a_turn_that_could_not_be_broken_off_is_so_by_the_next_run(planted, ann, monkeypatch):

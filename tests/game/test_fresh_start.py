@@ -47,16 +47,6 @@ def test_only_the_named_character_forgets(ann, known):
     assert wishes() == {}
 
 
-def test_it_is_shown_first_what_goes_and_from_whom(ann, known):
-    ann.forget()
-    forget(ann, "no", "Mira")
-    shown = "\n".join(ann.heard())
-    assert "Mira: words heard: 1, answers: " in shown
-    assert "Otto" not in shown
-    assert ann.last() == "Nothing was forgotten."
-    assert holds(known[0], "Grey Heron")
-
-
 def test_what_others_heard_of_the_talk_stays_with_them(game, ann, bob, known):
     mira, otto = known
     talk(game, ann, "say Mira, I sell saffron", call("say", text="Saffron, from Ann?"))

@@ -6,7 +6,6 @@ from evennia_ai.store.who_knows import assistants_who_know
 from tests.forgetting import forget_chunk
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, contents, rows, spoil
-from tests.game.test_players import forget
 
 journal, full = scene.journal, scene.full
 
@@ -46,12 +45,6 @@ def test_forgetting_one_is_not_forgetting_another_whose_number_begins_alike(jour
     assert forget_chunk("#55") == 0
     assert forget_chunk("#555") == 1
     assert forget_chunk("#555") == 0
-
-
-def test_aiforget_takes_it_too(game, mira, ann):
-    mira.journal.add("Told by Ann.", source_entity=ann.dbref)
-    forget(ann, "yes")
-    assert mira.journal.all() == []
 
 
 def test_with_the_mind_goes_what_it_knew(mira, full):

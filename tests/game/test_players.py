@@ -1,12 +1,11 @@
 """What players are told, and what they may ask for."""
 
 import pytest
-from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.help_entries import minds_entry
 from evennia_ai.game.texts import TEXTS, check_texts, text
-from evennia_ai.models import Event, Message, ToolCall
+from evennia_ai.models import Event, Message
 from tests.game.forgetting_scene import forget
 from tests.scripted import call
 
@@ -96,11 +95,6 @@ def test_who_is_muted_is_neither_heard_nor_hears(game, ann, ben, mira):
     assert ann.last() == 'Mira says, "Back again."'
 
 
-def test_any_word_of_a_name_will_do(game, ann, tavern):
-    game.assistant("Sister Oda", tavern)
-    assert "You no longer hear Sister Oda" in ann.told("mute oda")
-
-
 def test_muting_can_be_ended_from_afar(game, ann, mira):
     ann.do("mute Mira")
     mira.location = game.room("Far")
@@ -119,22 +113,6 @@ def test_a_character_without_the_mixin_is_told_that_it_cannot_mute(game, tavern,
     assert "cannot mute anybody" in old.told("mute Mira")
 
 
-def test_forgetting_takes_the_words_and_every_answer_to_them(game, ann, ben, mira):
-    talk(game, ann, "say Mira, I am called Xanthippe", call("say", text="Hello Xanthippe!"))
-    talk(game, ann, "whisper Mira = my code is 42", call("whisper", text="42, I keep it."))
-    talk(game, ben, "say Mira, hello", call("say", text="Hello Ben."))
-    forget(ann, "yes")
-    assert ann.last() == "It is forgotten, all of it."
-    left = " ".join(Message.objects.values_list("content", flat=True))
-    acts = " ".join(ToolCall.objects.values_list("arguments", flat=True))
-    assert "Ben" in acts
-    for word in ("Xanthippe", "42"):
-        assert word not in left + acts + str(list(Message.objects.values_list("tool_calls")))
-    assert not Event.objects.filter(speaker=ann.dbref).exists()
-    talk(game, ann, "say Mira, who am I?", call("say", text="I do not know."))
-    assert "Xanthippe" not in str(game.model.requests[-1].messages)
-
-
 def test_forgetting_asks_first_and_says_when_there_is_nothing(game, ann, mira):
     forget(ann, "no")
     assert ann.last() == "Nothing is stored of what you said."
@@ -143,13 +121,6 @@ def test_forgetting_asks_first_and_says_when_there_is_nothing(game, ann, mira):
     forget(ann, "no")
     assert ann.last() == "Nothing was forgotten."
     assert Message.objects.exists()
-
-
-@pytest.mark.parametrize("answer", ["yes", "Y", " yes "])
-def test_yes_is_yes_however_it_is_typed(game, ann, mira, answer):
-    talk(game, ann, "say hello", call("say", text="Hello."))
-    forget(ann, answer)
-    assert not Message.objects.exists()
 
 
 def test_an_admin_has_somebody_forgotten_and_nobody_else(game, ann, ben, admin, mira):
@@ -212,18 +183,6 @@ def test_a_player_can_have_nobody_else_forgotten(game, ann, ben, mira):
     talk(game, ben, "say Mira, hello", call("say", text="Hello Ben."))
     for who in ("Ben", ben.dbref, "Nobody"):
         assert "only your own words forgotten: aiforget" in ann.told(f"aiforget {who}")
-
-
-def test_an_answer_on_its_way_is_dropped_when_its_words_are_forgotten(game, ann, mira):
-    late = Deferred()
-    game.model.add(late)
-    ann.do("say I am Xanthippe")
-    game.run()
-    forget(ann, "yes")
-    late.callback(call("say", text="Hello Xanthippe"))
-    game.run()
-    assert not Message.objects.exists()
-    assert "Hello Xanthippe" not in "\n".join(ann.heard())
 
 
 def test_every_line_for_players_can_be_put_in_other_words(settings):

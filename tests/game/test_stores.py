@@ -19,7 +19,7 @@ from evennia_ai.sleep.compaction.record import make_record
 from evennia_ai.sleep.compaction.request import CompactionRequest, CompactionTask
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.erase import count_rows, erase_chunk
-from evennia_ai.store.forget import CHUNK
+from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.recovery import lost_turns, recover_lost_turn
@@ -251,16 +251,16 @@ def test_erasing_takes_every_row_of_one_assistant_and_no_other(game, service, ta
     for assistant_id in (tables.assistant_id, other.id):
         rows = [
             Message(assistant_id=assistant_id, at=service.now(), role="user")
-            for _ in range(CHUNK + 3)
+            for _ in range(PAGE + 3)
         ]
         Message.objects.bulk_create(rows)
     turn = tables.turns.begin([], ANN, False, "tick_event")
     tables.turns.record_model_call(turn.id, ModelCallRecord("p", "m", "tick", 5, None, 3))
     steps = 0
     while erased := erase_chunk(tables.assistant_id):
-        assert erased <= CHUNK
+        assert erased <= PAGE
         steps += 1
     assert steps >= 4
     assert set(count_rows(tables.assistant_id).values()) == {0}
-    assert Message.objects.filter(assistant=other).count() == CHUNK + 3
+    assert Message.objects.filter(assistant=other).count() == PAGE + 3
     assert not ModelCall.objects.exists() and not DailyUse.objects.exists()

@@ -42,15 +42,6 @@ def test_only_private_items_that_were_shown_are_counted():
     assert (admin.private_shown, builder.private_shown) == (2, 0)
 
 
-def test_a_permission_is_looked_up_once_for_each_kind():
-    asked = []
-    one = Reader(DEFAULTS, lambda permission: bool(asked.append(permission)))
-    for _ in range(3):
-        one.may(PRIVATE_WORDS)
-        one.may(FIGURES)
-    assert asked == ["Admin", "Builder"]
-
-
 def test_a_game_changes_single_lines():
     changed = reader("Builder", private_words="Builder")
     assert changed.may(PRIVATE_WORDS) and not changed.may(PRIVATE_MEMORIES)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import evennia
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-if TYPE_CHECKING:
-    from evennia_ai.management.uninstall import Traces
+from evennia_ai.game.texts import is_yes
 
 NEXT_STEPS = """
 All data of evennia_ai is deleted. Before you run any other command in this game, remove evennia_ai
@@ -22,17 +17,6 @@ STILL_WRITE_AHEAD = (
     "The database is still in write-ahead mode, since another process has it open. End that "
     "process, and run this command again before you start the game."
 )
-SHOWN_OF_A_FOLDER = 20
-
-
-def code_lines(code: Sequence[str]) -> Iterator[str]:
-    """Yield the game's own lines to remove; of a folder with many of them only their number."""
-    for folder, group in groupby(code, lambda line: Path(line.partition(":")[0]).parts[0]):
-        lines = list(group)
-        if len(lines) > SHOWN_OF_A_FOLDER:
-            yield f"Remove these yourself: {len(lines):,} lines in {folder}"
-        else:
-            yield from (f"Remove this yourself: {line}" for line in lines)
 
 
 class Command(BaseCommand):
@@ -54,43 +38,25 @@ class Command(BaseCommand):
         """Show the data, ask, delete, and say what the admin must do next."""
         if evennia.DefaultScript is None:
             evennia._init()
-        from evennia_ai.management import backup, uninstall
+        from evennia_ai.management import uninstall
 
-        traces = uninstall.find_traces()
-        self.show(traces)
-        if options["dry_run"]:
-            self.stdout.write("Nothing was changed.")
-            return
-        if backup.is_running():
+        for line in uninstall.traces():
+            self.stdout.write(line)
+        if not options["dry_run"] and uninstall.is_running():
             raise CommandError(
                 "The game is running and would write new data. Run `evennia stop` first."
             )
-        if not options["yes"] and not self.confirmed():
+        if options["dry_run"] or not (options["yes"] or self.confirmed()):
             self.stdout.write("Nothing was changed.")
             return
-        uninstall.remove_traces(self.stdout.write)
-        uninstall.remove_tables()
-        if not uninstall.leave_write_ahead_mode():
+        uninstall.remove_data(self.stdout.write)
+        if not uninstall.remove_tables():
             raise CommandError(STILL_WRITE_AHEAD)
         self.stdout.write(NEXT_STEPS)
-
-    def show(self, traces: Traces) -> None:
-        """Show what the package left in the game."""
-        write = self.stdout.write
-        write(f"Assistants: {traces.assistants}. Rows in tables: {sum(traces.rows.values()):,}.")
-        for path, count in sorted(traces.typeclasses.items()):
-            write(
-                f"Characters that become {settings.BASE_CHARACTER_TYPECLASS}: {count} (now {path})."
-            )
-        for name, count in traces.attributes.items():
-            write(f"Attribute {name}: on {count} characters.")
-        for line in code_lines(traces.code):
-            write(line)
 
     def confirmed(self) -> bool:
         """Return True if the admin types yes; without a terminal the answer is no."""
         try:
-            answer = input("Delete all of it for good? The characters stay. yes/[no] ")
+            return is_yes(input("Delete all of it for good? The characters stay. yes/[no] "))
         except EOFError:
-            answer = ""
-        return answer.strip().lower() in {"y", "yes"}
+            return False
