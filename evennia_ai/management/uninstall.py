@@ -29,7 +29,6 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
 from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.attributes import MENU_DRAFT, TYPES
-from evennia_ai.store.old_lines import drop_tables
 from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.who_knows import STORES
 
@@ -104,7 +103,6 @@ def remove_long_term_memory(say: Say) -> None:
 
 def remove_tables() -> None:
     """Undo the migrations, and delete the content types of the tables."""
-    drop_tables()
     call_command("migrate", PACKAGE, "zero")
     ContentType.objects.filter(app_label=PACKAGE).delete()
 

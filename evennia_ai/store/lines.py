@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from django.db import Error, transaction
 from django.db.models import FilteredRelation, Max, Q
 
 from evennia_ai import models
@@ -16,7 +14,6 @@ from evennia_ai.messages import EXCUSE, Message, make_message
 from evennia_ai.policy.amendments import HIDDEN, amend
 from evennia_ai.store.amendments import TableAmendments
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.old_lines import drop_tables
 from evennia_ai.store.rows import raw_delete, todays_form
 from evennia_ai.store.statements import values
 
@@ -126,8 +123,6 @@ class TableLines:
 
 def erase_vectors(assistant_id: int) -> None:
     """Delete all vectors of an assistant."""
-    with suppress(Error), transaction.atomic():  # if it is in use, its rows go with the vectors
-        drop_tables(assistant_id)
     raw_delete(models.LineVector.objects.filter(message__assistant_id=assistant_id))
 
 
