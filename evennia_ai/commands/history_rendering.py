@@ -22,7 +22,7 @@ from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.records.memory_listing import Names, named
-from evennia_ai.store.compactions import MASK
+from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import WAITING
 from evennia_ai.store.names import list_names, names_of
 from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between

@@ -22,8 +22,7 @@ from evennia_ai.scheduling import SLICE_S
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.forget import Forgetting
-from evennia_ai.store.names import names_of
-from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
+from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
 from evennia_ai.store.who_knows import count_traces, is_known
 
 PAUSE_S = 0.01

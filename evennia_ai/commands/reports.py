@@ -16,15 +16,15 @@ from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.sanitize import clean_heard, storable
-from evennia_ai.store.player_reports import (
+from evennia_ai.store.reports import (
     add_report,
     close_report,
     count_open,
     find_report,
     heard_lines,
+    messages_by_seq,
     report_page,
 )
-from evennia_ai.store.reports import messages_by_seq
 
 REASON_CHARS = 500
 LINE_CHARS = 160

@@ -15,7 +15,6 @@ from twisted.python.failure import Failure
 from evennia_ai.config.table_retention import GAME_WIDE, Limit
 from evennia_ai.errors import AssistantError, StoreUnavailable
 from evennia_ai.scheduling import Clock, Steps, pause, persist, wall_seconds
-from evennia_ai.store.free_pages import give_back_pages
 from evennia_ai.store.purge import Report, TablePurge, Tally, assistant_ids
 from evennia_ai.store.rows_in_use import Planned
 
@@ -73,7 +72,7 @@ class LogRetention:
         """
         report = self._new_report(assistant_id)
         work = self._purge(self._tables(assistant_id), report, progress)
-        return self._run(work.addBoth(self._tell, report).addCallback(self._give_back))
+        return self._run(work.addBoth(self._tell, report))
 
     def preview(self, assistant_id: int | None = None) -> Deferred[Report]:
         """Count what `purge` would delete now; fires, fails and raises as `purge` does."""
@@ -134,15 +133,6 @@ class LogRetention:
             for table, limit in self.retention.items():
                 if (owner is None) == (table in GAME_WIDE):
                     yield TablePurge(table, owner, limit, now, planned)
-
-    @inlineCallbacks
-    def _give_back(self, report: Report) -> Steps[Report]:
-        """Give the disk what rows left, with a pause before each step; fires with the report."""
-        more = True
-        while more:
-            yield deferLater(self._clock, PAUSE_S, pause, self._put)
-            more = yield persist(self._clock, give_back_pages)
-        return report
 
     @inlineCallbacks
     def _purge(

@@ -26,7 +26,7 @@ from evennia_ai.config.table_retention import (
     use_of_message,
     use_of_turn,
 )
-from evennia_ai.store.compactions import MASK
+from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, OVERHEARD, WAITING
 
 # How many references to each turn or event a dry run has released, by model and field; empty if

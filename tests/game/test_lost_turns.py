@@ -5,7 +5,7 @@ from django.db.models import F
 
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, ToolCall, Turn
-from evennia_ai.store.recovery import lost_turns, recover_lost_turn
+from evennia_ai.store.turns import lost_turns, recover_lost_turn
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine

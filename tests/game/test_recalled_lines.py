@@ -13,8 +13,7 @@ from evennia_ai.models import LineVector, Message
 from evennia_ai.policy.amendments import EDITED
 from evennia_ai.policy.lines import line_id
 from evennia_ai.store import lines as line_store
-from evennia_ai.store.amendments import TableAmendments
-from evennia_ai.store.lines import KEPT
+from evennia_ai.store.lines import KEPT, TableAmendments
 from tests.game import recalled_lines_scene as scene
 from tests.game.recalled_lines_scene import ANN, BOB, BOTH, heard, said
 

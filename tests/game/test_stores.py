@@ -22,10 +22,9 @@ from evennia_ai.store.erase import count_rows, erase_chunk
 from evennia_ai.store.forget import CHUNK
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.processes import SingleProcess
-from evennia_ai.store.recovery import lost_turns, recover_lost_turn
 from evennia_ai.store.reports import find_row, is_log_unchanged
 from evennia_ai.store.search import message_page
-from evennia_ai.store.turns import TableTurns
+from evennia_ai.store.turns import TableTurns, lost_turns, recover_lost_turn
 from evennia_ai.store.usage import cached_on, spent_on, use_on
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
