@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +15,6 @@ from evennia_ai.config.table_retention import GAME_WIDE, Limit
 from evennia_ai.errors import AssistantError, StoreUnavailable
 from evennia_ai.scheduling import Clock, Steps, pause, persist, wall_seconds
 from evennia_ai.store.purge import Report, TablePurge, Tally, assistant_ids
-from evennia_ai.store.rows_in_use import Planned
 
 log = Logger()
 
@@ -129,10 +127,13 @@ class LogRetention:
         """Yield the purge of each table of each assistant."""
         now = datetime.fromtimestamp(wall_seconds(self._clock), UTC)
         for owner in [*assistant_ids(), None] if assistant_id is None else [assistant_id]:
-            planned = Planned(Counter) if dry else None
+            planned: list[TablePurge] | None = [] if dry else None
             for table, limit in self.retention.items():
                 if (owner is None) == (table in GAME_WIDE):
-                    yield TablePurge(table, owner, limit, now, planned)
+                    walk = TablePurge(table, owner, limit, now, planned)
+                    yield walk
+                    if planned is not None:
+                        planned.append(walk)
 
     @inlineCallbacks
     def _purge(

@@ -158,6 +158,8 @@ class TableConversation:
 
 
 MASK = "mask"
+# Compactions whose journal entries are still to be written, or withdrawn.
+UNSETTLED_ROWS = Q(undone_at=None, archived=False) | Q(undone_at__isnull=False, archived=True)
 
 
 class TableCompactions:
@@ -236,8 +238,7 @@ class TableCompactions:
 
 def unsettled() -> Any:
     """Return the compactions of all assistants whose journal entries must change."""
-    wanting = Q(undone_at=None, archived=False) | Q(undone_at__isnull=False, archived=True)
-    return models.Compaction.objects.filter(wanting).exclude(reason=MASK)
+    return models.Compaction.objects.filter(UNSETTLED_ROWS).exclude(reason=MASK)
 
 
 def assistants_to_archive() -> list[int]:

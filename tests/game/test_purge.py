@@ -3,7 +3,10 @@
 import pytest
 
 from evennia_ai import models
-from evennia_ai.config.table_retention import (
+from evennia_ai.config.table_retention import Limit, read_retention
+from evennia_ai.errors import CannotUndo
+from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall
+from evennia_ai.store.purge import (
     IN_VIEW,
     LAST_CALL,
     LAST_HEARD,
@@ -11,12 +14,7 @@ from evennia_ai.config.table_retention import (
     UNANSWERED,
     UNDER_WAY,
     UNSETTLED,
-    Limit,
-    read_retention,
 )
-from evennia_ai.errors import CannotUndo
-from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall
-from evennia_ai.store import purge
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ALL, ANN, BOB, Log, counts, seqs
@@ -175,8 +173,7 @@ def test_rows_go_by_number_for_each_assistant(log, purged, game, tavern):
         assert [round((log.now - row.at).days) for row in left] == [44, 43, 42, 41]
 
 
-def test_a_limit_of_rows_is_found_in_strides(log, purged, monkeypatch):
-    monkeypatch.setattr(purge, "STRIDE", 3)
+def test_of_one_row_and_of_none_the_newest_is_kept_where_something_needs_it(log, purged):
     for age in range(60, 40, -1):
         log.call(age, None)
     purged({"ModelCall": Limit(rows=7)})

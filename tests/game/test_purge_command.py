@@ -4,10 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from evennia_ai.config.table_retention import (
-    IN_VIEW,
-    Limit,
-)
+from evennia_ai.config.table_retention import Limit
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Message, ModelCall
 from evennia_ai.store import purge
@@ -63,7 +60,7 @@ def test_dry_shows_a_table_and_why_some_stays(log, keep, ask):
     told = ask("/dry")
     rows = [line.split() for line in told.splitlines()]
     assert ["Message", "30", "days", "6", "2", "4"] in rows
-    assert f"In use in Message: 4 {IN_VIEW}." in told
+    assert f"In use in Message: 4 {purge.IN_VIEW}." in told
     assert Message.objects.count() == 6
 
 
