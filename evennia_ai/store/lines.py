@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from django.db.models import FilteredRelation, Max, Q
@@ -20,7 +18,6 @@ from evennia_ai.store.rows import raw_delete
 # Rows that cannot be a line are left in the database.
 LINES = ~Q(role=EXCUSE) & (~Q(role="tool") | Q(content__startswith="You "))
 METADATA = ("speaker", "speaker_name", "nature", "audience", "private")
-KEPT = 40  # new messages in memory
 # Making no model instances halves the time.
 READ = ("id", "at", "role", "content", "tool_calls", *METADATA)
 
@@ -33,22 +30,16 @@ class TableLines:
         self.amendments = amendments
         self.refreshes = 0
         self._newest: int | None = None  # the last message, None if unknown
-        # New messages, each after the number of the one before it.
-        self._new: deque[tuple[int, Message]] = deque(maxlen=KEPT)
 
-    def note(self, stored: Iterable[Message]) -> None:
-        """Keep messages that were just stored: a query for them would cost 0.6 ms (measured)."""
-        if self._newest is None:
-            return
-        for message in stored:
-            self._new.append((self._newest, message))
-            self._newest = message["metadata"]["seq"]
+    def note(self, stored: Sequence[Message]) -> None:
+        """Note messages that were just stored."""
+        if stored and self._newest is not None:
+            self._newest = stored[-1]["metadata"]["seq"]
 
     def refresh(self) -> None:
         """Read again from now on which messages there are, and what they say."""
         self.refreshes += 1
         self._newest = None
-        self._new.clear()
 
     def after(
         self, seq: int, upto: int | None, limit: int, embedder: str
@@ -59,10 +50,6 @@ class TableLines:
         last = self._newest if upto is None else min(upto, self._newest)
         if seq >= last:
             return []
-        if self._new and self._new[0][0] <= seq:
-            out, new = set(self._left_out()), (item for item in self._new if seq <= item[0] < last)
-            kept = (message for _, message in new if message["metadata"]["seq"] not in out)
-            return [(message, None) for message in self._amended(islice(kept, limit))]
         # Without its condition PostgreSQL reads the vectors of all messages before, for 80 ms.
         vector = FilteredRelation("vector", condition=Q(vector__message__gt=seq))
         rows = self._recalled().filter(id__gt=seq, id__lte=last).alias(made=vector).order_by("id")

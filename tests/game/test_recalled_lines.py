@@ -13,11 +13,13 @@ from evennia_ai.models import LineVector, Message
 from evennia_ai.policy.amendments import EDITED
 from evennia_ai.policy.lines import line_id
 from evennia_ai.store import lines as line_store
-from evennia_ai.store.lines import KEPT, TableAmendments
+from evennia_ai.store.lines import TableAmendments
 from tests.game import recalled_lines_scene as scene
 from tests.game.recalled_lines_scene import ANN, BOB, BOTH, heard, said
 
 pytestmark = pytest.mark.engine
+
+MANY = 60  # more than are read at a time
 
 mind = scene.mind
 
@@ -105,26 +107,30 @@ def test_a_database_that_cannot_be_written_fails_no_search(mind, monkeypatch):
     assert LineVector.objects.count() == 0
 
 
-def test_few_new_lines_are_taken_in_without_a_query(mind, django_assert_num_queries):
+def test_new_lines_are_read_in_one_query_and_without_new_ones_nothing_is(
+    mind, django_assert_num_queries
+):
     mind.log(heard("goose"))
     mind.prepare()
     mind.log(heard("a second goose"), heard("a third goose"))
-    with django_assert_num_queries(0):
+    with django_assert_num_queries(1):
         mind.prepare()
     assert len(mind.index) == 3
+    with django_assert_num_queries(0):
+        mind.prepare()
 
 
 def test_no_line_is_missed_whatever_was_in_memory(mind):
     mind.log(heard("goose"))
     mind.prepare()
-    mind.log(*(heard(f"goose {n}") for n in range(KEPT + 5)))
+    mind.log(*(heard(f"goose {n}") for n in range(MANY + 5)))
     mind.prepare()
-    assert len(mind.index) == KEPT + 6
+    assert len(mind.index) == MANY + 6
     mind.log(heard("another goose"))
     mind.script.conversation.forget_view()
     mind.log(heard("a last goose"))
     mind.prepare()
-    assert len(mind.index) == KEPT + 8
+    assert len(mind.index) == MANY + 8
 
 
 def test_a_search_of_a_long_log_waits_for_its_newest_lines_only(mind, monkeypatch):
