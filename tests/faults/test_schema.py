@@ -82,12 +82,3 @@ def test_a_whisper_is_answered_in_a_whisper_then(game, ann, bob, mira, restarted
     game.run(2)
     assert ann.last().startswith("Mira whispers")
     assert "Mira" not in "".join(bob.heard())
-
-
-def test_two_characters_do_not_talk_to_each_other_then(game, ann, mira, tavern, restarted):
-    game.assistant("Otto", tavern)
-    older()
-    restarted()
-    ann.do("say Mira, good evening!")
-    game.run(30)
-    assert len([line for line in ann.heard() if line.startswith(("Mira", "Otto"))]) == 1

@@ -41,19 +41,6 @@ def crash(game):
         recover_lost_turn(turn_id, game.service.now())
 
 
-def test_words_that_may_have_been_heard_stay_in_doubt_when_who_asked_has_left(open_turn):
-    script, turn = open_turn()
-    script.turns.give_back(turn.id)
-    assert state_of_words() == "doubtful"
-    assert Turn.objects.get(id=turn.id).outcome == "unheard"
-
-
-def test_where_nothing_was_said_the_words_wait_again(open_turn):
-    script, turn = open_turn(act=None)
-    script.turns.give_back(turn.id)
-    assert state_of_words() == "waiting"
-
-
 def test_a_lost_excuse_leaves_the_words_in_doubt(game, open_turn):
     open_turn()
     crash(game)

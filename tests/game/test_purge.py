@@ -11,13 +11,11 @@ from evennia_ai.store.purge import (
     LAST_CALL,
     LAST_HEARD,
     REFERRED,
-    UNANSWERED,
-    UNDER_WAY,
     UNSETTLED,
 )
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene as scene
-from tests.game.purge_scene import ALL, ANN, BOB, Log, counts, seqs
+from tests.game.purge_scene import ALL, ANN, BOB, Log, counts
 
 log, purged = scene.log, scene.purged
 
@@ -51,16 +49,6 @@ def test_without_three_compactions_the_whole_talk_stays(log, purged):
     assert kept(report, "Turn") == {REFERRED: 1}
 
 
-def test_two_undos_after_a_purge_bring_back_what_they_did_before(log, purged):
-    log.summed_up()
-    conversation = log.script.conversation
-    expected = [seqs(conversation, undos) for undos in range(3)]
-    purged(ALL)
-    conversation.forget_view()
-    assert [seqs(conversation, undos) for undos in range(3)] == expected
-    assert len(expected[2]) == 4
-
-
 def test_a_third_undo_is_refused_where_what_it_would_bring_back_is_gone(log, purged, admin):
     log.summed_up()
     purged({"Message": Limit(days=30)})
@@ -68,13 +56,6 @@ def test_a_third_undo_is_refused_where_what_it_would_bring_back_is_gone(log, pur
         assert "is undone" in admin.told("aicompact/undo Mira")
     assert "retention has deleted the messages before it" in admin.told("aicompact/undo Mira")
     assert log.script.conversation.compactions.last() is not None
-
-
-def test_a_third_undo_is_possible_where_nothing_was_to_be_deleted(log, purged, admin):
-    log.summed_up()
-    purged({"Message": Limit(days=365), "Compaction": Limit(days=365)})
-    for _ in range(3):
-        assert "is undone" in admin.told("aicompact/undo Mira")
 
 
 def test_compactions_go_with_their_facts_and_the_one_after_them_cannot_be_undone(log, purged):
@@ -99,59 +80,6 @@ def test_a_compaction_stays_until_the_journal_has_its_summary(log, purged):
     assert kept(purged({"Compaction": Limit(days=30)}), "Compaction")[UNSETTLED] == 1
     log.script.conversation.note_archived(first.id, True)
     assert purged({"Compaction": Limit(days=30)})["Compaction"].gone == 1
-
-
-def test_masks_stay_as_long_as_they_show(log, purged):
-    log.summed_up()
-    needed = log.script.conversation.compactions.last()
-    third = Compaction.objects.filter(undone_at=None).order_by("id").first()
-    for upto_seq in (third.upto_seq, third.upto_seq + 1, needed.upto_seq + 1):
-        log.script.conversation.compactions.mask(upto_seq, upto_seq, 1)
-    Compaction.objects.filter(reason="mask").update(at=log.at(50))
-    purged({"Compaction": Limit(days=30)})
-    masks = Compaction.objects.filter(reason="mask").order_by("id")
-    assert [mask.upto_seq for mask in masks] == [third.upto_seq + 1, needed.upto_seq + 1]
-    assert log.script.conversation.compactions.masked_upto() == needed.upto_seq + 1
-
-
-@pytest.mark.parametrize("state", ["waiting", "claimed", "doubtful", "overheard"])
-def test_what_was_heard_and_has_no_end_stays_with_its_words_and_turns(log, purged, state):
-    lost = log.turn(60, outcome="interrupted")
-    event = log.event(60, lost, state=state)
-    words = log.message(60, event, lost)
-    noted = log.event(60, lost, speaker=BOB, state="noted")
-    act = log.act(60, lost)
-    log.event(59, speaker=BOB)
-    log.summed_up()
-    report = purged(ALL)
-    assert Event.objects.filter(id=event.id)
-    assert kept(report, "Event")[UNANSWERED] == 1
-    if state != "overheard":  # which has neither words in the log nor a turn
-        assert Message.objects.filter(id=words.id)
-        assert Event.objects.filter(id=noted.id)
-        assert ToolCall.objects.filter(id=act.id)
-
-
-def test_acts_since_a_line_that_is_taken_up_again_stay(log, purged):
-    log.event(60, state="waiting")
-    lost = log.turn(59, outcome="interrupted")
-    act, before = log.act(59, lost), log.act(61, log.turn(61))
-    log.summed_up()
-    report = purged(ALL)
-    assert ToolCall.objects.filter(id=act.id)
-    assert not ToolCall.objects.filter(id=before.id)
-    assert kept(report, "ToolCall")[UNANSWERED] >= 1
-
-
-def test_an_open_turn_stays_with_all_that_belongs_to_it(log, purged):
-    turn = log.turn(60, open_=True)
-    act, asked = log.act(60, turn, "intended"), log.call(60, turn)
-    words = log.message(60, turn=turn)
-    log.summed_up()
-    report = purged(ALL)
-    for row in (turn, act, asked, words):
-        assert type(row).objects.filter(id=row.id), row
-    assert kept(report, "ToolCall")[UNDER_WAY] == 1
 
 
 def test_the_last_call_stays_for_the_status(log, purged):
@@ -220,15 +148,6 @@ def test_whoever_is_forgotten_is_so_though_his_words_went_long_ago(log, purged):
         pass
     assert not Event.objects.filter(speaker=BOB)
     assert not Compaction.objects.exists(), "a summary that may hold his words"
-
-
-def test_answers_to_somebody_are_found_as_long_as_they_are_there(log, purged):
-    log.exchange(60)
-    log.event(1, speaker=ANN)
-    purged({"Event": Limit(days=30), "Turn": Limit(days=30)})
-    while forget_chunk(ANN):
-        pass
-    assert not Message.objects.exists() and not ToolCall.objects.exists()
 
 
 def test_acts_for_somebody_are_found_though_his_words_and_the_answers_went(log, purged):

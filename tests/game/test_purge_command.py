@@ -5,7 +5,6 @@ from contextlib import suppress
 import pytest
 
 from evennia_ai.config.table_retention import Limit
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Message, ModelCall
 from evennia_ai.store import purge
 from tests.game import purge_scene as scene
@@ -72,28 +71,8 @@ def test_one_assistant_may_be_named(log, keep, ask):
     assert "no character called 'Nora'" in ask(" Nora")
 
 
-def test_where_nothing_is_deleted_that_is_said(log, ask, service):
-    service.log_retention.retention = {}
-    assert "names no table, so all rows are kept" in ask()
-    assert "names no table" in ask("/dry")
-
-
 def test_a_purge_is_for_admins(log, ann):
     assert "Command 'aipurge' is not available" in ann.told("aipurge")
-
-
-def test_a_busy_database_is_told(log, keep, ask, game, admin, monkeypatch):
-    keep(ModelCall=Limit(days=30))
-    log.call(50, None)
-
-    def busy():
-        raise StoreUnavailable("The database cannot be written now.")
-
-    monkeypatch.setattr(purge, "brief_transaction", busy)
-    ask("", "yes")
-    for _ in range(8):
-        game.clock.advance(2)
-    assert "Stopped early: The database cannot be written now." in admin.last()
 
 
 def test_what_admins_read_does_without_the_rows_that_are_gone(log, purged, admin):

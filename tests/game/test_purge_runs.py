@@ -4,11 +4,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import CancelledError
-from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai.config.table_retention import (
     BY_TURN,
-    ROWS,
     Limit,
     limits_in_force,
 )
@@ -44,15 +42,6 @@ def test_a_busy_database_is_tried_again_and_nothing_is_counted_twice(log, purged
     report = purged(ALL)
     assert len(refused) == 3
     assert report["Message"].gone == 2
-
-
-def test_each_run_is_one_line_of_the_log(log, purged):
-    log.call(50, None), log.call(40, None)
-    with capturedLogs() as lines:
-        purged({"ModelCall": Limit(days=30), "Turn": Limit(days=30)})
-        purged({"ModelCall": Limit(days=30)}, dry=True)
-    told = [formatEvent(line) for line in lines if "retention" in (formatEvent(line) or "")]
-    assert told == ["evennia_ai: rows deleted by retention: ModelCall 1, Turn 0"]
 
 
 def test_a_daily_purge_comes_some_minutes_after_the_start_and_then_every_day(log, keep, game):
@@ -127,14 +116,3 @@ def test_a_wrong_setting_deletes_nothing_and_is_told(game, settings):
     service = AssistantService(clock=game.clock, environ={})
     assert service.log_retention.retention == {}
     assert [c for c in service.complaints if "AI_ASSISTANT['RETENTION']: Turn: days must" in c]
-
-
-def test_a_right_setting_is_used(game, settings):
-    settings.AI_ASSISTANT = {"RETENTION": {"Message": {"days": 365, "rows": 9_000}}}
-    service = AssistantService(clock=game.clock, environ={})
-    assert service.log_retention.retention == {
-        "CallRecord": Limit(14),
-        "Message": Limit(365, 9_000),
-        **dict.fromkeys(BY_TURN[1:], Limit(rows=ROWS)),
-    }
-    assert service.complaints == []

@@ -3,9 +3,7 @@
 import pytest
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
-from twisted.logger import capturedLogs
 
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.memory import logged_lines
 from evennia_ai.memory.logged_lines import LINE_BYTES
 from evennia_ai.messages import EXCUSE, make_message
@@ -46,12 +44,6 @@ def test_every_kind_of_line_is_recalled_and_nothing_else(mind):
         "Mira says: goose, you say",
         "You gave the goose to Ann.",
     ]
-
-
-def test_what_the_game_perceived_keeps_its_mark_in_recall(mind):
-    gift = make_message("user", "◆ Bob gives you goose.", speaker=BOB, nature="perceived")
-    mind.log(gift, heard("◆ Bob gives you goose."))
-    assert sorted(mind.found("goose")) == ["Ann says: ◇ Bob gives you goose.", gift["content"]]
 
 
 def test_a_line_tells_its_speaker_its_time_and_its_audience(mind):
@@ -153,37 +145,6 @@ def test_a_search_of_a_long_log_waits_for_its_newest_lines_only(mind, monkeypatc
     assert len(mind.index) == 131
 
 
-def test_older_lines_are_read_no_further_by_an_index_that_is_let_go(mind, monkeypatch):
-    monkeypatch.setattr(logged_lines, "NEWEST", 20)
-    mind.log(*(heard(f"goose {n}") for n in range(130)))
-    done = mind.index.prepare(mind.script.services, whole=False)
-    done.addCallback(lambda _: mind.index.close())
-    mind.game.run(1)
-    assert len(mind.index) < 130
-
-
-def test_older_lines_wait_for_the_next_turn_if_the_database_is_busy(mind, monkeypatch):
-    monkeypatch.setattr(logged_lines, "NEWEST", 20)
-    seqs = mind.log(*(heard(f"goose {n}") for n in range(130)))
-    lines = mind.script.conversation.lines
-    after = lines.after
-
-    def busy(seq, *rest):
-        if seq < seqs[100]:
-            raise StoreUnavailable("busy")
-        return after(seq, *rest)
-
-    monkeypatch.setattr(lines, "after", busy)
-    with capturedLogs() as events:
-        mind.prepare(whole=False)
-    assert len(mind.index) == 20 and not any("log_failure" in event for event in events)
-    mind.index.renew([seqs[3], seqs[120]])  # the first is read when its turn comes
-    assert len(mind.index) == 20
-    monkeypatch.undo()
-    mind.prepare(whole=False)
-    assert len(mind.index) == 130
-
-
 def test_a_line_that_is_gone_is_found_no_more(mind):
     seqs = mind.log(heard("a red goose"), heard("a grey goose"))
     assert len(mind.found("goose")) == 2
@@ -212,28 +173,6 @@ def test_lines_that_the_last_search_found_are_not_read_again(mind):
         assert len(mind.search("goose")) == 3
     assert len(asked) == 1
     assert '"content"' not in asked[0]["sql"]
-
-
-def test_lines_keep_their_order_whatever_came_between(mind):
-    seqs = mind.log(*(heard(f"goose {n}") for n in range(6)))
-    mind.prepare()
-    assert mind.beside(seqs[3]) == [seqs[2], seqs[4]]
-
-
-def test_the_sizes_of_an_unloaded_view_grow_with_the_log(mind, django_assert_num_queries):
-    log = mind.script.conversation
-    mind.log(heard("goose"), heard("a secret", audience={ANN}, private=True))
-    log.view()
-    log.unload_view()
-    mind.log(
-        heard("another goose"), make_message("assistant", "Hm.", type=EXCUSE), said("say", "x")
-    )
-    with django_assert_num_queries(0):
-        kept = log.sizes
-    assert log.nbytes == 0
-    log.view()
-    assert (log.sizes.public, log.sizes.private) == (kept.public, kept.private)
-    assert log.sizes is not kept
 
 
 def test_a_line_that_another_process_edited_is_not_kept_once_the_log_is_read_anew(mind):
