@@ -32,8 +32,8 @@ from evennia_ai.policy.conversation.autonomy import HOUR_S
 from evennia_ai.policy.conversation.following import asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text
+from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.inbox import Backlog
 from evennia_ai.turn.react_loop import EXPIRED
 
 log = Logger()

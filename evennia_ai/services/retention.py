@@ -59,7 +59,7 @@ class LogRetention:
             self._running.cancel()
 
     def purge(
-        self, assistant_id: int | None = None, progress: Callable[[int], None] = lambda _: None
+        self, assistant_id: int | None = None, progress: Callable[[int], None] | None = None
     ) -> Deferred[Report]:
         """Delete the rows of one assistant beyond the retention limits; None: of the whole game.
 
@@ -75,7 +75,7 @@ class LogRetention:
     def preview(self, assistant_id: int | None = None) -> Deferred[Report]:
         """Count what `purge` would delete now; fires, fails and raises as `purge` does."""
         report = self._new_report(assistant_id)
-        return self._run(self._walk(self._tables(assistant_id, []), report, lambda _: None))
+        return self._run(self._walk(self._tables(assistant_id, []), report))
 
     def check(self) -> None:
         """Raise PurgeRefused if no limit is configured or a purge is in progress."""
@@ -131,7 +131,10 @@ class LogRetention:
 
     @inlineCallbacks
     def _walk(
-        self, tables: Iterator[TablePurge], report: Report, progress: Callable[[int], None]
+        self,
+        tables: Iterator[TablePurge],
+        report: Report,
+        progress: Callable[[int], None] | None = None,
     ) -> Steps[Report]:
         """Purge tables with a pause before each step; fires with the report, made complete."""
         gone = 0
@@ -143,7 +146,7 @@ class LogRetention:
                 more, came = yield persist(self._clock, table.step)
                 report[table.table].add(came)
                 before, gone = gone, gone + came.gone
-                if before // PROGRESS_ROWS < gone // PROGRESS_ROWS:
+                if progress and before // PROGRESS_ROWS < gone // PROGRESS_ROWS:
                     progress(gone)
         return report
 

@@ -13,7 +13,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard, ToolCallRequest
 from evennia_ai.ports import ToolResult
 from evennia_ai.store import conversation, inbox, turns
-from evennia_ai.store.inbox import Backlog
+from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.turns import TableTurns
 from tests.simulation import world
 from tests.simulation.plants import Plant, plant

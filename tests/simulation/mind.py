@@ -18,8 +18,8 @@ from evennia_ai.sleep.compaction.compact import compact, mask_old_results
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
+from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.inbox import Backlog
 from evennia_ai.testing.memory_records import EmptyProfiles
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
