@@ -100,27 +100,6 @@ def test_a_model_that_hangs_is_stood_in_for_within_a_second_of_the_deadline(game
     assert (turn.ended_at - turn.at).total_seconds() <= DEADLINE_S + 1.0
 
 
-def test_without_a_budget_no_model_is_asked_and_somebody_speaks_all_the_same(
-    game, ann, mira, cloud
-):
-    mira.assistant.attributes.add("tokens_per_day", 0)
-    ann.do("say Mira, who are you?")
-    game.run()
-    assert game.model.requests == []
-    assert len(spoken_by("Mira says", ann)) == 1
-    assert reason_for("Mira, who are you?").startswith("budget: ")
-
-
-def test_an_endpoint_that_failed_often_is_not_asked_and_not_missed(game, ann, mira, cloud):
-    game.model.add(*[ProviderUnavailable("It is down.")] * 5)
-    for number in range(6):
-        ann.do(f"say Mira, line {number}?")
-        game.run()
-    assert len(game.model.requests) == 5
-    assert len(spoken_by("Mira says", ann)) == 6
-    assert reason_for("Mira, line 5?").startswith("circuit: ")
-
-
 def test_once_the_model_is_back_old_talk_is_in_the_prompt_and_is_not_answered_again(
     game, ann, mira, cloud
 ):

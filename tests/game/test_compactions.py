@@ -116,17 +116,6 @@ def test_old_results_are_masked_and_come_back_with_an_undo(conversation):
     assert fresh(conversation)[-3:] == [LONG.format(n) for n in range(3)]
 
 
-def test_the_sizes_are_those_of_the_view(conversation):
-    conversation.append([make_message("user", "psst " * 50, audience=["#6"], private=True)])
-    for step in ("whole", "compacted"):
-        if step == "compacted":
-            conversation.compact(record(seqs(conversation)[2]))
-        kept = conversation.current.sizes
-        conversation.forget_view()
-        assert kept == conversation.current.sizes
-    assert kept.largest() > kept.public
-
-
 def test_who_is_forgotten_is_in_no_summary_any_more(game, ann, mira, conversation):
     words = make_message("user", "Ann says: I am a smith.", speaker=ann.dbref, audience=["#5"])
     row = conversation.append([words])[0]

@@ -4,12 +4,11 @@ from datetime import timedelta
 
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.messages import Usage
-from evennia_ai.models import DailyUse, ModelCall, SpeakerUse
+from evennia_ai.models import ModelCall, SpeakerUse
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.usage import PROFILE, uses_by
 from tests.game import costs_scene as scene
-from tests.game.costs_scene import HOSTED, USAGE, go_back, limit, rows_of
-from tests.game.test_tables import BIG, LONG, WIDE, columns_of
+from tests.game.costs_scene import HOSTED, USAGE, go_back, rows_of
 
 profiles, talk = scene.profiles, scene.talk
 
@@ -30,23 +29,6 @@ def test_yesterdays_costs_and_who_spent_them_are_told_by_one_command(game, talk,
         "Bob 2 5,800 0 20 0.60",
         "Ann 1 2,900 0 10 0.30",
     ]
-
-
-def test_each_list_shows_its_budgets(game, talk, mira, ann, admin):
-    mira.assistant.db.tokens_per_day = 10_000
-    mira.assistant.db.money_per_day = 3.0
-    limit(game, player_tokens_per_day=29_100, game_money_per_day=600_000, currency="EUR")
-    mira.assistant.resolve_settings()
-    talk()
-    today = game.service.now().date()
-    assert rows_of(admin.told("aicost/characters")) == ["Mira 1 2,900 0 10 0.30 29%"]
-    assert rows_of(admin.told("aicost/players today")) == ["Ann 1 2,900 0 10 0.30 10%"]
-    assert rows_of(admin.told("aicost/profiles")) == ["default 1 2,900 0 10 0.30"]
-    assert rows_of(admin.told("aicost/days 3")) == [f"{today} 1 2,900 0 10 0.30 50%"]
-    assert rows_of(admin.told("aicost/characters 7")) == ["Mira 1 2,900 0 10 0.30"]
-    text = admin.told(f"aicost {today}")
-    assert "0.30 EUR, 1 call\n" in text
-    assert "The game's budget: 0.30 of today's 0.60 EUR are used." in text
 
 
 def test_cached_tokens_cost_their_own_price(game, talk, admin):
@@ -140,29 +122,6 @@ def test_builders_read_figures_but_no_players(game, talk, tavern, admin):
     assert "0.30 USD" in text and "Mira" in text and "Ann" not in text
     assert builder.told("aicost/players") == "Only Admins may read that."
     assert "Ann" in admin.told("aicost/players")
-
-
-def test_a_player_has_no_such_command(game, ann):
-    assert "aicost" not in ann.told("aicost").replace("'aicost'", "")
-
-
-def test_long_lists_have_pages_and_fit(game, admin, mira, tavern):
-    today = game.service.now().date()
-    for number in range(45):
-        SpeakerUse.objects.create(speaker=f"#{90_000 + number}", day=today, prompt_tokens=number)
-    for name in (LONG, WIDE):
-        one = game.assistant(name, tavern).assistant
-        DailyUse.objects.create(
-            assistant=one, day=today, profile=WIDE, calls=10**6, money=10**14,
-            prompt_tokens=BIG, completion_tokens=BIG, cached_tokens=BIG, priced_tokens=1,
-        )  # fmt: skip
-    for line in ("aicost", "aicost/players", "aicost/characters", "aicost/profiles", "aicost/days"):
-        widths, sent = columns_of(admin, line)
-        assert max(widths) <= 78, sent
-    text = admin.told("aicost/players today = 2")
-    assert "Page 2 of 3. More: aicost/players today = 3" in text
-    assert len(rows_of(text)) == 20
-    assert "Page 3 of 3." in admin.told("aicost/players = 9")
 
 
 def test_forgetting_a_player_leaves_the_costs(game, talk, ann, admin):

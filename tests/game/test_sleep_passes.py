@@ -60,30 +60,12 @@ def test_a_turn_that_a_failed_step_left_open_is_closed_after_the_pass(
     assert [turn.ended_at is None for turn in Turn.objects.all()] == [False]
 
 
-def test_one_pass_is_told_step_by_step(slept, admin):
-    told = admin.told(f"aihistory/sleep Mira = {SleepPass.objects.get().id}")
-    assert len(told.splitlines()) == len(STEPS) + 2
-    assert "Facts written down: 0 into the journal (model calls: 1)" in told
-    assert "Cost: 2 model calls," in told
-
-
 def test_a_pass_that_a_crash_cut_off_is_told_as_interrupted(mira, admin):
     number = store_pass(mira.assistant)
     assert "interrupted by the server's stop" in admin.told("aihistory/sleep Mira")
     assert "interrupted" in admin.told(f"aihistory/sleep Mira = {number}")
     sleep_state(mira.assistant).pass_id = number
     assert "in progress" in admin.told("aihistory/sleep Mira")
-
-
-def test_the_status_tells_since_when_it_sleeps_and_what_came_of_it(slept, admin):
-    slept.assistant.attributes.add("sleep_schedule", "23:00-06:00")
-    slept.assistant.resolve_settings()
-    told = admin.told("aistatus")
-    assert f"Mira: asleep since {slept.assistant.services.now():%m-%d}" in told
-    assert "(it was told to); sleep hours 23:00-06:00; last pass (" in told
-    assert "Old talk summed up:" in told
-    admin.told("aiwake Mira")
-    assert "asleep since" not in admin.told("aistatus")
 
 
 def test_a_database_that_is_full_puts_a_pass_off(game, admin, mira, monkeypatch):

@@ -7,19 +7,13 @@ from django.test.utils import CaptureQueriesContext
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, ContextUse
 from evennia_ai.policy.log_filter import LogFilter
 from evennia_ai.ports import ModelCallRecord
-from evennia_ai.sleep.compaction.fact_check import SummaryPart
-from evennia_ai.sleep.compaction.ladder import SUMMARY
-from evennia_ai.sleep.compaction.record import make_record
-from evennia_ai.sleep.compaction.request import CompactionRequest, CompactionTask
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.erase import count_rows, erase_chunk
 from evennia_ai.store.forget import CHUNK
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.processes import SingleProcess
-from evennia_ai.store.reports import find_row, is_log_unchanged
 from evennia_ai.store.search import message_page
 from evennia_ai.store.turns import TableTurns, lost_turns, recover_lost_turn
 from evennia_ai.testing.memory_conversation import MemoryConversation
@@ -108,23 +102,6 @@ def test_an_excuse_survives_the_process_and_is_found_by_admins_alone(tables, ser
     assert [row["content"] for row in found.rows] == ["A fog?", "A fog, a fog."]
     lines = tables.conversation.lines.after(0, None, 10, "")
     assert [message["content"] for message, _vector in lines] == ["A fog?"]
-
-
-def test_a_compaction_over_excuses_is_that_of_an_unchanged_log(tables):
-    log = [make_message("user", f"line {number}") for number in range(6)]
-    log.insert(3, make_message("assistant", "Once more?", type="excuse"))
-    stored = tables.conversation.append(log)
-    view = tables.conversation.current
-    plan = CompactionPlan(4, 4, 2, 4)
-    limits = CompactionLimits(4_000, 0, 0, 0.5, 2)
-    use = ContextUse(0, 4_000, None)
-    task = CompactionTask(CompactionRequest(), use, view, view.messages, plan, limits)
-    part = SummaryPart("Lines.", SUMMARY)
-    record = tables.conversation.compact(make_record(task, {"public": part}, {}))
-    assert record.upto_seq == stored[4]["metadata"]["seq"]
-    assert is_log_unchanged(find_row("Compaction", tables.assistant_id, record.id))
-    assert tables.conversation.current.excuses == []
-    assert len(tables.conversation.current.messages) == 2
 
 
 def test_a_batch_of_messages_is_stored_whole_or_not_at_all(tables):
