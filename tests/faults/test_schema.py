@@ -30,8 +30,8 @@ def apply(name):
 
 
 def older():
-    """Take a table away, as before a migration."""
-    run_sql("ALTER TABLE evennia_ai_event RENAME TO gone")
+    """Take a table away that nothing reads here, as before a migration."""
+    run_sql("ALTER TABLE evennia_ai_lease RENAME TO gone")
 
 
 def newer():
