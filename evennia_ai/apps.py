@@ -29,8 +29,6 @@ PRAGMAS = (
     "PRAGMA busy_timeout=10000",
     "PRAGMA secure_delete=ON",
 )
-# In a file that is empty yet: free pages can be given back without writing it anew.
-FREE_PAGES = "PRAGMA auto_vacuum=INCREMENTAL"
 # By the entry of AI_ASSISTANT that turns each off.
 MIDDLEWARE = {
     "LOCAL_LIBRARIES": "evennia_ai.web.middleware.LocalLibraries",
@@ -97,7 +95,6 @@ def prepare_sqlite(connection: Any, **kwargs: Any) -> None:
     if connection.vendor != "sqlite":
         return
     with connection.cursor() as cursor:
-        cursor.execute(FREE_PAGES)
         if not has_our_tables(cursor):
             return
         for pragma in PRAGMAS:

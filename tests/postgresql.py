@@ -22,7 +22,7 @@ URL = "EVENNIA_AI_DATABASE_URL"
 FOLDER = "EVENNIA_AI_DATABASE_FOLDER"  # of the server's data, so that a test can stop the server
 # What is lost in a power failure does not matter to a test.
 FAST = ("fsync", "full_page_writes", "synchronous_commit")
-CACHE = "3GB"  # the tables of a benchmark, as docs/operations.md has it; taken as it is filled
+CACHE = "3GB"  # the tables of a benchmark; taken as it is filled
 
 
 @contextmanager

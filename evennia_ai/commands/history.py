@@ -30,9 +30,8 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store import reports
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.names import names_of
+from evennia_ai.store.names import names_of, speakers_among, speakers_named
 from evennia_ai.store.search import MOST_EVENTS, all_messages, events_beside, message_page
-from evennia_ai.store.speakers import speakers_among, speakers_named
 
 log = Logger()
 

@@ -21,7 +21,7 @@ from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKE
 from evennia_ai.policy.records.memory_listing import Names, named
 from evennia_ai.policy.schedule import sleep_report
 from evennia_ai.sleep import STEP_TEXTS
-from evennia_ai.store.compactions import MASK
+from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import WAITING
 from evennia_ai.store.names import list_names, names_of
 from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between

@@ -19,7 +19,7 @@ from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.author_note import NOTE_CHARS, AuthorNote, split_duration
 from evennia_ai.policy.pending_acts import APPROVE, PendingAct, arguments_line
 from evennia_ai.policy.sanitize import clean_heard, one_line, storable
-from evennia_ai.store import pending_acts, player_reports
+from evennia_ai.store import pending_acts, reports
 from evennia_ai.store.attributes import script_of
 from evennia_ai.store.names import list_names
 from evennia_ai.store.reports import messages_by_seq
@@ -180,14 +180,14 @@ class CmdAIReport(PlayersCommand):
         reason = clean_heard(storable(self.rhs or ""), REASON_CHARS)
         if not reason:
             raise UsageError(text("report_reason", name=name))
-        count = player_reports.count_open(self.caller.dbref)
+        count = reports.count_open(self.caller.dbref)
         if count >= MOST_OPEN:
             raise UsageError(text("report_many", count=count))
-        seqs = player_reports.heard_lines(script.id, self.caller.dbref)
+        seqs = reports.heard_lines(script.id, self.caller.dbref)
         if not seqs:
             raise UsageError(text("report_nothing", name=name))
         by, now = (self.caller.dbref, display_name(self.caller, self.caller)), self.services.now()
-        number = player_reports.add_report(script.id, now, by, reason, seqs)
+        number = reports.add_report(script.id, now, by, reason, seqs)
         logger.log_sec(f"aireport: report {number} of {script.character.dbref} by {by[0]}")
         self.msg(text("report_done", name=name))
 
@@ -200,7 +200,7 @@ class CmdAIReport(PlayersCommand):
         return characters[found]
 
     def do_list(self) -> None:
-        page = player_reports.report_page(page_number(self.args), REPORTS_A_PAGE)
+        page = reports.report_page(page_number(self.args), REPORTS_A_PAGE)
         lines = [self.line(report) for report in page.rows]
         lines.append(f"|xPage {page.number} of {page.pages}, times in {self.reader.zone}.|n")
         self.msg("\n".join(lines) if page.rows else "There are no open reports.")
@@ -220,13 +220,13 @@ class CmdAIReport(PlayersCommand):
     def do_close(self) -> None:
         report = self.find_report()
         by = clean_heard(self.caller.key, 60)
-        if not player_reports.close_report(report.id, self.services.now(), by):
+        if not reports.close_report(report.id, self.services.now(), by):
             raise UsageError(f"Report {report.id} is closed already.")
         logger.log_sec(f"aireport/close: {self.caller} closes report {report.id}")
         self.msg(f"Report {report.id} is closed.")
 
     def find_report(self) -> Any:
-        report = player_reports.find_report(page_number(self.args))
+        report = reports.find_report(page_number(self.args))
         if report is None:
             raise UsageError("There is no report with this number. |waireport/list|n lists them.")
         return report

@@ -24,8 +24,7 @@ from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
 from evennia_ai.store.attributes import numbers_of
-from evennia_ai.store.names import names_of
-from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
+from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
 from evennia_ai.store.who_knows import count_traces, is_known
 
 FOR_ADMINS = """

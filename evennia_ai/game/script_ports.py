@@ -19,10 +19,9 @@ if TYPE_CHECKING:  # a typeclass imports this module: without NumPy and the rest
     from evennia_ai.llm.probe import Prober
     from evennia_ai.memory.index_cache import IndexCache
     from evennia_ai.store.conversation import TableConversation
-    from evennia_ai.store.inbox import TableInbox
+    from evennia_ai.store.inbox import OverheardQueue, TableInbox
     from evennia_ai.store.loaded import LoadedMinds
     from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-    from evennia_ai.store.overheard import OverheardQueue
     from evennia_ai.store.processes import SingleProcess
     from evennia_ai.store.turns import TableTurns
 

@@ -31,8 +31,7 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
 from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.attributes import MENU_DRAFT, TYPES
-from evennia_ai.store.old_lines import drop_tables
-from evennia_ai.store.rows import raw_delete
+from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.who_knows import STORES
 
 PACKAGE = "evennia_ai"
@@ -83,7 +82,7 @@ def remove_data(say: Callable[[str], Any]) -> None:
     """Delete all rows and Attributes in one transaction, then files; the tables stay."""
     with transaction.atomic():  # in which rows may go before those that refer to them
         for model in tables():
-            raw_delete(model._default_manager.all())
+            delete_rows(model._default_manager.all())
         scripts = assistants()
         say(f"{scripts.count()} assistants deleted.")
         Attribute.objects.filter(scriptdb__in=list(scripts.values_list("id", flat=True))).delete()
@@ -115,7 +114,6 @@ def remove_tables() -> bool:
 
     Evennia 5.0.1 without the package loses data in that mode (measured).
     """
-    drop_tables()
     call_command("migrate", PACKAGE, "zero")
     ContentType.objects.filter(app_label=PACKAGE).delete()
     if connection.vendor != "sqlite":

@@ -29,7 +29,7 @@ from evennia_ai.memory.vectors import (
     unit,
 )
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
-from evennia_ai.policy.retrieval.weights import Offered, Weights, understand
+from evennia_ai.policy.retrieval.weights import Weights, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 WIDE = 2  # lines with more of what follows
@@ -73,7 +73,7 @@ class MemoryIndex:
     def add(  # noqa: PLR0913  # one argument a property; all but two have defaults
         self,
         id: str,
-        text: str | Offered,
+        text: str,
         speaker: str | None = None,
         at: float | None = None,
         importance: float = 5,
@@ -82,14 +82,12 @@ class MemoryIndex:
         *,
         vector: Any = None,
         place: int | None = None,
-        counted: bool = True,
     ) -> None:
         """Add a memory; it replaces one with the same id.
 
         Args:
             id: its name in results.
-            text: its words; only the first 4,000 characters are ranked. Or what `numbered` made of
-                them; then ``vector`` is needed.
+            text: its words; only the first 4,000 characters are ranked.
             speaker: the display name of its speaker.
             at: its time in unix seconds.
             importance: 1 to 10.
@@ -100,15 +98,14 @@ class MemoryIndex:
             place: its place in the talk, 0 or more; its neighbours have the nearest places. None is
                 the place after the last one, or that of the memory it replaces. `ALONE`, and None
                 for a memory with sources, is a memory without neighbours.
-            counted: False if it does not tell how rare words are, since one query brought it.
         """
-        offered = numbered(text) if isinstance(text, str) else text
+        offered = numbered(text)
         sources = tuple(sources)
         place = ALONE if place is None and sources else place
-        meant = self._embed("embed", text) if vector is None and isinstance(text, str) else vector
+        meant = self._embed("embed", text) if vector is None else vector
         row = self._row_for(id, None if meant is None else to_bytes(meant), place)
         self._lexicon.add(row, offered.words)
-        self._rarity.put(row, offered.words, counted and audience is None)
+        self._rarity.put(row, offered.words, audience is None)
         self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
         self._columns.put_weight(row, at, importance, bool(sources))
         if sources:
@@ -214,12 +211,6 @@ class MemoryIndex:
         row = self._row_of.get(id)
         is_line = row is not None and view.mask[row] and self._columns["place"][row] != ALONE
         return row if is_line else None
-
-    def understand(
-        self, query: str, audience: Iterable[str] | None, vector: Any, upto: int | None
-    ) -> Asked:
-        """Return what `search` looks for; the arguments are those of `search`."""
-        return self._asked(query, self._view(audience, upto), None, vector)
 
     def _asked(self, query: str, view: View, now: float | None, vector: Any) -> Asked:
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.ports import Embedder, RemoteEmbedder, Script
 from evennia_ai.store.loaded import LoadedMinds
@@ -29,8 +28,7 @@ class IndexCache:
     """Makes an index when it is first needed.
 
     ``embedder`` is called when an index is made; ``entries_of`` returns what a scope was told, by
-    the scope's name; ``old_lines`` makes what finds the older lines of long logs. ``loaded`` lets
-    indices of scopes go; assistants drop their own.
+    the scope's name. ``loaded`` lets indices of scopes go; assistants drop their own.
     """
 
     def __init__(
@@ -38,12 +36,10 @@ class IndexCache:
         embedder: Callable[[], Embedder | RemoteEmbedder | None],
         entries_of: Callable[[str], Any],
         loaded: LoadedMinds,
-        old_lines: Callable[..., OldLines] | None = None,
     ) -> None:
         self._embedder = embedder
         self._entries_of = entries_of
         self._loaded = loaded
-        self._old_lines = old_lines
         self._of_characters: dict[int, RecallIndex] = {}
         self._of_scopes: dict[str, ScopeIndex] = {}
 
@@ -58,14 +54,15 @@ class IndexCache:
         return index
 
     def _make(self, script: Script) -> RecallIndex:
-        character, embedder = script.character, self._embedder()
-        log = script.conversation.lines, script.character_name
-        old = None
-        if self._old_lines is not None and embedder is not None:
-            old = self._old_lines(script.id, *log, embedder)
+        character, log = script.character, script.conversation.lines
         name_of = partial(script.services.world.name_of, character)
         return RecallIndex(
-            character.journal, character.ai_profiles, embedder, name_of, *log, old=old
+            character.journal,
+            character.ai_profiles,
+            self._embedder(),
+            name_of,
+            log,
+            script.character_name,
         )
 
     def of_scope(self, scope: str) -> RecallIndex:

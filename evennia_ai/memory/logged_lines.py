@@ -66,10 +66,6 @@ class LoggedLines:
             self._older = (0, self._taken_upto)
         self._begun = True
 
-    def skip(self, upto: int) -> None:
-        """Leave out the messages up to one in `take`."""
-        self._taken_upto = max(self._taken_upto, upto)
-
     def found(self, seqs: Iterable[int]) -> dict[int, Record]:
         """Return the lines that still exist, by message; the database is asked once a turn."""
         wanted = set(seqs)

@@ -22,7 +22,6 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.memory.columns import ALONE
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.logged_lines import LoggedLines
-from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import answers_at_once, pack
 from evennia_ai.messages import Audience
@@ -54,7 +53,7 @@ class Found:
 class RecallIndex:
     """The search index of one character or, without profiles and lines, of one sharing scope."""
 
-    def __init__(  # noqa: PLR0913  # what it is over
+    def __init__(  # what it is over
         self,
         journal: Any,
         profiles: Any,
@@ -62,18 +61,15 @@ class RecallIndex:
         name_of: Callable[[str], str],
         lines: Lines | None = None,
         own_name: str = "",
-        old: OldLines | None = None,
     ) -> None:
         """Watch a journal (or what a scope was told) and profiles from now on.
 
         Without an embedder, words alone rank. ``name_of`` returns what the character calls
-        somebody, by dbref; ``own_name`` is the speaker of its own lines. ``old`` finds the older
-        lines of a long log.
+        somebody, by dbref; ``own_name`` is the speaker of its own lines.
         """
         self.journal, self.profiles = journal, profiles
         self._name_of = name_of
         self._log = LoggedLines(lines, own_name, embedder) if lines is not None else None
-        self._old = old
         self._remote: RemoteVectors | None = None
         if embedder is not None and not answers_at_once(embedder):
             far = cast("RemoteEmbedder", embedder)
@@ -95,9 +91,7 @@ class RecallIndex:
         return self._index.nbytes + (self._log.nbytes if self._log is not None else 0)
 
     def reads(self, journal: Any, profiles: Any, lines: Lines) -> bool:
-        """Return True if the index is over these, and as small as it may be."""
-        if self._old is not None and self._old.is_outdated:
-            return False
+        """Return True if the index is over these."""
         mine = self._log.lines if self._log is not None else None
         return self.journal is journal and self.profiles is profiles and mine is lines
 
@@ -120,11 +114,11 @@ class RecallIndex:
         audience: Audience | None = None,
         whole: bool = True,
     ) -> Steps[None]:
-        """Take in all changes and new lines in slices, and fetch what queries need.
+        """Take in all changes and new lines in slices, and fetch the vectors of queries.
 
-        That is their vectors and, of a long log, older lines that the audience may know. Lines
-        after the message ``upto`` are left for later; None reads all. Unless the ``whole`` log is
-        needed, a search begins with its newest lines, and the others join them in the background.
+        Lines after the message ``upto`` are left for later; None reads all. Unless the ``whole``
+        log is needed, a search begins with its newest lines, and the others join them in the
+        background.
         If the embedder's endpoint fails, words alone rank, and it is asked again a minute later.
         Fires when a search is ready; fails with StoreUnavailable.
         """
@@ -135,13 +129,9 @@ class RecallIndex:
             yield pause(put)
             self._take_in()
         if self._log is not None:
-            yield self._take_in_log(self._log, services, upto, whole)
+            yield self._take_in_log(self._log, services.slices.put, upto, whole)
         if self._remote is not None:
             yield self._remote.prepare(services, queries)
-        if self._old is not None and self._old.upto:
-            for query in queries[:1]:
-                vector = self._remote.asked.get(query) if self._remote is not None else None
-                yield self._old.bring(services, self._index, query, audience, upto, vector)
 
     def search(  # noqa: PLR0913  # all but four have defaults
         self,
@@ -217,8 +207,6 @@ class RecallIndex:
     def forget(self, seqs: Iterable[int]) -> None:
         """Remove the lines of deleted messages."""
         for seq in seqs:
-            if self._old is not None:
-                self._old.note_removed(line_id(seq))
             if self._log is not None:
                 self._log.forget(seq)
             if self._index.remove(line_id(seq)) and self._remote is not None:
@@ -244,13 +232,10 @@ class RecallIndex:
 
     @inlineCallbacks
     def _take_in_log(
-        self, logged: LoggedLines, services: Services, upto: int | None, whole: bool
+        self, logged: LoggedLines, put: Callable[..., None], upto: int | None, whole: bool
     ) -> Steps[None]:
         """Take in the new lines of the log, and its older ones now or in the background."""
-        put = services.slices.put
         logged.refresh()
-        if self._old is not None and self._old.upto is None:
-            logged.skip((yield self._old.open(services)))
         logged.newest_first()
         while self._take_in_lines(logged.take(upto)):
             yield pause(put)

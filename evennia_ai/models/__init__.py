@@ -5,7 +5,6 @@ and "forget me". Only the assistant is a foreign key; speakers are plain dbrefs,
 stays whole when a player is deleted. The rows of an assistant are deleted with its script.
 """
 
-from evennia_ai.models.base import OwnedByAssistant
 from evennia_ai.models.calls import (
     CallRecord,
     DailyUse,
@@ -13,14 +12,16 @@ from evennia_ai.models.calls import (
     PromptText,
     SpeakerUse,
 )
-from evennia_ai.models.knowledge import (
+from evennia_ai.models.fields import OwnedByAssistant
+from evennia_ai.models.game import (
+    Lease,
     Lore,
     Report,
+    ServerProcess,
     SharedEntry,
     SharedPersona,
     SleepPass,
 )
-from evennia_ai.models.processes import Lease, ServerProcess
 from evennia_ai.models.talk import (
     Amendment,
     Compaction,

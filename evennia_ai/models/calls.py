@@ -6,8 +6,7 @@ from datetime import date
 
 from django.db import models
 
-from evennia_ai.models.base import OwnedByAssistant
-from evennia_ai.models.fields import CharField, TextField
+from evennia_ai.models.fields import CharField, OwnedByAssistant, TextField
 from evennia_ai.models.talk import Turn
 
 
@@ -84,7 +83,7 @@ class UseSums(models.Model):
 
 
 class DailyUse(UseSums):
-    """The use of one assistant with one model profile; "" is one of an older version.
+    """The use of one assistant with one model profile.
 
     The sums are stored, since adding up 100,000 calls takes 365 ms on SQLite (measured).
     """

@@ -1,4 +1,4 @@
-"""Columns that take any text and any plain data, on SQLite and on PostgreSQL.
+"""What the rows of all logs have, and columns that take any text and any plain data.
 
 PostgreSQL refuses NUL and lone surrogates, and text that is longer than its column; SQLite takes
 most of it. To the migrations these are Django's own fields.
@@ -7,9 +7,23 @@ most of it. To the migrations these are Django's own fields.
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 from django.db import models
+
+
+class OwnedByAssistant(models.Model):
+    """A row of one assistant's log."""
+
+    assistant_id: int
+
+    id: int = models.BigAutoField(primary_key=True)
+    assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
+    at: datetime = models.DateTimeField()
+
+    class Meta:
+        abstract = True
 
 
 def storable(value: Any) -> Any:

@@ -7,8 +7,13 @@ from typing import Any
 
 from django.db import models
 
-from evennia_ai.models.base import OwnedByAssistant
-from evennia_ai.models.fields import CharField, JSONField, OrderedJSONField, TextField
+from evennia_ai.models.fields import (
+    CharField,
+    JSONField,
+    OrderedJSONField,
+    OwnedByAssistant,
+    TextField,
+)
 
 
 class Turn(OwnedByAssistant):
@@ -39,7 +44,7 @@ class Event(OwnedByAssistant):
     performed or claimed; ``item`` is the dbref of a thing that was given. ``authors`` are those of
     `policy.authors` in the format of `people_field`, empty if the speaker is the only one.
 
-    ``epoch`` is the process whose players said what needs an answer, None in older rows.
+    ``epoch`` is the process whose players said what needs an answer, None for what was overheard.
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
     "trusting" when it heard the whisper: then it may repeat it, also after a later change.
     """
@@ -77,8 +82,7 @@ class Message(OwnedByAssistant):
 
     ``role`` is "excuse" for a line that the character said because no model answered. ``nature`` is
     perceived, performed or claimed for heard lines, perceived for tool results, else empty.
-    ``authors`` are those of `policy.authors` in the format of `people_field`, empty in rows of
-    older versions.
+    ``authors`` are those of `policy.authors` in the format of `people_field`.
     """
 
     event_id: int | None

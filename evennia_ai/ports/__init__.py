@@ -5,10 +5,6 @@ from evennia_ai.messages import Situation as Situation
 from evennia_ai.messages import ToolCallRequest as ToolCallRequest
 from evennia_ai.messages import Usage as Usage
 from evennia_ai.policy.lines import LINE as LINE
-from evennia_ai.ports.line_table import LineQuery as LineQuery
-from evennia_ai.ports.line_table import LineTable as LineTable
-from evennia_ai.ports.line_table import OldLine as OldLine
-from evennia_ai.ports.line_table import TableState as TableState
 from evennia_ai.ports.log import Conversation as Conversation
 from evennia_ai.ports.log import Inbox as Inbox
 from evennia_ai.ports.log import Lines as Lines

@@ -51,10 +51,9 @@ from evennia_ai.services.tracing import make_tracing
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
 from evennia_ai.services.unlogged_answers import answer_unlogged
 from evennia_ai.services.warm_up import local_models, warm_up
+from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
+from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.store.overheard import OverheardQueue
-from evennia_ai.store.reactor_connection import guard_reactor
-from evennia_ai.store.schema import schema_trouble
 from evennia_ai.store.server_settings import SWITCH
 from evennia_ai.tools.registry import load_registry
 
@@ -165,13 +164,12 @@ class AssistantService(Service):
             self.switch_off(str(reason))
 
     def check_schema(self) -> None:
-        """Tell log, staff and `aistatus` if the tables do not fit; if unusable, store nothing."""
-        trouble, usable = schema_trouble()
+        """Tell log, staff and `aistatus` if the tables do not fit; then nothing is stored."""
+        trouble = self.schema_trouble = schema_trouble()
         if trouble:
             log.error("evennia_ai: {trouble}", trouble=trouble)
             tell_channel(f"AI characters: {trouble}")
             self.complaints.append(trouble)
-        self.schema_trouble = "" if usable else trouble
 
     def stopService(self) -> None:
         """Stop everything at once: a server slow to stop does not come back (measured)."""

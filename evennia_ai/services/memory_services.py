@@ -17,17 +17,15 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory import embedders
 from evennia_ai.memory.extras import EMBEDDINGS
 from evennia_ai.memory.index_cache import IndexCache
-from evennia_ai.memory.old_lines import OldLines
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
 from evennia_ai.memory.vectors import answers_at_once
 from evennia_ai.memory.worker import Worker
-from evennia_ai.ports import Character, Embedder, Lines, RemoteEmbedder
+from evennia_ai.ports import Character, Embedder, RemoteEmbedder
 from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
 from evennia_ai.signals import assistant_slept
 from evennia_ai.store import rows, shared_entries
 from evennia_ai.store.loaded import MOST_MB, LoadedMinds
-from evennia_ai.store.old_lines import OldLineTable, close_connection, is_possible
 from evennia_ai.store.server_settings import game_name
 
 
@@ -74,10 +72,7 @@ class MemoryServices:
         self.long_term_sync = LongTermSync(clock, self.long_term)
         self.shared = SharedMemory()
         entries_of = partial(shared_entries.SharedEntryStore, now=now)
-        names = ("evennia-ai-search", "evennia-ai-lines")
-        self._threads = [Worker(clock, call_from_thread, name) for name in names]
-        old = settings.read("PGVECTOR", self._old_lines, True)
-        self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded, old)
+        self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded)
         shared_entries.changed.connect(self.indices.note)
         rows.messages_deleted.connect(self.indices.forget_lines)
         assistant_slept.connect(self._note_slept)
@@ -99,25 +94,8 @@ class MemoryServices:
             return None
 
     def stop(self) -> None:
-        """Stop all threads. Returns at once, even if a call hangs."""
+        """Stop the thread of long-term memory. Returns at once, even if a call hangs."""
         self.long_term.stop()
-        for thread in self._threads:
-            thread.stop(close_connection)
-
-    def _old_lines(self, wanted: Any) -> Callable[..., OldLines] | None:
-        """Return what makes the `OldLines` of a log, None if the game's database has none."""
-        if not wanted or not is_possible():
-            return None
-        search, build = (thread.submit for thread in self._threads)
-
-        def make(
-            assistant_id: int, lines: Lines, own_name: str, embedder: Embedder | RemoteEmbedder
-        ) -> OldLines:
-            made_by = f"{embedder.dimensions}:{embedder.name}"
-            table = OldLineTable(assistant_id, made_by, embedder.dimensions)
-            return OldLines(table, lines, own_name, embedder, search, build)
-
-        return make
 
     def _local_embedder(self) -> Embedder:
         """Return the embedder for long-term memory, which must not wait for an endpoint."""

@@ -16,8 +16,7 @@ from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience, InboxEvent, Message, ToolCallRequest, turn_label
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.ports.observing import Observer, OpenTurn, ToolRun
-from evennia_ai.store.recovery import INTERRUPTED
-from evennia_ai.store.turns import UNHEARD, TableTurns
+from evennia_ai.store.turns import INTERRUPTED, UNHEARD, TableTurns
 
 log = Logger()
 

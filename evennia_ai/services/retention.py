@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -15,9 +14,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config.table_retention import GAME_WIDE, Limit
 from evennia_ai.errors import AssistantError, StoreUnavailable
 from evennia_ai.scheduling import Clock, Steps, pause, persist, wall_seconds
-from evennia_ai.store.free_pages import give_back_pages
 from evennia_ai.store.purge import Report, TablePurge, Tally, assistant_ids
-from evennia_ai.store.rows_in_use import Planned
 
 log = Logger()
 
@@ -72,13 +69,13 @@ class LogRetention:
         PurgeRefused as `check` does.
         """
         report = self._new_report(assistant_id)
-        work = self._purge(self._tables(assistant_id), report, progress)
-        return self._run(work.addBoth(self._tell, report).addCallback(self._give_back))
+        work = self._walk(self._tables(assistant_id, None), report, progress)
+        return self._run(work.addBoth(_tell, report))
 
     def preview(self, assistant_id: int | None = None) -> Deferred[Report]:
         """Count what `purge` would delete now; fires, fails and raises as `purge` does."""
         report = self._new_report(assistant_id)
-        return self._run(self._purge(self._tables(assistant_id, dry=True), report))
+        return self._run(self._walk(self._tables(assistant_id, []), report))
 
     def check(self) -> None:
         """Raise PurgeRefused if no limit is configured or a purge is in progress."""
@@ -91,7 +88,6 @@ class LogRetention:
             raise PurgeRefused("A purge is in progress. Try again in a moment.")
 
     def _new_report(self, assistant_id: int | None) -> Report:
-        """Return an empty report with the tables to purge; raises PurgeRefused."""
         self.check()
         left_out = () if assistant_id is None else GAME_WIDE
         return {table: Tally() for table in self.retention if table not in left_out}
@@ -107,45 +103,34 @@ class LogRetention:
         return work.addBoth(ended)
 
     def _purge_daily(self) -> None:
-        """Purge now and schedule the next purge."""
         self._next = self._clock.callLater(DAY_S, self._purge_daily)
         if not self._running:
             self.purge().addErrback(self._purge_later)
 
     def _purge_later(self, failure: Failure) -> None:
         """Purge again soon if a daily purge failed because the database was busy."""
-        if isinstance(failure.value, StoreUnavailable):
+        if failure.check(StoreUnavailable):
             self._next.reset(BUSY_PAUSE_S)
-        elif not isinstance(failure.value, CancelledError):
+        elif not failure.check(CancelledError):
             log.failure("evennia_ai: the daily purge failed; the next one is due in a day", failure)
 
-    def _tell(self, result: Any, report: Report) -> Any:
-        """Log how a purge ended, in one line."""
-        end = f"; stopped by {result.value!r}" if isinstance(result, Failure) else ""
-        counts = ", ".join(f"{table} {tally.gone}" for table, tally in report.items())
-        log.info("evennia_ai: rows deleted by retention: {counts}{end}", counts=counts, end=end)
-        return result
-
-    def _tables(self, assistant_id: int | None, dry: bool = False) -> Iterator[TablePurge]:
-        """Yield the purge of each table of each assistant."""
+    def _tables(
+        self, assistant_id: int | None, planned: list[TablePurge] | None
+    ) -> Iterator[TablePurge]:
+        """Yield the purge of each table of each assistant; a dry run is given a list to note it."""
         now = datetime.fromtimestamp(wall_seconds(self._clock), UTC)
         for owner in [*assistant_ids(), None] if assistant_id is None else [assistant_id]:
-            planned = Planned(Counter) if dry else None
+            if planned is not None:
+                planned.clear()
             for table, limit in self.retention.items():
                 if (owner is None) == (table in GAME_WIDE):
-                    yield TablePurge(table, owner, limit, now, planned)
+                    walk = TablePurge(table, owner, limit, now, planned)
+                    yield walk
+                    if planned is not None:
+                        planned.append(walk)
 
     @inlineCallbacks
-    def _give_back(self, report: Report) -> Steps[Report]:
-        """Give the disk what rows left, with a pause before each step; fires with the report."""
-        more = True
-        while more:
-            yield deferLater(self._clock, PAUSE_S, pause, self._put)
-            more = yield persist(self._clock, give_back_pages)
-        return report
-
-    @inlineCallbacks
-    def _purge(
+    def _walk(
         self,
         tables: Iterator[TablePurge],
         report: Report,
@@ -153,15 +138,22 @@ class LogRetention:
     ) -> Steps[Report]:
         """Purge tables with a pause before each step; fires with the report, made complete."""
         gone = 0
-        for walk in tables:
-            tally = report[walk.table]
+        for table in tables:
             more = True
             while more:
                 yield deferLater(self._clock, PAUSE_S, pause, self._put)
                 came: Tally
-                more, came = yield persist(self._clock, walk.step)
-                tally.add(came)
+                more, came = yield persist(self._clock, table.step)
+                report[table.table].add(came)
                 before, gone = gone, gone + came.gone
                 if progress and before // PROGRESS_ROWS < gone // PROGRESS_ROWS:
                     progress(gone)
         return report
+
+
+def _tell(result: Any, report: Report) -> Any:
+    """Log how a purge ended, in one line."""
+    end = f"; stopped by {result.value!r}" if isinstance(result, Failure) else ""
+    counts = ", ".join(f"{table} {tally.gone}" for table, tally in report.items())
+    log.info("evennia_ai: rows deleted by retention: {counts}{end}", counts=counts, end=end)
+    return result

@@ -22,9 +22,9 @@ from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.messages import turn_label
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.compactions import assistants_to_archive
+from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.pending_acts import assistants_to_act, people_asked
-from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
+from evennia_ai.store.turns import assistants_with_work, lost_turns, recover_lost_turn
 
 log = Logger()
 

@@ -17,7 +17,7 @@ from evennia_ai.memory.extras import Extra
 from evennia_ai.messages import OFFLINE
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.ports.observing import OpenTurn, ToolRun
-from evennia_ai.store.recovery import INTERRUPTED
+from evennia_ai.store.turns import INTERRUPTED
 
 EXTRA = Extra(
     "tracing", "opentelemetry-api", "opentelemetry.trace", "AI_ASSISTANT['TRACING'] has no effect"

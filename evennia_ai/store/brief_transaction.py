@@ -1,21 +1,47 @@
-"""Transactions that do not hold the reactor, and the errors of a database as one of ours."""
+"""The database on the reactor's thread: brief transactions, a guarded connection, fitting tables.
+
+Django mends connections at the start of a web request; the reactor has none. A locked SQLite
+database holds the reactor for its whole time-out, ten seconds in Evennia (measured), and a locked
+table of PostgreSQL until its lock ends.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
+from threading import get_ident
+from typing import Any
 
+from django.apps import apps
 from django.db import Error, connection, transaction
+from django.db.backends.signals import connection_created
+from django.db.migrations.recorder import MigrationRecorder
 
+from evennia_ai import migrations
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.store.reactor_connection import drop_if_lost, is_reactor_thread
 
 LOCK_WAIT_MS = 30
 STATEMENT_MS = 2000  # of one of our transactions; PostgreSQL only
 WAIT_AGAIN_AFTER_S = 0.1
 # In one query, and for this transaction only. A lock_timeout of 0 would wait for ever.
 LIMITS = "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true)"
+# For all queries of the game, also Evennia's own, which are not tried again. The limits that a game
+# set in OPTIONS or for its user stay.
+LIMITS_MS = {"lock_timeout": 300, "statement_timeout": 10_000}
+SET = "SELECT set_config(name, %s, false) FROM pg_settings WHERE name = %s AND source = 'default'"
+
+APP = "evennia_ai"
+OLDER = (
+    "The database is older than this version of evennia_ai (not applied: {names}). Run `evennia "
+    "migrate`, then `evennia reload`. "
+)
+NEWER = (
+    "The database is newer than this version of evennia_ai (unknown: {names}). Install the version "
+    "that it was migrated with, or see `docs/upgrade.md` for one from before the release. "
+)
+UNUSABLE = "Until then no line is stored, and the characters answer from the offline brain."
 
 
 class Patience:
@@ -34,15 +60,14 @@ class Patience:
 
 
 patience = Patience()
+_reactor_threads: set[int] = set()
 
 
 @contextmanager
 def brief_transaction() -> Generator[None]:
     """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
 
-    Without this, a locked SQLite database holds the reactor for its whole time-out, ten seconds in
-    Evennia (measured), and a locked table of PostgreSQL until its lock ends. Raises
-    StoreUnavailable if the database refuses, for whatever reason.
+    Raises StoreUnavailable if the database refuses, for whatever reason.
     """
     wait_before = None
     try:
@@ -51,14 +76,14 @@ def brief_transaction() -> Generator[None]:
             is_outermost = not connection.in_atomic_block
             with transaction.atomic():
                 if is_outermost:
-                    limit_transaction()
+                    _limit_transaction()
                 yield
     except StoreUnavailable:
         patience.met_at = time.monotonic()
         raise
     finally:
         if wait_before is not None:
-            set_wait(wait_before)
+            _set_wait(wait_before)
 
 
 @contextmanager
@@ -67,7 +92,7 @@ def store_errors(done: str = "read") -> Generator[None]:
     try:
         yield
     except Error as error:
-        drop_if_lost(connection)
+        _drop_if_lost(connection)
         raise StoreUnavailable(f"The database cannot be {done} now ({error}).") from error
 
 
@@ -77,18 +102,71 @@ def shorten_wait() -> int | None:
         return None
     connection.ensure_connection()
     wait_before = int(connection.connection.execute("PRAGMA busy_timeout").fetchone()[0])
-    set_wait(patience.wait_ms(time.monotonic()))
+    _set_wait(patience.wait_ms(time.monotonic()))
     return wait_before
 
 
-def limit_transaction() -> None:
+def _set_wait(wait_ms: int) -> None:
+    connection.connection.execute(f"PRAGMA busy_timeout={wait_ms}")
+
+
+def _limit_transaction() -> None:
     """Limit the waits of the transaction that has begun, if it holds the reactor."""
-    if connection.vendor == "postgresql" and is_reactor_thread():
+    if connection.vendor == "postgresql" and get_ident() in _reactor_threads:
         wait_ms = max(1, patience.wait_ms(time.monotonic()))
         with connection.cursor() as cursor:
             cursor.execute(LIMITS, [str(wait_ms), str(STATEMENT_MS)])
 
 
-def set_wait(wait_ms: int) -> None:
-    """Set the time that SQLite waits for a lock, in ms."""
-    connection.connection.execute(f"PRAGMA busy_timeout={wait_ms}")
+def guard_reactor() -> None:
+    """Limit the waits of this thread's connection, now and whenever it is opened."""
+    _reactor_threads.add(get_ident())
+    connection_created.connect(_prepare_connection, dispatch_uid="evennia_ai.reactor")
+    if connection.connection is not None:
+        _prepare_connection(connection)
+
+
+def _prepare_connection(connection: Any, **kwargs: Any) -> None:
+    """Limit the waits of an open connection to PostgreSQL, if it is the reactor's."""
+    if connection.vendor != "postgresql" or get_ident() not in _reactor_threads:
+        return
+    with connection.cursor() as cursor:
+        for name, limit_ms in LIMITS_MS.items():
+            cursor.execute(SET, [str(limit_ms), name])
+    if _mend not in connection.execute_wrappers:
+        connection.execute_wrappers.append(_mend)
+
+
+def _mend(execute: Any, sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+    """Run a statement; after an error, drop the connection if the server has closed it."""
+    try:
+        return execute(sql, params, many, context)
+    except Error:
+        _drop_if_lost(context["connection"])
+        raise
+
+
+def _drop_if_lost(connection: Any) -> None:
+    """Close a connection that cannot be used any more; the next use opens another."""
+    if connection.connection is None or connection.in_atomic_block:  # Django mends a transaction
+        return
+    is_closed = getattr(connection.connection, "closed", None)  # PostgreSQL's drivers know it
+    if is_closed or (is_closed is None and not connection.is_usable()):
+        connection.close()
+
+
+def schema_trouble() -> str:
+    """Return what an admin must do since the tables do not fit this code, empty if they do.
+
+    Raises Django's errors if the database cannot be read.
+    """
+    recorded = MigrationRecorder(connection).applied_migrations()
+    applied = {name for app, name in recorded if app == APP}
+    known = {path.stem for path in Path(migrations.__path__[0]).glob("[0-9]*.py")}
+    tables = {model._meta.db_table for model in apps.get_app_config(APP).get_models()}
+    if not applied and tables.issubset(connection.introspection.table_names()):
+        return ""  # made without migrations, as tests do
+    missing, unknown = sorted(known - applied), sorted(applied - known)
+    if missing:
+        return OLDER.format(names=", ".join(missing)) + UNUSABLE
+    return NEWER.format(names=", ".join(unknown)) + UNUSABLE if unknown else ""

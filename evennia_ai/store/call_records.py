@@ -22,10 +22,9 @@ from evennia_ai.policy.explanation.call_record import (
     shared_digests,
 )
 from evennia_ai.policy.records.segments import people_field
-from evennia_ai.store.amendments import as_shown
-from evennia_ai.store.compactions import record_from_row
+from evennia_ai.store.conversation import record_from_row
+from evennia_ai.store.lines import as_shown
 from evennia_ai.store.rows import message_from_row
-from evennia_ai.store.statements import insert
 
 MOST_NOTED = 10_000
 noted_on: dict[str, date] = {}  # by the digest of a text in the table
@@ -47,7 +46,7 @@ class StoredCall:
 def store_call(row: models.ModelCall, record: CallRecord) -> None:
     """Store the prompt and the reply of a call, inside the caller's transaction."""
     keep_texts(record.shared, row.at.date())
-    stored = models.CallRecord(
+    models.CallRecord.objects.create(
         id=row.id,
         assistant_id=row.assistant_id,
         at=row.at,
@@ -55,7 +54,6 @@ def store_call(row: models.ModelCall, record: CallRecord) -> None:
         people=people_field(record.people),
         packed=record.packed,
     )
-    insert(stored)
 
 
 def keep_texts(shared: Any, today: date) -> None:

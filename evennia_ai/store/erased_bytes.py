@@ -42,7 +42,6 @@ def overwrite_deleted(path: Path) -> tuple[float, bool]:
     with closing(sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)) as own:
         own.execute("PRAGMA secure_delete=ON")
         if not is_too_large(path):
-            own.execute("PRAGMA auto_vacuum=INCREMENTAL")  # see `store.free_pages`
             own.execute("VACUUM")
         busy, *_ = own.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return time.perf_counter() - began, not busy

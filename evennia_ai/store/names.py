@@ -1,4 +1,4 @@
-"""The names of objects, from the table alone."""
+"""The names of objects and speakers, from the tables alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from evennia.objects.models import ObjectDB
 
+from evennia_ai import models
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.explanation.lock_answers import lock_sentence, read_locks
 from evennia_ai.policy.records.memory_listing import Names, named
@@ -40,3 +41,21 @@ def dbrefs_named(name: str) -> list[str]:
     """Return the objects with a name, in upper or lower case, oldest first."""
     rows = ObjectDB.objects.filter(db_key__iexact=name).order_by("id")
     return [f"#{number}" for number in rows.values_list("id", flat=True)]
+
+
+def speakers_named(name: str) -> frozenset[str]:
+    """Return the dbrefs of all speakers with a name, in upper or lower case."""
+    rows = models.Event.objects.filter(speaker_name__iexact=name).exclude(speaker="")
+    return frozenset(rows.values_list("speaker", flat=True).distinct())
+
+
+def speakers_among(dbrefs: Iterable[str]) -> frozenset[str]:
+    """Return those of some dbrefs that have an event in the logs."""
+    rows = models.Event.objects.filter(speaker__in=dbrefs)
+    return frozenset(rows.values_list("speaker", flat=True).distinct())
+
+
+def last_name_of(dbref: str) -> str:
+    """Return the name in somebody's last event, empty if they have none."""
+    names = models.Event.objects.filter(speaker=dbref).order_by("-id")
+    return str(names.values_list("speaker_name", flat=True).first() or "")

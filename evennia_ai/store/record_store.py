@@ -27,7 +27,7 @@ from evennia_ai.ports.records import Watcher
 from evennia_ai.scheduling import Put, Steps, pause
 
 if TYPE_CHECKING:
-    from evennia_ai.store.amendments import TableAmendments
+    from evennia_ai.store.lines import TableAmendments
     from evennia_ai.store.segments import Segments
 
 STEPS_AT_ONCE = 4

@@ -1,4 +1,4 @@
-"""Reading the logs for admins: pages of rows, and figures of all assistants."""
+"""Reading the logs for staff, figures of all assistants, and players' reports of characters."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from django.db.models import Count, Max
 from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
-from evennia_ai.messages import EXCUSE, Message
+from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, Message
 from evennia_ai.policy.amendments import amend
 from evennia_ai.policy.compaction.digest import prefix_hash
 from evennia_ai.policy.schedule.sleep_schedule import ASLEEP
-from evennia_ai.store.amendments import amended_at
 from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, WAITING
+from evennia_ai.store.lines import amended_at
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.usage import use_on
 
@@ -240,3 +241,68 @@ def last_error() -> dict[int, tuple[str, str]]:
 def seconds_between(start: datetime, end: datetime | None) -> float:
     """Return the seconds from one time to another, 0 while there is no end."""
     return (end - start).total_seconds() if end else 0.0
+
+
+LINES_A_REPORT = 12
+MESSAGES_READ = 400
+AUDIBLE = frozenset({*SPEECH, EMOTE})
+
+
+def heard_lines(assistant_id: int, dbref: str) -> list[int]:
+    """Return the numbers of the last messages that somebody heard of a character, oldest first."""
+    rows = models.Message.objects.filter(assistant_id=assistant_id).order_by("-id")
+    fields = ("id", "role", "content", "tool_calls", "speaker", "audience")
+    newest = rows.values(*fields)[:MESSAGES_READ]
+    heard = [row["id"] for row in newest if is_heard_by(dbref, row)]
+    return heard[:LINES_A_REPORT][::-1]
+
+
+def is_heard_by(dbref: str, row: dict[str, Any]) -> bool:
+    """Return True for words and gestures that somebody heard or said themselves."""
+    if dbref not in (row["speaker"], *row["audience"]):
+        return False
+    if row["role"] == "assistant":
+        acts = {call["function"]["name"] for call in row["tool_calls"]}
+        return bool(row["content"] or acts & AUDIBLE)
+    return row["role"] in ("user", EXCUSE)
+
+
+def add_report(
+    assistant_id: int, now: datetime, reporter: tuple[str, str], reason: str, seqs: Iterable[int]
+) -> int:
+    """Store a report by a player, given as (dbref, name); returns its number."""
+    with brief_transaction():
+        row = models.Report.objects.create(
+            assistant_id=assistant_id,
+            at=now,
+            reporter=reporter[0],
+            reporter_name=reporter[1],
+            reason=reason,
+            seqs=list(seqs),
+        )
+    return int(row.id)
+
+
+def count_open(reporter: str) -> int:
+    """Return how many reports of a player nobody has closed yet."""
+    open_ones = models.Report.objects.filter(reporter=reporter, closed_at=None)
+    return int(open_ones.count())
+
+
+def report_page(number: int, size: int) -> Page:
+    """Return a page of the open reports, with their assistants."""
+    rows = models.Report.objects.filter(closed_at=None).select_related("assistant")
+    return paged(rows, number, size)
+
+
+def find_report(number: int) -> models.Report | None:
+    """Return a report, open or closed; None if there is none with this number."""
+    found: models.Report | None = models.Report.objects.filter(id=number).first()
+    return found
+
+
+def close_report(number: int, now: datetime, by: str) -> bool:
+    """Close a report; returns False if it is not open."""
+    with brief_transaction():
+        rows = models.Report.objects.filter(id=number, closed_at=None)
+        return bool(rows.update(closed_at=now, closed_by=by))

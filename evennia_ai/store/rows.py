@@ -7,21 +7,17 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.dispatch import Signal
 
 from evennia_ai import models
 from evennia_ai.messages import (
-    EMOTE,
     EXCUSE,
-    PERCEIVED,
     Heard,
     InboxEvent,
     Message,
-    heard_line,
     is_excuse,
     make_message,
-    perceived_line,
 )
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.sanitize import one_line
@@ -33,6 +29,16 @@ COPIED = tuple(item.name for item in fields(Heard) if item.name not in OTHER)
 
 # Sent after messages were deleted, with their ``seqs``.
 messages_deleted = Signal()
+
+
+def insert_rows(rows: Sequence[Any]) -> list[Any]:
+    """Insert new rows of one table in one query; returns them with their ids."""
+    if rows and connection.features.can_return_rows_from_bulk_insert:
+        type(rows[0]).objects.bulk_create(rows)
+    else:
+        for row in rows:  # MySQL
+            row.save(force_insert=True)
+    return list(rows)
 
 
 def delete_rows(model: Any, ids: Sequence[int]) -> None:
@@ -115,18 +121,6 @@ def message_from_row(row: models.Message) -> Message:
     role = row.role
     if role == EXCUSE:
         role, meta["type"] = "assistant", EXCUSE
-    content = (
-        todays_form(row.content, row.nature, row.speaker_name) if role == "user" else row.content
-    )
     return make_message(
-        role, content, tool_calls=row.tool_calls, tool_call_id=row.tool_call_id, **meta
+        role, row.content, tool_calls=row.tool_calls, tool_call_id=row.tool_call_id, **meta
     )
-
-
-def todays_form(content: str, nature: str, speaker: str) -> str:
-    """Return a heard line in the form of `heard_line`, also if it was stored as "(Ann waves.)"."""
-    if not (content.startswith("(") and content.endswith(")")):
-        return content
-    if nature == PERCEIVED:
-        return perceived_line(content[1:-1])
-    return heard_line(EMOTE, speaker, content[1:-1]) if speaker else content

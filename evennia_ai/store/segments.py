@@ -22,7 +22,6 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.sealed import Sealed, unsealed
 from evennia_ai.policy.records.segments import SIZE, Segment, place_in, read_segment, segment_of
-from evennia_ai.store import statements
 from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.brief_transaction import brief_transaction
 
@@ -268,10 +267,8 @@ class Segments:
 
     def _update(self, row_id: int, content: Segment) -> None:
         """Write the value of an Attribute."""
-        stored = statements.update(
-            Attribute, {"id": row_id}, db_value=content.as_stored(), db_strvalue=content.people()
-        )
-        if not stored:
+        rows = Attribute.objects.filter(id=row_id)
+        if not rows.update(db_value=content.as_stored(), db_strvalue=content.people()):
             self._changed_elsewhere()
 
     def _changed_elsewhere(self) -> None:

@@ -20,8 +20,8 @@ from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
 from evennia_ai.scheduling import Put, Steps, pause
-from evennia_ai.store.amendments import amended_at
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.lines import amended_at
 from evennia_ai.store.record_store import WatchedRecords
 from evennia_ai.store.rows import delete_rows
 

@@ -1,14 +1,16 @@
-"""One assistant's turns in the database: leases, model calls, tool calls."""
+"""One assistant's turns in the database, and closing those that a crash left open (P1, P2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
+from typing import Any
 
 from evennia_ai import models
 from evennia_ai.messages import (
     EMOTE,
+    EXCUSE,
     SPEECH,
     Audience,
     InboxEvent,
@@ -17,30 +19,32 @@ from evennia_ai.messages import (
     heard_message,
 )
 from evennia_ai.policy.audience import visible
+from evennia_ai.policy.conversation.inbox import state_after_loss
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import CLAIMED, WAITING, overheard_by
+from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, not_of, overheard_by
 from evennia_ai.store.processes import SingleProcess
-from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row
-from evennia_ai.store.statements import insert, select, update
 from evennia_ai.store.usage import add_use, use_of_call
 
 NOTED = "noted"
-# The fields of a call that its row has by the same name.
+ANSWERS = ("answered", "excused")  # outcomes of turns and of their events
+INTERRUPTED = "interrupted"
+UNHEARD = "unheard"
+RETRIED = "retried"  # a builder had the same words answered again
+UNANSWERED = (INTERRUPTED, UNHEARD, RETRIED)
+INTENDED = "intended"
+MAYBE_DONE = ("done", "unknown")
+UNKNOWN_RESULT = "outcome unknown: it was interrupted"
+SPOKEN = (*SPEECH, EMOTE)
+# The fields of a model call that its row has by the same name.
 OF_CALL = tuple(
     item.name
     for item in fields(ModelCallRecord)
     if item.name not in ("usage", "speakers", "prices", "kept")
 )
-UNHEARD = "unheard"
-ANSWERS = ("answered", "excused")  # outcomes of turns and of their events
-RETRIED = "retried"  # a builder had the same words answered again
-UNANSWERED = (INTERRUPTED, UNHEARD, RETRIED)
-MAYBE_DONE = ("done", "unknown")
-SPOKEN = (*SPEECH, EMOTE)
 
 
 class TableTurns:
@@ -66,25 +70,26 @@ class TableTurns:
         self.current: int | None = None
         self._lost: int | None = None  # the turn whose lease has ended
 
+    @property
+    def _rows(self) -> Any:
+        return models.Turn.objects.filter(assistant_id=self.assistant_id)
+
     def begin(
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
     ) -> TurnRecord:
         """Open a turn, claim its events, and store these and overheard ones as messages."""
-        at = self.now()
         with brief_transaction():
             self.process.fence()
-            turn = models.Turn(
+            turn = models.Turn.objects.create(
                 assistant_id=self.assistant_id,
-                at=at,
+                at=self.now(),
                 epoch=self.process.epoch,
                 context=context,
                 audience=sorted(audience),
                 private=private,
             )
-            insert(turn)
             overheard = self._take_overheard(turn.id)
-            again = [event for event in events if event.attempts]
-            first_turns = self._first_turns(again)
+            first_turns = self._first_turns([event for event in events if event.attempts])
             self._claim(events, turn.id)
             rows = self._log_heard([*events, *overheard], first_turns, turn.id)
         self.conversation.extend_view(rows)
@@ -95,6 +100,13 @@ class TableTurns:
         acts = self._acts_since(min(earlier)) if earlier else ()
         return TurnRecord(turn.id, audience, private, tuple(events), known, acts)
 
+    def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
+        events = overheard_by(self.assistant_id)
+        if events:  # not all rows: another process may store one meanwhile
+            taken = models.Event.objects.filter(id__in=[event.id for event in events])
+            taken.update(state=NOTED, turn_id=turn_id)
+        return events
+
     def _first_turns(self, events: Sequence[InboxEvent]) -> dict[int, int]:
         """Return the turn that first logged each retried event, by event id."""
         if not events:
@@ -102,12 +114,24 @@ class TableTurns:
         rows = models.Message.objects.filter(event_id__in=[event.id for event in events])
         return dict(rows.values_list("event_id", "turn_id"))
 
+    def _claim(self, events: Sequence[InboxEvent], turn_id: int) -> None:
+        for event in events:
+            rows = models.Event.objects.filter(id=event.id)
+            rows.update(state=CLAIMED, turn_id=turn_id, attempts=event.attempts + 1)
+
+    def _log_heard(
+        self, events: Sequence[InboxEvent], logged: Mapping[int, int], turn_id: int
+    ) -> list[models.Message]:
+        """Store messages for events that have none yet; a retried event has one already."""
+        new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
+        return self.conversation.insert([heard_message(event, turn_id) for event in new])
+
     def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
         """Return what earlier attempts overheard; a retry answers it too."""
         if not turn_ids:
             return []
-        rows = select(models.Event, turn_id=tuple(turn_ids), state=NOTED)
-        return [event_from_row(row) for row in rows]
+        rows = models.Event.objects.filter(turn_id__in=turn_ids, state=NOTED)
+        return [event_from_row(row) for row in rows.order_by("id")]
 
     def _acts_since(self, turn_id: int) -> tuple[ToolCallRequest, ...]:
         """Return the world acts of unanswered turns that were done, or may have been.
@@ -123,89 +147,32 @@ class TableTurns:
         ).exclude(turn__outcome=RETRIED, name__in=SPOKEN)  # a builder wants other words
         return tuple(ToolCallRequest(r.call_id, r.name, r.arguments) for r in rows.order_by("id"))
 
-    def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
-        events = overheard_by(self.assistant_id)
-        if events:  # not all rows: another process may store one meanwhile
-            taken = models.Event.objects.filter(id__in=[event.id for event in events])
-            taken.update(state=NOTED, turn_id=turn_id)
-        return events
-
-    def _claim(self, events: Sequence[InboxEvent], turn_id: int) -> None:
-        for event in events:
-            claimed = {"state": CLAIMED, "turn_id": turn_id, "attempts": event.attempts + 1}
-            update(models.Event, {"id": event.id}, **claimed)
-
-    def _log_heard(
-        self, events: Sequence[InboxEvent], logged: Mapping[int, int], turn_id: int
-    ) -> list[models.Message]:
-        """Store messages for events that have none yet; a retried event has one already."""
-        new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
-        return self.conversation.insert([heard_message(event, turn_id) for event in new])
-
-    def last_answered(self) -> models.Turn | None:
-        """Return the newest turn that answered somebody, None if there is none."""
-        rows = models.Turn.objects.filter(assistant_id=self.assistant_id, outcome__in=ANSWERS)
-        found: models.Turn | None = rows.order_by("-id").first()
-        return found
-
-    def ask_again(self, turn: models.Turn) -> None:
-        """Let the words that a turn answered wait again, in the caller's transaction.
-
-        As after a crash, its acts are not done again, except for speech.
-        """
-        models.Turn.objects.filter(id=turn.id).update(outcome=RETRIED)
-        turn.events.filter(state__in=ANSWERS).update(state=WAITING, attempts=1)
-
-    def count_after(self, turn_id: int) -> int:
-        """Return how many turns ended after one."""
-        rows = models.Turn.objects.filter(assistant_id=self.assistant_id, id__gt=turn_id)
-        return int(rows.exclude(ended_at=None).count())
-
-    def newest(self) -> int:
-        """Return the id of the newest turn, 0 without one."""
-        rows = models.Turn.objects.filter(assistant_id=self.assistant_id)
-        return int(rows.order_by("-id").values_list("id", flat=True).first() or 0)
-
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
         """Close a turn and its events in one transaction."""
+        now, reason = self.now(), {"reason": detail} if detail else {}
         with brief_transaction():
             self.process.fence(turn_id)
-            ended = {"ended_at": self.now(), "outcome": outcome, "detail": detail}
-            update(models.Turn, {"id": turn_id}, **ended)
-            reason = {"reason": detail} if detail else {}
-            claimed = {"turn_id": turn_id, "state": CLAIMED}
-            update(models.Event, claimed, state=outcome, **reason)
-            give_up_acts(turn_id, self.now())
+            turns = models.Turn.objects.filter(id=turn_id)
+            turns.update(ended_at=now, outcome=outcome, detail=detail)
+            claimed = models.Event.objects.filter(turn_id=turn_id, state=CLAIMED)
+            claimed.update(state=outcome, **reason)
+            give_up_acts(turn_id, now)
         if self.current == turn_id:
             self.current = None
-
-    def waiting_speakers(self) -> list[str]:
-        """Return the speakers whom the open turn must answer."""
-        rows = models.Event.objects.filter(turn_id=self.current, state=CLAIMED)
-        return list(rows.order_by("id").values_list("speaker", flat=True).distinct())
 
     def give_back(self, turn_id: int) -> None:
         """Close a turn whose answer nobody could hear, and return its events.
 
         They wait again, or are doubtful if something may have been said.
         """
-        for turn in models.Turn.objects.filter(id=turn_id):
-            recover_turn(turn, self.now(), UNHEARD)
+        recover_lost_turn(turn_id, self.now(), UNHEARD)
         self.current = None
 
     def recover(self) -> None:
         """Close the turn that an error left open, if any, as `recover_turn` does."""
         if self.current is not None:
-            for turn in models.Turn.objects.filter(id=self.current, ended_at=None):
-                recover_turn(turn, self.now())
+            recover_lost_turn(self.current, self.now())
             self.current = None
-
-    def times_of(self, context: str, since: datetime) -> list[datetime]:
-        """Return the start times of the turns of one context since a time, oldest first."""
-        rows = models.Turn.objects.filter(
-            assistant_id=self.assistant_id, context=context, at__gte=since
-        )
-        return list(rows.order_by("id").values_list("at", flat=True))
 
     def is_current(self, turn_id: int) -> bool:
         """Return True while this process holds the lease of a turn."""
@@ -218,14 +185,13 @@ class TableTurns:
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call and add it to the daily sums."""
         at, use = self.now(), use_of_call(call)
-        fields = {name: getattr(call, name) for name in OF_CALL}
-        fields["money"] = None if call.prices is None else use.money
+        copied = {name: getattr(call, name) for name in OF_CALL}
+        copied["money"] = None if call.prices is None else use.money
         usage = asdict(call.usage) if call.usage else {}
         with brief_transaction():
-            row = models.ModelCall(
-                assistant_id=self.assistant_id, turn_id=turn_id, at=at, **fields, **usage
+            row = models.ModelCall.objects.create(
+                assistant_id=self.assistant_id, turn_id=turn_id, at=at, **copied, **usage
             )
-            insert(row)
             add_use(self.assistant_id, at.date(), call.profile, use, call.speakers)
             if call.kept is not None:
                 store_call(row, call.kept)
@@ -234,7 +200,7 @@ class TableTurns:
         """Store the intent of a tool call; returns its id."""
         with brief_transaction():
             self.process.fence(turn_id)
-            row = models.ToolCall(
+            row = models.ToolCall.objects.create(
                 assistant_id=self.assistant_id,
                 turn_id=turn_id,
                 at=self.now(),
@@ -244,7 +210,6 @@ class TableTurns:
                 world=world,
                 state=INTENDED,
             )
-            insert(row)
         return int(row.id)
 
     def record_outcome(
@@ -252,7 +217,85 @@ class TableTurns:
     ) -> None:
         """Store a tool call's outcome and messages; nothing if the assistant was deleted."""
         with brief_transaction():
-            ended = {"state": state, "result": result, "locks": locks, "ended_at": self.now()}
-            kept = update(models.ToolCall, {"id": act}, **ended)
+            acts = models.ToolCall.objects.filter(id=act)
+            kept = acts.update(state=state, result=result, locks=locks, ended_at=self.now())
             rows = self.conversation.insert(messages) if kept else []
         self.conversation.extend_view(rows)
+
+    def times_of(self, context: str, since: datetime) -> list[datetime]:
+        """Return the start times of the turns of one context since a time, oldest first."""
+        rows = self._rows.filter(context=context, at__gte=since).order_by("id")
+        return list(rows.values_list("at", flat=True))
+
+    def waiting_speakers(self) -> list[str]:
+        """Return the speakers whom the open turn must answer."""
+        rows = models.Event.objects.filter(turn_id=self.current, state=CLAIMED)
+        return list(rows.order_by("id").values_list("speaker", flat=True).distinct())
+
+    def newest(self) -> int:
+        """Return the id of the newest turn, 0 without one."""
+        return int(self._rows.order_by("-id").values_list("id", flat=True).first() or 0)
+
+    def count_after(self, turn_id: int) -> int:
+        """Return how many turns ended after one."""
+        return int(self._rows.filter(id__gt=turn_id).exclude(ended_at=None).count())
+
+    def last_answered(self) -> models.Turn | None:
+        """Return the newest turn that answered somebody, None if there is none."""
+        rows = self._rows.filter(outcome__in=ANSWERS).order_by("-id")
+        found: models.Turn | None = rows.first()
+        return found
+
+    def ask_again(self, turn: models.Turn) -> None:
+        """Let the words that a turn answered wait again, in the caller's transaction.
+
+        As after a crash, its acts are not done again, except for speech.
+        """
+        models.Turn.objects.filter(id=turn.id).update(outcome=RETRIED)
+        turn.events.filter(state__in=ANSWERS).update(state=WAITING, attempts=1)
+
+
+def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -> None:
+    """Close a turn that did not end, in one transaction.
+
+    Its intents without an outcome become unknown; its events become answered, doubtful or waiting.
+    """
+    with brief_transaction():
+        rows = models.Turn.objects.filter(id=turn.id, ended_at=None)
+        if not rows.update(ended_at=now, outcome=outcome):
+            return  # another process was faster
+        acts = turn.tool_calls.values_list("name", "state")
+        state = state_after_loss(acts, was_doubtful=turn.context == EXCUSE)
+        give_up_acts(turn.id, now)
+        turn.events.filter(state=CLAIMED).update(state=state)
+
+
+def give_up_acts(turn_id: int, now: datetime) -> None:
+    """Mark the running tool calls of a closed turn as unknown, until they end."""
+    acts = models.ToolCall.objects.filter(turn_id=turn_id, state=INTENDED)
+    acts.update(state="unknown", result=UNKNOWN_RESULT, ended_at=now)
+
+
+def lost_turns(epoch: int, others: Collection[int] = ()) -> list[int]:
+    """Return the ids of the open turns whose process has ended, oldest first.
+
+    ``epoch`` is this process, ``others`` are those that live.
+    """
+    open_turns = models.Turn.objects.filter(ended_at=None)
+    rows = open_turns.exclude(epoch__in={epoch, *others}).order_by("id")
+    return list(rows.values_list("id", flat=True))
+
+
+def recover_lost_turn(turn_id: int, now: datetime, outcome: str = INTERRUPTED) -> None:
+    """Close one turn, if it is still open, as `recover_turn` does."""
+    for turn in models.Turn.objects.filter(id=turn_id, ended_at=None):
+        recover_turn(turn, now, outcome)
+
+
+def assistants_with_work(others: Collection[int] = ()) -> list[int]:
+    """Return the ids of the assistants with unanswered events, in one query.
+
+    Without those that ``others``, the other processes that live, heard.
+    """
+    rows = not_of(others, models.Event.objects.filter(state__in=OWED)).order_by("assistant_id")
+    return list(rows.values_list("assistant_id", flat=True).distinct())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import F, Sum
 
 from evennia_ai import models
 from evennia_ai.errors import DeadlineExceeded
@@ -16,7 +16,6 @@ from evennia_ai.messages import NO_USAGE
 from evennia_ai.policy.limits.budgets import ASSISTANT, GAME, PLAYER, WHOLE_GAME, Account
 from evennia_ai.policy.limits.prices import FREE
 from evennia_ai.ports import ModelCallRecord
-from evennia_ai.store.statements import add, insert
 
 DAY, CHARACTER, PROFILE = "day", "assistant_id", "profile"
 
@@ -104,8 +103,9 @@ def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> No
 
     If another process creates it meanwhile, this fails, and the caller's transaction is run again.
     """
-    if not add(model, key, **amounts):
-        insert(model(**key, **amounts))
+    sums = {name: F(name) + amount for name, amount in amounts.items()}
+    if not model.objects.filter(**key).update(**sums):
+        model.objects.create(**key, **amounts)
 
 
 def uses_by(since: date, until: date, *keys: str, **only: Any) -> Uses:

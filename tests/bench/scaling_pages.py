@@ -208,7 +208,7 @@ def capacity_table(rows: Sequence[Row]) -> str:
             "the search of memories",
             f"{short(search)} ms at the 95th percentile, among {memories:,} of one character",
             "each turn searches",
-            "PostgreSQL with pgvector, for logs of more than 100,000 messages",
+            "a lower limit of `Message` in `RETENTION`",
         ),
         (
             "the model",

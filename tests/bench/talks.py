@@ -18,7 +18,7 @@ from typing import Any
 
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, gatherResults, inlineCallbacks
-from twisted.internet.task import cooperate, deferLater
+from twisted.internet.task import cooperate
 
 from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
 from evennia_ai.scheduling import Put, pause
@@ -234,21 +234,7 @@ def read_log(place: int) -> Generator[Any, Any, Figures]:
     scripts = [one.assistant for one in room.contents if getattr(one, "assistant", None)]
     yield gatherResults([script.memories.prepare(script.services) for script in scripts])
     seconds = time.perf_counter() - began
-    while any(is_adding(script.memories) for script in scripts):
-        yield deferLater(reactor, 1.0)
-    yield gatherResults([script.memories.prepare(script.services) for script in scripts])
     return {"seconds": seconds}
-
-
-def is_adding(index: Any) -> bool:
-    """Return True while the lines of a long log are on their way into a table."""
-    from evennia_ai.memory.old_lines import MOST_IN_MEMORY
-    from evennia_ai.models import Message
-
-    old = index._old
-    if old is None or old.upto != 0:
-        return False
-    return Message.objects.filter(assistant_id=old._table.assistant_id).count() > MOST_IN_MEMORY
 
 
 def heard_to_asked(place: int, rounds: int) -> Deferred[Figures]:

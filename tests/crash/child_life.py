@@ -29,8 +29,7 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.processes import SingleProcess
-from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
-from evennia_ai.store.turns import TableTurns
+from evennia_ai.store.turns import TableTurns, assistants_with_work, lost_turns, recover_lost_turn
 from evennia_ai.testing.stand_in_services import StandInServices
 from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
 from tests.invariants import Deed, Put, RequestRow

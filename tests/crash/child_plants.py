@@ -8,9 +8,8 @@ from typing import Any
 from unittest.mock import patch
 
 from evennia_ai.policy.conversation.inbox import state_after_loss
-from evennia_ai.store import recovery, turns
-from evennia_ai.store.compactions import TableCompactions
-from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store import turns
+from evennia_ai.store.conversation import TableCompactions, TableConversation
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.turns import TableTurns
 from tests.simulation.plants import Plant, plant
@@ -64,9 +63,7 @@ PLANTS: dict[str, Plant] = {
         "P3", TableTurns, "record_outcome", outcome_then_messages
     ),
     "a turn begins in pieces": plant("P1", TableTurns, "begin", begin_in_pieces),
-    "what was answered waits again": plant(
-        "P2", recovery, "state_after_loss", answered_waits_again
-    ),
+    "what was answered waits again": plant("P2", turns, "state_after_loss", answered_waits_again),
     "intents are not stored": plant("P2", TableTurns, "intend", forget_intent),
     "masks are not stored": plant("P3", TableCompactions, "mask", mask_in_memory),
     "what is logged is not in view": plant("P3", TableConversation, "extend_view", view_stays),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
-from evennia_ai.store.compactions import MASK, record_from_row
+from evennia_ai.store.conversation import MASK, record_from_row
 from evennia_ai.store.journal import Journal
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.crash.child_life import DBREFS, Body

@@ -6,8 +6,7 @@ import pytest
 
 from evennia_ai.store import brief_transaction
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.overheard import OverheardQueue
+from evennia_ai.store.inbox import OverheardQueue, TableInbox
 from evennia_ai.store.turns import TableTurns
 from tests.faults.own_database import Full, make_lock, on_own_database
 from tests.faults.seen import ends, tracebacks

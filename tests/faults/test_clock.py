@@ -4,12 +4,9 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import Event
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.store.usage import spent_on
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, spoken_by, tracebacks
@@ -73,37 +70,6 @@ def test_45_a_jump_in_mid_call_ends_in_an_answer(game, ann, mira, jump, logged):
 
 
 @pytest.mark.parametrize("jump", [DAY_S, -DAY_S])
-def test_45_who_was_talking_is_no_partner_for_a_day(game, ann, bob, mira, jump):
-    game.model.add(call("say", text="One."), call("say", text="Two."))
-    ann.do("say Mira, one")
-    game.run(1)
-    game.clock.rightNow += jump
-    ann.do("say to nobody in particular")
-    game.run(1)
-    assert len(game.model.requests) == 1
-    ann.do("say Mira, two")
-    game.run(1)
-    assert ann.last() == 'Mira says, "Two."'
-    assert mira.assistant.is_in_conversation(ann.dbref)
-
-
-@pytest.mark.parametrize("jump", [DAY_S, -DAY_S])
-def test_45_it_lives_on_unasked_at_its_own_pace(game, ann, mira, jump, settings):
-    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 60, "TEXTS": {"first_meeting": ""}}
-    game.model.add(*[call("noop")] * 400)
-    ann.do("say Mira?")
-    pass_time(game, 300)
-    game.clock.rightNow += jump
-    game.run()
-    before = len(game.model.requests)
-    pass_time(game, 10)
-    assert len(game.model.requests) - before <= 2
-    ann.do("say Mira?")
-    pass_time(game, 600)
-    assert 6 <= len(game.model.requests) - before <= 14
-
-
-@pytest.mark.parametrize("jump", [DAY_S, -DAY_S])
 def test_45_a_budget_is_kept_for_each_day(game, ann, mira, jump):
     clients = {"openai": game.model, "offline": OfflineBrain()}
     game.service.gateway = ModelGateway(game.clock, clients, spent=spent_on)
@@ -125,35 +91,6 @@ def test_45_a_budget_is_kept_for_each_day(game, ann, mira, jump):
     assert 1 <= calls_until_used_up() <= first + 1
     game.clock.rightNow -= jump
     assert calls_until_used_up() == 0
-
-
-def test_45_an_endpoint_that_was_left_alone_is_not_left_alone_for_a_day_more(game, ann, mira):
-    clients = {"openai": game.model, "offline": OfflineBrain()}
-    limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
-    game.service.gateway = ModelGateway(game.clock, clients, limits)
-    game.service.profiles["one"] = {"client": "openai", "model": "first"}
-    mira.assistant.attributes.add("profile", "one")
-    game.model.add(*[ProviderUnavailable("It is down.")] * 5, call("say", text="Back."))
-    for number in range(6):
-        ann.do(f"say Mira, {number}?")
-        game.run()
-    assert len(game.model.requests) == 5
-    game.clock.rightNow -= DAY_S
-    ann.do("say Mira, again?")
-    game.run()
-    assert ann.last() == 'Mira says, "Back."'
-
-
-def test_45_those_who_sleep_wake_in_time_though_the_clock_was_set_back(game, mira):
-    watch, script = game.service.watch, mira.assistant
-    watch.keep(script)
-    game.run(1)
-    game.clock.rightNow -= DAY_S
-    looked = []
-    script.may_think = lambda: looked.append(game.clock.seconds())
-    watch.keep(script)
-    pass_time(game, 12)
-    assert looked
 
 
 def test_45_what_grew_too_old_is_told_to_whoever_waits(game, ann, mira):

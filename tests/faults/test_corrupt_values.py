@@ -16,7 +16,6 @@ pytestmark = pytest.mark.game
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann = scene.mira, scene.ann
 
-KEY = "sk-4f1c9e77"
 ON_CHARACTER = {
     "ai_persona": [7, ["x"], b"x", {"mood": "grim"}, {"knows": 7}, {1: 2, "x": 3}, "@nobody"],
     "ai_lore": [7, "text", {"a": 1}, [7], [{"title": "x"}], [{"text": "x", "scopes": 7}],
@@ -125,53 +124,3 @@ def test_38_settings_of_the_wrong_kind_are_passed_over(game, ann, mira, logged, 
     assert runs(game, ann, mira)
     assert not tracebacks(logged)
     assert len(complaints_of(logged)) == len(complaints)
-
-
-@pytest.mark.parametrize("value", ["", "no", 7, [], [True], {"a": 1}])
-def test_38_a_switch_of_the_wrong_kind_stops_nobody(game, ann, mira, logged, value):
-    mira.assistant.attributes.add("stopped", value)
-    assert runs(game, ann, mira)
-    assert mira.assistant.attributes.get("stopped") == value
-    assert len(complaints_of(logged)) == 1
-    assert [line for line in mira.assistant.complaints if line.startswith("stopped must be")]
-
-
-@pytest.mark.parametrize("value", [7, 2.5, "Mira", {"Mira": 1}, [7, None, "Mira"], True])
-def test_38_a_list_of_the_muted_that_is_none_deafens_no_player(game, ann, mira, logged, value):
-    ann.character.attributes.add("ai_muted", value)
-    assert runs(game, ann, mira)
-    assert not tracebacks(logged)
-    ann.do("mute Mira")
-    game.run()
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert ann.last() == 'You say, "Mira, hello"'
-
-
-@pytest.mark.parametrize("value", ["garbage", 7, []])
-def test_38_a_strange_mark_keeps_no_player_from_being_told(game, ann, mira, settings, value):
-    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
-    ann.character.attributes.add("ai_introduced", value)
-    assert runs(game, ann, mira)
-    runs_again(game, ann)
-    assert len([line for line in ann.heard() if "played by a computer program" in line]) == 1
-
-
-def test_38_staff_is_shown_one_line_for_each_and_no_key(game, ann, mira, tavern, settings, logged):
-    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
-    mira.attributes.add("ai_persona", 7)
-    mira.attributes.add("ai_lore", [{"title": "x"}, "The cask is empty."])
-    mira.assistant.attributes.add("turn_deadline", "soon")
-    mira.assistant.attributes.add("stopped", "later")
-    admin = game.player("Ada", tavern, permissions=["Admin"])
-    for command in ("aistatus", "aisetup Mira"):
-        admin.forget()
-        admin.do(command)
-        shown = " ".join(" ".join(admin.heard()).split())
-        for words in ("persona", "ai_lore, entry 1", "turn_deadline must be", "stopped must be"):
-            assert words in shown, (command, words)
-        assert "Traceback" not in shown
-    assert runs(game, ann, mira)
-    assert "The cask is empty." in str(mira.assistant.services.world.lore(mira, frozenset())[0])
-    assert not tracebacks(logged)
-    assert KEY not in "\n".join(logged)

@@ -80,30 +80,6 @@ def test_after_a_line_that_cannot_be_stored_at_all_the_assistant_hears_the_next(
 
 
 @pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize("start", ['INSERT INTO "evennia_ai_turn"', 'INSERT INTO "evennia_ai_me'])
-def test_a_turn_that_the_database_refused_begins_again(game, ann, mira, error, start, logged):
-    game.model.add(call("say", text="One."))
-    with failing(error, start, times=10):
-        ann.do("say Mira, one")
-        pass_time(game, 12)
-    assert ann.last() == 'Mira says, "One."'
-    assert ends() == {"Mira, one": "answered"}
-    assert not tracebacks(logged)
-
-
-@pytest.mark.parametrize("error", ERRORS)
-def test_an_inbox_that_could_not_be_read_is_read_again(game, ann, mira, error, logged):
-    game.model.add(call("say", text="One."))
-    ann.do("say Mira, one")
-    with failing(error, 'SELECT "evennia_ai_event"', times=3):
-        pass_time(game, 3)
-    mira.assistant.services.ticks.stop()  # as if nobody else woke it
-    pass_time(game, 20)
-    assert ann.last() == 'Mira says, "One."'
-    assert not tracebacks(logged)
-
-
-@pytest.mark.parametrize("error", ERRORS)
 def test_a_call_over_midnight_whose_sums_cannot_be_read_still_brings_its_answer(
     game, ann, mira, error
 ):

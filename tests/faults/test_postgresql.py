@@ -12,8 +12,7 @@ from django.db import OperationalError, connection
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Event, Turn
-from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.reactor_connection import LIMITS_MS
+from evennia_ai.store.brief_transaction import LIMITS_MS, brief_transaction
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import (
     NEEDS_OWN_SERVER,

@@ -127,18 +127,6 @@ def test_42_where_the_reload_does_not_come_about_the_assistants_go_on(game, ann,
     assert not tracebacks(logged)
 
 
-def test_42_the_shared_timer_goes_on_too(game, ann, mira):
-    game.model.add(call("noop"))
-    ann.do("say Mira?")
-    game.run(1)
-    assert game.service.ticks.running
-    mira.assistant.at_server_reload()
-    game.run(1)
-    assert not game.service.ticks.running
-    pass_time(game, REVIVAL_S + 2)
-    assert game.service.ticks.running
-
-
 def test_42_what_cannot_be_stored_before_a_reload_is_told_or_stored(game, ann, mira, monkeypatch):
     from evennia_ai.errors import StoreUnavailable
     from evennia_ai.store.inbox import TableInbox

@@ -82,30 +82,3 @@ def test_48_the_game_s_settings_gone_in_mid_turn_stop_nobody(
     assert ends()["Mira?"] == "answered"
     assert not tracebacks(logged)
     assert seems_sane(ann)
-
-
-def test_48_a_setting_removed_in_mid_turn_is_inherited_again(game, ann, mira, logged):
-    script = mira.assistant
-    script.attributes.add("max_speech_chars", 20)
-    late = Deferred()
-    game.model.add(late, call("say", text="A long line it is, too long for twenty."))
-    ann.do("say hi")
-    game.run(1)
-    script.attributes.remove("max_speech_chars")
-    script.resolve_settings()
-    late.callback(call("look"))
-    game.run(1)
-    assert ann.last() == 'Mira says, "A long line it is, too long for twenty."'
-    assert not tracebacks(logged)
-
-
-def test_48_a_tool_taken_away_in_mid_turn_is_a_tool_there_is_not(game, ann, mira):
-    late = Deferred()
-    game.model.add(late, call("say", text="I cannot look."))
-    ann.do("say look around")
-    game.run(1)
-    del game.service.toolbox.tools["look"]
-    late.callback(call("look"))
-    game.run(1)
-    assert ann.last() == 'Mira says, "I cannot look."'
-    assert ends() == {"look around": "answered"}

@@ -10,7 +10,6 @@ import pytest
 
 from evennia_ai.models import Event
 from evennia_ai.store import brief_transaction
-from evennia_ai.store.inbox import TableInbox
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import (
     IS_POSTGRESQL,
@@ -93,15 +92,6 @@ def test_36_37_what_cannot_be_stored_at_all_is_told_to_its_speaker(
     assert ends() == {"Mira, one": "answered"}
     assert memory_equals_rows(mira.assistant)
     assert not tracebacks(logged)
-
-
-def test_36_37_the_log_says_why_a_line_was_not_heard(game, ann, mira, trouble, logged):
-    trouble.begin()
-    ann.do("say Mira, one")
-    pass_time(game, 20)
-    lines = [line for line in logged if "did not hear a line" in line]
-    assert len(lines) == 1
-    assert trouble.error in lines[0]
 
 
 @pytest.mark.skipif(IS_POSTGRESQL, reason="the file's size is limited in SQLite's way")
@@ -210,36 +200,3 @@ def test_36_a_room_full_of_ears_waits_for_a_lock_once(
     pass_time(game, 3)
     assert Event.objects.filter(text="hello, all of you").count() == 11
     assert 'says, "Hello."' in ann.last()
-
-
-def test_36_switched_off_and_locked_at_once_the_speaker_gets_one_line(
-    game, ann, mira, lock, monkeypatch, logged
-):
-    game.service.switch_off("All assistants were stopped by Ada.")
-    real = TableInbox.close
-
-    def close(self, *args):
-        lock.begin()
-        real(self, *args)
-
-    monkeypatch.setattr(TableInbox, "close", close)
-    ann.do("say Mira, one")
-    lock.end()
-    pass_time(game, 1)
-    assert spoken_by("Mira", ann) == [
-        "(Mira is silent: the staff has stopped all such characters.)"
-    ]
-    assert seems_sane(ann)
-    assert not tracebacks(logged)
-
-
-def test_36_deleted_before_its_line_could_be_stored_it_leaves_nothing(
-    game, ann, mira, lock, logged
-):
-    lock.begin()
-    ann.do("say Mira, one")
-    lock.end()
-    mira.delete()
-    pass_time(game, 3)
-    assert not Event.objects.exists()
-    assert not tracebacks(logged)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from django.apps import apps
-from django.db import connection, models
+from django.db import models
 
 from evennia_ai.messages import Usage
 from evennia_ai.models import Compaction, DailyUse, Event, Message, ModelCall, SleepPass
@@ -37,21 +36,6 @@ def test_a_call_of_a_model_with_a_name_of_any_length_is_counted(game, mira):
     assert (row.model, row.error, len(row.profile)) == ("m" * 255, "ab?c", 64)
     use = DailyUse.objects.get(assistant_id=mira.assistant.id)
     assert (use.calls, use.prompt_tokens, use.profile) == (2, 1800, row.profile)
-
-
-def test_what_memory_holds_after_a_write_is_what_was_stored(mira):
-    event = Event(
-        assistant_id=mira.assistant.id, at=NOW, kind="say", speaker="#5", speaker_name="N" * 300,
-        text=STRANGE, audience=["#5", "#7\0"], state="waiting",
-    )  # fmt: skip
-    event.save()
-    stored = Event.objects.get(id=event.id)
-    for row in (event, stored):
-        assert (row.text, row.speaker_name) == ("ab?c", "N" * 255)
-        assert row.audience == ["#5", "#7"]
-    Event.objects.filter(id=event.id).update(reason=STRANGE, state="expired" * 3)
-    stored.refresh_from_db()
-    assert (stored.reason, stored.state) == ("ab?c", "expiredexpir")
 
 
 def test_rows_that_are_stored_together_are_cut_as_well(mira):
@@ -99,15 +83,3 @@ def test_an_empty_object_is_found_as_one(mira):
         )
     (row,) = SleepPass.objects.exclude(errors={})
     assert row.errors == {"prune": "no"}
-
-
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has jsonb")
-def test_an_object_of_an_older_version_can_be_read(mira):
-    row = SleepPass.objects.create(assistant_id=mira.assistant.id, at=NOW, epoch=1, reason="nap")
-    with connection.cursor() as cursor:
-        cursor.execute(
-            'UPDATE evennia_ai_sleeppass SET results = \'{"pruned": {"kept": 2}}\' WHERE id = %s',
-            [row.id],
-        )
-    row.refresh_from_db()
-    assert row.results == {"pruned": {"kept": 2}}

@@ -5,14 +5,11 @@ import pytest
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
-from evennia_ai.policy.compaction.journal_summary import synthesis_entries
 from evennia_ai.policy.context.projection import MASKED, CompactionRecord, is_marker
-from evennia_ai.sleep.compaction.journal_summary import archive_summaries, undo_compaction
-from evennia_ai.store.compactions import TableCompactions, assistants_to_archive
-from evennia_ai.store.erase import erase_chunk
+from evennia_ai.sleep.compaction.journal_summary import archive_summaries
+from evennia_ai.store.conversation import TableCompactions, assistants_to_archive
 from evennia_ai.store.journal import Journal
 from tests.forgetting import forget_chunk
-from tests.scripted import call
 
 pytestmark = pytest.mark.engine
 
@@ -119,33 +116,6 @@ def test_old_results_are_masked_and_come_back_with_an_undo(conversation):
     assert fresh(conversation)[-3:] == [LONG.format(n) for n in range(3)]
 
 
-def test_the_sizes_are_those_of_the_view(conversation):
-    conversation.append([make_message("user", "psst " * 50, audience=["#6"], private=True)])
-    for step in ("whole", "compacted"):
-        if step == "compacted":
-            conversation.compact(record(seqs(conversation)[2]))
-        kept = conversation.current.sizes
-        conversation.forget_view()
-        assert kept == conversation.current.sizes
-    assert kept.largest() > kept.public
-
-
-def test_the_next_prompt_holds_the_summary_in_place_of_what_went(game, ann, mira, conversation):
-    game.model.add(call("say", text="Yes."))
-    parts = {"public": "Ann is a smith.", "#999": "Bob owes forty crowns."}
-    conversation.compact(record(seqs(conversation)[4], summary=parts))
-    ann.do("say Mira, do you remember?")
-    game.run(1)
-    wire = game.model.requests[0].messages
-    assert wire[2]["role"] == "user"
-    assert wire[2]["content"].startswith("<summary>")
-    assert "Ann is a smith." in wire[2]["content"]
-    assert wire[3]["content"] == "line 5"
-    assert wire[4]["content"].startswith("<situation>")
-    assert [m["content"] for m in wire[5:]] == ["Ann says: Mira, do you remember?"]
-    assert "forty crowns" not in str(wire)
-
-
 def test_who_is_forgotten_is_in_no_summary_any_more(game, ann, mira, conversation):
     words = make_message("user", "Ann says: I am a smith.", speaker=ann.dbref, audience=["#5"])
     row = conversation.append([words])[0]
@@ -163,15 +133,6 @@ def test_who_is_forgotten_is_in_no_summary_any_more(game, ann, mira, conversatio
     assert fresh(conversation) == [f"line {n}" for n in range(6)]
 
 
-def test_a_mind_with_many_compactions_can_be_erased(conversation):
-    last = None
-    for upto in seqs(conversation):
-        last = conversation.compact(record(upto, previous_id=last.id if last else None))
-    while erase_chunk(conversation.assistant_id):
-        pass
-    assert not Compaction.objects.exists()
-
-
 def test_whose_words_a_synthesis_holds_is_forgotten_in_it_too(mira, ann, bob, conversation):
     last = seqs(conversation)[-1]
     parts = {"public": "They talked of crowns.", ann.dbref: "Ann is a spy."}
@@ -187,30 +148,6 @@ def test_whose_words_a_synthesis_holds_is_forgotten_in_it_too(mira, ann, bob, co
     while forget_chunk(ann.dbref):
         pass
     assert mira.journal.all() == []
-
-
-def test_what_a_crash_left_between_record_and_journal_is_made_good_at_the_start(
-    game, service, mira, conversation, django_assert_num_queries
-):
-    with django_assert_num_queries(1):
-        assert assistants_to_archive() == []
-    conversation.compact(record(seqs(conversation)[2], speakers={"public": ["#5"]}))
-    assert assistants_to_archive() == [mira.assistant.id]
-    service.resume()
-    game.run(2)
-    (entry,) = mira.journal.all()
-    assert (entry["content"], entry["speakers"]) == ("[CONTEXT SYNTHESIS]\nThey talked.", ["#5"])
-    assert assistants_to_archive() == []
-    undone = conversation.undo()
-    assert undone.speakers == {"public": ["#5"]}
-    service.resume()
-    game.run(2)
-    assert (mira.journal.all(), assistants_to_archive()) == ([], [])
-
-
-def test_a_mask_has_nothing_for_the_journal(mira, conversation):
-    conversation.compactions.mask(1, 2, 1)
-    assert assistants_to_archive() == []
 
 
 class Killed(BaseException):
@@ -246,11 +183,3 @@ def test_a_kill_at_any_point_of_it_leaves_neither_too_little_nor_too_much(
     game.run(2)
     assert [entry["content"].split("\n")[1] for entry in mira.journal.all()] == list(parts.values())
     assert assistants_to_archive() == []
-
-
-def test_an_undo_takes_back_what_a_crash_left_half_written(mira, conversation):
-    stored = conversation.compact(record(seqs(conversation)[2]))
-    (entry_id,) = synthesis_entries(stored)
-    mira.journal.add("[CONTEXT SYNTHESIS]\nThey talked.", id=entry_id, source_type="compaction")
-    undo_compaction(mira.assistant)
-    assert (mira.journal.all(), assistants_to_archive()) == ([], [])

@@ -191,25 +191,3 @@ def test_a_damaged_segment_is_set_aside_without_showing_it(confided, builder, ty
     assert confided.journal.all() == []
     text = typed(builder, "examine Mira/broken_000000")
     assert "a damaged segment" in text and not shows(text)
-
-
-def test_records_of_an_older_version_are_sealed_and_can_be_opened_again(confided, builder, typed):
-    from importlib import import_module
-
-    from django.apps import apps
-    from evennia.typeclasses.attributes import Attribute
-
-    from evennia_ai.store.journal import Journal
-
-    migration = import_module("evennia_ai.migrations.0006_private_records")
-    before = confided.journal.all()
-    migration.unseal(apps, None)
-    row = Attribute.objects.filter(db_key="000000", db_attrtype="ai_journal")
-    assert isinstance(row.values_list("db_value", flat=True)[0], dict)
-    Attribute.flush_instance_cache(force=True)
-    assert shows(typed(builder, "examine Mira/000000")), "without the migration it is seen"
-    migration.seal(apps, None)
-    Attribute.flush_instance_cache(force=True)
-    assert not shows(typed(builder, "examine Mira/000000"))
-    Journal.drop(confided)
-    assert confided.journal.all() == before

@@ -5,9 +5,8 @@ from datetime import timedelta
 import pytest
 
 from evennia_ai.messages import Heard
-from evennia_ai.models import Event, Message
+from evennia_ai.models import Event
 from evennia_ai.notifications import notify
-from evennia_ai.store.rows import message_from_row
 from evennia_ai.testing.tools import try_tool
 from tests.e2e.fresh_game import DOCS, read_blocks
 from tests.game.forged_events import KEY, forged_commands, forged_names
@@ -145,24 +144,6 @@ def test_without_an_assistant_nothing_is_perceived(game, ann, tavern):
 
     deaf = create_object(AssistantCharacter, key="Deaf", location=tavern)
     assert not deaf.ai_perceived("give", ann.character)
-
-
-@pytest.mark.parametrize(
-    ("nature", "speaker", "shown"),
-    [
-        ("perceived", "Ann", "◆ Ann gives you key."),
-        ("performed", "Ann", "Ann acts out: gives you key."),
-        ("claimed", "Ann", "Ann acts out: gives you key."),
-        ("claimed", "", "(Ann gives you key.)"),
-    ],
-)
-def test_lines_of_older_logs_are_shown_in_today_s_form(game, mira, nature, speaker, shown):
-    row = Message.objects.create(
-        assistant_id=mira.assistant.id, at=game.service.now(), role="user",
-        content="(Ann gives you key.)", speaker_name=speaker, nature=nature,
-    )  # fmt: skip
-    (line,) = mira.assistant.conversation.lines.read([row.id])
-    assert (message_from_row(row)["content"], line["content"]) == (shown, shown)
 
 
 def test_somebody_called_like_the_label_of_an_event_is_quoted(game, ann, mira, stopped):

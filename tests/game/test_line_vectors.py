@@ -4,14 +4,10 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config.table_retention import Limit
-from evennia_ai.game.sleep_state import fall_asleep, wake_up
 from evennia_ai.memory.remote_vectors import BATCH
-from evennia_ai.memory.vectors import to_bytes, unit
 from evennia_ai.models import LineVector, Message
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.purge import TablePurge
@@ -48,34 +44,6 @@ def test_another_embedder_makes_its_own(mind):
     assert len(mind.embedder.texts) == 25
     names = set(LineVector.objects.values_list("embedder", flat=True))
     assert LineVector.objects.count() == 25 and len(names) == 1 and "another" in names.pop()
-
-
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL joins by merging")
-def test_a_page_of_lines_reads_no_vectors_of_earlier_ones(mind):
-    mind.log(*(heard(f"goose number {n}") for n in range(400)))
-    mind.prepare()
-    mind.index.close()
-    lines = mind.script.conversation.lines
-    seqs = sorted(LineVector.objects.values_list("pk", flat=True))
-    with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
-        for way in ("hashjoin", "nestloop"):
-            cursor.execute(f"SET LOCAL enable_{way} = off")
-        assert len(lines.after(seqs[350], None, 20, "any")) == 20
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {queries[-1]['sql']}")
-        ((plan,),) = cursor.fetchone()
-    read = [
-        node["Actual Rows"]
-        for node in nodes(plan["Plan"])
-        if node.get("Relation Name") == "evennia_ai_linevector"
-    ]
-    assert read and max(read) <= 50, read
-
-
-def nodes(plan):
-    """Yield a node of a plan and all below it."""
-    yield plan
-    for below in plan.get("Plans", ()):
-        yield from nodes(below)
 
 
 @pytest.fixture
@@ -117,25 +85,6 @@ def test_retention_takes_vectors_along(known, log):
     assert rest(known) == (20, 20, 20)  # what two undos bring back stays
 
 
-def test_deleting_an_assistant_takes_its_vectors_along(known, mira):
-    mira.delete()
-    assert LineVector.objects.count() == Message.objects.count() == 0
-
-
-def test_nothing_stays_loaded_of_who_sleeps_or_is_stopped(known):
-    script = known.script
-    for leave, come_back in (
-        (lambda: fall_asleep(script, "order"), lambda: wake_up(script, "a test")),
-        (script.stop_thinking, lambda: None),
-    ):
-        index, conversation = script.memories, script.conversation
-        conversation.view()
-        leave()
-        assert conversation.nbytes == 0
-        come_back()
-        assert script.memories is not index
-
-
 class Endpoint:
     """An embedder elsewhere; it answers the first calls at once and the others on demand."""
 
@@ -160,22 +109,6 @@ def test_an_endpoint_makes_the_vectors_of_lines_batch_by_batch_behind_the_search
     assert [len(texts) for texts in mind.embedder.asked] == [BATCH, 1, 20]
     assert LineVector.objects.count() == BATCH
     assert len(mind.search("goose")) == 5
-
-
-def test_vectors_of_an_endpoint_are_loaded_too(mind):
-    mind.embedder = Endpoint()
-    mind.index.close()
-    mind.restart()
-    mind.log(*(heard(f"the mare of {n}") for n in range(BATCH + 20)))
-    mind.prepare()
-    mind.index.close()
-    rows = LineVector.objects.values_list("packed", flat=True)
-    assert len(rows) == BATCH + 20
-    assert np.allclose(unit(to_bytes(bytes(rows[0]))), np.sqrt([0.5, 0.5, 0]), atol=0.01)
-    asked = len(mind.embedder.asked)
-    mind.restart()
-    mind.prepare()
-    assert len(mind.embedder.asked) == asked
 
 
 def test_a_line_deleted_while_an_endpoint_works_leaves_no_vector(mind):

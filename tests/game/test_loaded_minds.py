@@ -6,10 +6,6 @@ import re
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.memory.index_cache import IndexCache
-from evennia_ai.services.assistant_service import AssistantService
-from evennia_ai.store.loaded import MOST_MB, LoadedMinds
-from evennia_ai.store.shared_entries import SharedEntryStore
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.game.profile_values import set_attribute
@@ -144,49 +140,3 @@ def test_a_store_that_somebody_holds_writes_to_the_records_of_all(game, mira):
         "The mare is lame.",
         "Greta owns the mare.",
     ]
-
-
-def test_records_that_a_game_reads_itself_count_too(game, three):
-    for one in three:
-        one.journal.add("A mare is lame.")
-        one.assistant.let_go()
-    minds = game.service.loaded
-    minds.most_bytes = 0
-    for one in three:
-        one.journal.all()
-    assert [loaded(one) for one in three] == [{"journal"}] * 3  # nothing vanishes in between
-    game.run(1)
-    assert [loaded(one) for one in three] == [set(), set(), {"journal"}]
-
-
-def test_indices_of_characters_and_of_scopes_share_the_budget(game, three):
-    minds = LoadedMinds(game.clock)
-    cache = IndexCache(lambda: None, lambda scope: SharedEntryStore(scope, game.service.now), minds)
-    guards, monks = (cache.of_scope(f"faction:{name}") for name in ("guards", "monks"))
-    assert cache.of_scope("faction:guards") is guards
-    guards.journal.load(game.service.slices.put)
-    minds.most_bytes = -1
-    minds.note(guards)
-    game.run(1)
-    assert cache.of_scope("faction:guards") is guards
-    assert cache.of_scope("faction:monks") is not monks
-
-
-def test_a_deleted_assistant_is_noted_no_more(game, ann, three):
-    mira, otto, _vera = three
-    for one in three:
-        talk(game, ann, one.key)
-    before = game.service.loaded.nbytes
-    otto.assistant.delete()
-    assert game.service.loaded.nbytes < before
-    game.service.loaded.most_bytes = 0
-    talk(game, ann, "Vera")
-    assert loaded(mira) == set()
-
-
-@pytest.mark.parametrize("value", [0, -1, "much", True])
-def test_a_wrong_budget_is_told_and_the_default_holds(game, settings, value):
-    settings.AI_ASSISTANT = {"MEMORY_MB": value}
-    service = AssistantService(clock=game.clock, environ={})
-    assert "MEMORY_MB" in " ".join(service.complaints)
-    assert service.loaded.most_bytes == MOST_MB * 1_000_000

@@ -5,7 +5,7 @@ from django.db.models import F
 
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, ToolCall, Turn
-from evennia_ai.store.recovery import lost_turns, recover_lost_turn
+from evennia_ai.store.turns import lost_turns, recover_lost_turn
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -39,19 +39,6 @@ def crash(game):
     Turn.objects.filter(ended_at=None).update(epoch=F("epoch") - 1)
     for turn_id in lost_turns(game.service.epoch):
         recover_lost_turn(turn_id, game.service.now())
-
-
-def test_words_that_may_have_been_heard_stay_in_doubt_when_who_asked_has_left(open_turn):
-    script, turn = open_turn()
-    script.turns.give_back(turn.id)
-    assert state_of_words() == "doubtful"
-    assert Turn.objects.get(id=turn.id).outcome == "unheard"
-
-
-def test_where_nothing_was_said_the_words_wait_again(open_turn):
-    script, turn = open_turn(act=None)
-    script.turns.give_back(turn.id)
-    assert state_of_words() == "waiting"
 
 
 def test_a_lost_excuse_leaves_the_words_in_doubt(game, open_turn):

@@ -3,16 +3,16 @@
 import pytest
 
 from evennia_ai import models
-from evennia_ai.config.table_retention import (
+from evennia_ai.config.table_retention import Limit, read_retention
+from evennia_ai.errors import CannotUndo
+from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall
+from evennia_ai.store.purge import (
     IN_VIEW,
+    LAST_CALL,
     LAST_HEARD,
     REFERRED,
     UNSETTLED,
-    Limit,
-    read_retention,
 )
-from evennia_ai.errors import CannotUndo
-from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ALL, ANN, BOB, Log, counts
@@ -82,6 +82,14 @@ def test_a_compaction_stays_until_the_journal_has_its_summary(log, purged):
     assert purged({"Compaction": Limit(days=30)})["Compaction"].gone == 1
 
 
+def test_the_last_call_stays_for_the_status(log, purged):
+    log.call(90, log.turn(90))
+    last = log.call(80, log.turn(80))
+    report = purged(ALL)
+    assert list(ModelCall.objects.all()) == [last]
+    assert kept(report, "ModelCall") == {LAST_CALL: 1}
+
+
 def test_rows_go_by_number_for_each_assistant(log, purged, game, tavern):
     other = Log(game.assistant("Otto", tavern).assistant, log.now)
     for scribe in (log, other):
@@ -93,7 +101,7 @@ def test_rows_go_by_number_for_each_assistant(log, purged, game, tavern):
         assert [round((log.now - row.at).days) for row in left] == [44, 43, 42, 41]
 
 
-def test_a_limit_of_rows_keeps_the_newest_and_0_none_but_the_last_call(log, purged):
+def test_of_one_row_and_of_none_the_newest_is_kept_where_something_needs_it(log, purged):
     for age in range(60, 40, -1):
         log.call(age, None)
     purged({"ModelCall": Limit(rows=7)})

@@ -4,11 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from evennia_ai.config.table_retention import (
-    IN_VIEW,
-    Limit,
-)
-from evennia_ai.errors import StoreUnavailable
+from evennia_ai.config.table_retention import Limit
 from evennia_ai.models import Message, ModelCall
 from evennia_ai.store import purge
 from tests.game import purge_scene as scene
@@ -63,23 +59,28 @@ def test_dry_shows_a_table_and_why_some_stays(log, keep, ask):
     told = ask("/dry")
     rows = [line.split() for line in told.splitlines()]
     assert ["Message", "30", "days", "6", "2", "4"] in rows
-    assert f"In use in Message: 4 {IN_VIEW}." in told
+    assert f"In use in Message: 4 {purge.IN_VIEW}." in told
     assert Message.objects.count() == 6
+
+
+def test_one_assistant_may_be_named(log, keep, ask):
+    keep(ModelCall=Limit(days=30))
+    log.call(50, None), log.call(40, None)
+    assert "from Mira's logs" in ask("Mira", "yes")
+    assert ModelCall.objects.count() == 1
+    assert "no character called 'Nora'" in ask(" Nora")
 
 
 def test_a_purge_is_for_admins(log, ann):
     assert "Command 'aipurge' is not available" in ann.told("aipurge")
 
 
-def test_a_busy_database_is_told(log, keep, ask, game, admin, monkeypatch):
-    keep(ModelCall=Limit(days=30))
-    log.call(50, None)
-
-    def busy():
-        raise StoreUnavailable("The database cannot be written now.")
-
-    monkeypatch.setattr(purge, "brief_transaction", busy)
-    ask("", "yes")
-    for _ in range(8):
-        game.clock.advance(2)
-    assert "Stopped early: The database cannot be written now." in admin.last()
+def test_what_admins_read_does_without_the_rows_that_are_gone(log, purged, admin):
+    first = log.compaction(60, log.exchange(60)[-1].id)
+    log.summed_up()
+    purged({table: Limit(days=49) for table in ("Message", "ToolCall", "ModelCall", "Turn")})
+    for page in (" Mira", "/turns Mira", "/find Mira = evening", "/compactions Mira"):
+        assert "Good evening." in (told := admin.told(f"aihistory{page}")) or "Page 1" in told
+    assert "(permanent)" in admin.told("aihistory/compactions Mira")
+    assert "They met." in admin.told(f"aihistory/compaction Mira = {first.id}")
+    assert "Mira" in admin.told("aistatus")

@@ -53,21 +53,6 @@ def test_players_cannot_read_reports(talk, bob, ann, line):
     assert "There is no switch" in bob.told(line)
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("aireport Mira", "Why? aireport Mira = <reason>"),
-        ("aireport Nobody = rude", "There is no character with a mind called 'Nobody' here."),
-        ("aireport = rude", "There is no character with a mind called '' here."),
-        ("aireport Otto = rude", "You have heard nothing of Otto"),
-    ],
-)
-def test_what_cannot_be_reported_is_told(game, talk, ann, line, told):
-    game.assistant("Otto", game.room("Cellar"))
-    assert told in ann.told(line)
-    assert not Report.objects.exists()
-
-
 def test_one_player_cannot_flood_the_staff(talk, ann):
     for _ in range(5):
         ann.do("aireport Mira = rude")

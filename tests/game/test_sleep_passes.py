@@ -1,8 +1,5 @@
 """Each pass of sleep is kept, and admins can read what came of it."""
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 import pytest
 from django.db import OperationalError, transaction
 
@@ -10,10 +7,8 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.sleep_state import sleep_state
 from evennia_ai.models import ModelCall, SleepPass, Turn
 from evennia_ai.sleep import STEPS
-from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
 from tests.forgetting import forget_chunk
-from tests.game.conftest import flat
 from tests.game.test_sleep_timer import fill
 from tests.scripted import call
 
@@ -48,24 +43,6 @@ def test_a_pass_is_kept_with_what_each_step_did_and_what_it_cost(slept):
     assert row.cost["calls"] == ModelCall.objects.count() == 2
 
 
-def test_what_it_cost_is_what_came_since_it_began(game, ann, admin, mira):
-    game.model.add(call("say", text="Hello."))
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert ModelCall.objects.count() == 1
-    admin.told("aisleep Mira")
-    game.run(1)
-    assert SleepPass.objects.get().cost["calls"] == 0
-
-
-def test_admins_read_pass_by_pass_what_it_did(slept, admin):
-    told = admin.told("aihistory/sleep Mira")
-    assert "it was told to: done after" in told
-    assert "Old talk summed up:" in told
-    assert "2 model calls," in flat(told)
-    assert "not done" not in told
-
-
 def test_a_turn_that_a_failed_step_left_open_is_closed_after_the_pass(
     game, admin, mira, monkeypatch
 ):
@@ -83,76 +60,12 @@ def test_a_turn_that_a_failed_step_left_open_is_closed_after_the_pass(
     assert [turn.ended_at is None for turn in Turn.objects.all()] == [False]
 
 
-def test_one_pass_is_told_step_by_step(slept, admin):
-    told = admin.told(f"aihistory/sleep Mira = {SleepPass.objects.get().id}")
-    assert len(told.splitlines()) == len(STEPS) + 2
-    assert "Facts written down: 0 into the journal (model calls: 1)" in told
-    assert "Cost: 2 model calls," in told
-
-
-def test_long_sleepers_fill_pages(mira, admin):
-    for _ in range(11):
-        store_pass(mira.assistant, {"memory_links": GOOD})
-    newest = admin.told("aihistory/sleep Mira")
-    assert "Page 1 of 2" in newest
-    assert "aihistory/sleep Mira = page 2" in newest
-    assert "Page 2 of 2" in admin.told("aihistory/sleep Mira = page 2")
-
-
 def test_a_pass_that_a_crash_cut_off_is_told_as_interrupted(mira, admin):
     number = store_pass(mira.assistant)
     assert "interrupted by the server's stop" in admin.told("aihistory/sleep Mira")
     assert "interrupted" in admin.told(f"aihistory/sleep Mira = {number}")
     sleep_state(mira.assistant).pass_id = number
     assert "in progress" in admin.told("aihistory/sleep Mira")
-
-
-def test_what_failed_is_told_and_does_nothing_to_a_client(mira, admin):
-    store_pass(
-        mira.assistant, {"memory_links": {"success": False, "error": "no |lcquit|ltroad|le"}}
-    )
-    told = admin.told("aihistory/sleep Mira")
-    assert "Journal into long-term memory: failed, no |lcquit|ltroad|le" in told
-
-
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("aihistory/sleep Mira", "Mira has not slept yet."),
-        ("aihistory/sleep Mira = 99", "There is no sleep pass with this number."),
-        ("aihistory/sleep Mira = soon", "'soon' is no number"),
-        ("aihistory/sleep Mira = page two", "'two' is no number"),
-    ],
-)
-def test_what_cannot_be_shown_is_told_in_a_sentence(mira, admin, line, answer):
-    assert answer in admin.told(line)
-
-
-def test_another_assistants_pass_is_not_shown(game, tavern, mira, admin):
-    number = store_pass(mira.assistant, {})
-    game.assistant("Otto", tavern)
-    assert "no sleep pass with this number" in admin.told(f"aihistory/sleep Otto = {number}")
-
-
-def test_the_status_tells_since_when_it_sleeps_and_what_came_of_it(slept, admin):
-    slept.assistant.attributes.add("sleep_schedule", "23:00-06:00")
-    slept.assistant.resolve_settings()
-    told = admin.told("aistatus")
-    assert f"Mira: asleep since {slept.assistant.services.now():%m-%d}" in told
-    assert "(it was told to); sleep hours 23:00-06:00; last pass (" in told
-    assert "Old talk summed up:" in told
-    admin.told("aiwake Mira")
-    assert "asleep since" not in admin.told("aistatus")
-
-
-def test_the_status_tells_times_in_the_zone_of_the_reader(slept, admin):
-    admin.do("style timezone = Asia/Tokyo")
-    fell_asleep = datetime.fromtimestamp(slept.assistant.db.asleep_since, ZoneInfo("Asia/Tokyo"))
-    told = admin.told("aistatus")
-    assert f"Mira: asleep since {fell_asleep:%m-%d %H:%M} (" in told
-    assert "Times in Asia/Tokyo." in told
-    admin.told("aiwake Mira")
-    assert "Times in" not in admin.told("aistatus")
 
 
 def test_a_database_that_is_full_puts_a_pass_off(game, admin, mira, monkeypatch):
@@ -169,13 +82,6 @@ def test_a_database_that_is_full_puts_a_pass_off(game, admin, mira, monkeypatch)
     for _ in range(20):
         game.run(1)
     assert SleepPass.objects.get().outcome == "done"
-
-
-def test_it_goes_with_its_assistant(mira):
-    store_pass(mira.assistant, {"memory_links": GOOD})
-    while erase_chunk(mira.assistant.id):
-        pass
-    assert not SleepPass.objects.exists()
 
 
 def test_who_is_forgotten_is_in_no_error_any_more(game, ann, bob, mira):

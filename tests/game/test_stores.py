@@ -1,7 +1,5 @@
 """The tables and their doubles in memory behave alike; and what only tables can do."""
 
-from datetime import timedelta
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -9,24 +7,15 @@ from django.test.utils import CaptureQueriesContext
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, ContextUse
-from evennia_ai.policy.limits.budgets import WHOLE_GAME
 from evennia_ai.policy.log_filter import LogFilter
-from evennia_ai.ports import ModelCallRecord, Usage
-from evennia_ai.sleep.compaction.fact_check import SummaryPart
-from evennia_ai.sleep.compaction.ladder import SUMMARY
-from evennia_ai.sleep.compaction.record import make_record
-from evennia_ai.sleep.compaction.request import CompactionRequest, CompactionTask
+from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.erase import count_rows, erase_chunk
 from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.processes import SingleProcess
-from evennia_ai.store.recovery import lost_turns, recover_lost_turn
-from evennia_ai.store.reports import find_row, is_log_unchanged
 from evennia_ai.store.search import message_page
-from evennia_ai.store.turns import TableTurns
-from evennia_ai.store.usage import cached_on, spent_on, use_on
+from evennia_ai.store.turns import TableTurns, lost_turns, recover_lost_turn
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
 
@@ -84,12 +73,6 @@ def test_messages_are_appended_in_order_with_seq_time_and_tokens(stores):
     assert all(m["metadata"]["tokens"] > 0 and m["metadata"]["at"] for m in view)
 
 
-def test_what_is_addressed_waits_and_the_rest_is_overheard(stores):
-    stores.inbox.put(heard("ambient", addressed=False))
-    stores.inbox.put(heard("for me"))
-    assert [e.heard.text for e in stores.inbox.open_events().waiting] == ["for me"]
-
-
 def test_what_a_turn_answers_is_in_a_view_that_was_in_memory_before(stores):
     stores.conversation.append([make_message("user", "earlier")])
     assert contents(stores) == ["earlier"]
@@ -109,26 +92,6 @@ def test_beginning_a_turn_claims_its_events_and_logs_all_in_the_order_they_were_
     assert stores.turns.is_current(turn.id)
 
 
-def test_a_finished_turn_is_no_longer_current_and_closes_its_events(stores):
-    stores.inbox.put(heard())
-    turn = stores.turns.begin(stores.inbox.open_events().waiting, ANN, False, "tick_event")
-    stores.turns.finish(turn.id, "answered")
-    assert not stores.turns.is_current(turn.id)
-    assert stores.inbox.open_events().waiting == ()
-
-
-def test_events_may_be_closed_without_a_turn(stores):
-    number = stores.inbox.put(heard())
-    stores.inbox.close([number], "expired", "too old")
-    assert stores.inbox.open_events().waiting == ()
-
-
-def test_a_message_survives_the_process(tables, service):
-    tables.conversation.append([make_message("user", "a", speaker="#5", audience=["#5"])])
-    again = TableConversation(tables.assistant_id, service.now)
-    assert list(again.view()) == list(tables.conversation.view())
-
-
 def test_an_excuse_survives_the_process_and_is_found_by_admins_alone(tables, service):
     line = make_message("assistant", "A fog, a fog.", type="excuse")
     tables.conversation.append([make_message("user", "A fog?"), line])
@@ -141,23 +104,6 @@ def test_an_excuse_survives_the_process_and_is_found_by_admins_alone(tables, ser
     assert [message["content"] for message, _vector in lines] == ["A fog?"]
 
 
-def test_a_compaction_over_excuses_is_that_of_an_unchanged_log(tables):
-    log = [make_message("user", f"line {number}") for number in range(6)]
-    log.insert(3, make_message("assistant", "Once more?", type="excuse"))
-    stored = tables.conversation.append(log)
-    view = tables.conversation.current
-    plan = CompactionPlan(4, 4, 2, 4)
-    limits = CompactionLimits(4_000, 0, 0, 0.5, 2)
-    use = ContextUse(0, 4_000, None)
-    task = CompactionTask(CompactionRequest(), use, view, view.messages, plan, limits)
-    part = SummaryPart("Lines.", SUMMARY)
-    record = tables.conversation.compact(make_record(task, {"public": part}, {}))
-    assert record.upto_seq == stored[4]["metadata"]["seq"]
-    assert is_log_unchanged(find_row("Compaction", tables.assistant_id, record.id))
-    assert tables.conversation.current.excuses == []
-    assert len(tables.conversation.current.messages) == 2
-
-
 def test_a_batch_of_messages_is_stored_whole_or_not_at_all(tables):
     tables.conversation.append([make_message("user", "good")])
     bad = make_message("user", "bad")
@@ -165,37 +111,6 @@ def test_a_batch_of_messages_is_stored_whole_or_not_at_all(tables):
     with pytest.raises(StoreUnavailable):
         tables.conversation.append([make_message("user", "first"), bad])
     assert contents(tables) == ["good"]
-
-
-def test_why_an_event_was_addressed_stays_when_it_is_answered(tables):
-    tables.inbox.put(Heard("say", "#5", "Ann", "x", ANN, addressed=True, reason="named"))
-    turn = tables.turns.begin(tables.inbox.open_events().waiting, ANN, False, "tick_event")
-    tables.turns.finish(turn.id, "answered")
-    assert Event.objects.get().reason == "named"
-
-
-def test_costs_are_added_up_by_day(tables, service):
-    turn = tables.turns.begin([], ANN, False, "tick_event")
-    for usage in (Usage(100, 10), None):
-        tables.turns.record_model_call(turn.id, ModelCallRecord("p", "m", "tick", 50, usage, 3))
-    failed = ModelCallRecord("p", "m", "tick", 50, None, 3, error_kind="busy", error="x")
-    tables.turns.record_model_call(turn.id, failed)
-    assert use_on(service.now().date()) == {tables.assistant_id: (3, 160)}
-    assert use_on(service.now().date() - timedelta(days=1)) == {}
-
-
-def test_cached_tokens_are_stored_and_count_in_full(tables, service):
-    turn = tables.turns.begin([], ANN, False, "tick_event")
-    for usage in (Usage(100, 10, 64), Usage(100, 10, 0), Usage(100, 10), None):
-        call = ModelCallRecord("p", "m", "tick", 50, usage, 3, speakers=ANN)
-        tables.turns.record_model_call(turn.id, call)
-    stored = ModelCall.objects.order_by("id").values_list("cached_tokens", flat=True)
-    assert list(stored) == [64, 0, None, None]
-    today = service.now().date()
-    assert use_on(today) == {tables.assistant_id: (4, 380)}
-    assert cached_on(today) == (350, 64)
-    assert cached_on(today - timedelta(days=1)) == (0, 0)
-    assert spent_on(today)[WHOLE_GAME] == 380
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,8 @@ from types import SimpleNamespace
 import pytest
 from twisted.internet.defer import succeed
 
-from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import DailyUse, Event, ModelCall, SpeakerUse
-from tests.game.conftest import flat
 from tests.game.screens import on_telnet
 from tests.scripted import call
 
@@ -61,33 +59,6 @@ def test_the_table_of_a_purge_fits(game, admin, mira, service):
     assert sent.count("9,876,543,210") == 8
 
 
-def test_two_of_one_name_have_their_numbers(game, admin, tavern, mira):
-    guards = [game.assistant("guard", tavern) for _ in range(2)]
-    text = admin.told("aistatus")
-    for guard in guards:
-        assert f"\nguard({guard.dbref}) " in text
-    assert "Mira(#" not in text
-    assert f"Several match: guard({guards[0].dbref}), guard({guards[1].dbref})" in admin.told(
-        "aihistory guard"
-    )
-
-
-def test_one_problem_of_many_assistants_is_told_once(game, admin, tavern, settings):
-    for number in range(8):
-        game.assistant(f"Guard{number}", tavern)
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "tick_rate": "soon"}
-    text = admin.told("aistatus")
-    assert text.count("tick_rate") == 1
-    assert "Guard0, Guard1, Guard2, Guard3, Guard4 and 4 more, fix this: " in text
-
-
-def test_the_error_of_a_paused_model_is_told_once(game, admin, ann, mira):
-    game.model.add(ProviderMisconfigured("The key in X is refused (HTTP 401)."))
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert admin.told("aistatus").count("HTTP 401") == 1
-
-
 def test_the_offline_brain_reads_no_tokens(offline_game, tavern_talk):
     admin, _mira = tavern_talk
     assert ModelCall.objects.exists()
@@ -119,14 +90,3 @@ def test_a_models_tokens_are_counted_as_reported_and_else_estimated(game, admin,
     assert DailyUse.objects.get().prompt_tokens == 3_000
     assert SpeakerUse.objects.get().tokens == 3_007
     assert "3000 tokens in, 7 out" in admin.told("aihistory/turns Mira")
-
-
-def test_reasons_and_people_are_told_in_words(game, admin, ann, mira):
-    game.model.add(ProviderMisconfigured("Wrong."))
-    ann.do("say Mira, hello")
-    game.run(1)
-    turns = admin.told("aihistory/turns Mira")
-    assert "a key, address or model name is wrong: Wrong." in flat(turns)
-    mira.ai_goals.add("Hide the ring.", audience=[ann.dbref, "#99999"])
-    goals = admin.told("aigoals Mira")
-    assert "known to Ann, somebody deleted (#99999) alone" in goals

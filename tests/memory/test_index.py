@@ -48,16 +48,6 @@ def test_a_speaker_counts_less_the_more_people_talk():
     assert lead(2) > lead(6) > lead(24) > 0
 
 
-def test_words_of_a_memory_that_is_not_counted_are_as_rare_as_before():
-    def score(**more):
-        index = filled("The toll is dear.", "Soup again.")
-        if more:
-            index.add("again", "The toll is dear.", **more)
-        return dict(index.search("quux", 3))["m0"]
-
-    assert score(counted=True) < score() == score(counted=False)
-
-
 def test_queries_may_have_an_embedding_of_their_own():
     class Asking(LettersEmbedder):
         def embed_query(self, texts):

@@ -12,7 +12,7 @@ from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.schedule.sleep_report import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.sleep import STEP_TEXTS
-from evennia_ai.store.compactions import MASK
+from evennia_ai.store.conversation import MASK
 from evennia_ai.store.explanations import calls_of_compaction, explain_call
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import rows_of, seconds_between

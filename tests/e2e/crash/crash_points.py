@@ -25,7 +25,7 @@ from evennia_ai.models import Message
 from evennia_ai.services import startup
 from evennia_ai.sleep import consolidation
 from evennia_ai.sleep.compaction import ladder
-from evennia_ai.store import recovery, turns
+from evennia_ai.store import turns
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.profiles import EntityProfiles
@@ -51,7 +51,7 @@ POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "memories stored": ((LongTermMemory, "put"),),
     "links written": ((consolidation, "write_links"),),
     "values made": ((EntityProfiles, "consolidate"),),
-    "turn recovered": ((recovery, "recover_turn"), (turns, "recover_turn")),
+    "turn recovered": ((turns, "recover_turn"), (turns, "recover_turn")),
 }
 DROPPED = 5
 
@@ -182,7 +182,7 @@ def noting_deeds(run: Any) -> Any:
 
 def forget_what_was_done() -> None:
     """Recovery runs every act again."""
-    recovery.state_after_loss = lambda *about, **more: "waiting"
+    turns.state_after_loss = lambda *about, **more: "waiting"
     TableTurns._acts_since = lambda *about, **more: ()
 
 

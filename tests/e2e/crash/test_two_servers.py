@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from evennia_ai.policy.liveness import BEAT_S, DEAD_S
-from evennia_ai.store.recovery import INTERRUPTED
+from evennia_ai.store.turns import INTERRUPTED
 from server import running
 from tests.e2e.crash.campaign import OPEN, Campaign, schedule
 from tests.e2e.crash.crash_game import CrashGame

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evennia_ai.store.explanations import CHANGED, ERASED, EXACT
-from evennia_ai.store.recovery import INTERRUPTED
+from evennia_ai.store.turns import INTERRUPTED
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.e2e.crash.evidence import MARK, of, read_journal
 from tests.e2e.day.course import Day
