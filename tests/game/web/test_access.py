@@ -102,7 +102,7 @@ def test_a_game_without_running_assistants_says_so(lived, admin, monkeypatch):
 
 @pytest.mark.parametrize(
     "query",
-    ["day=9999-12-31", "day=0001-01-01", "before=99999999999999999999", "before=-1", "words=%00",
+    ["day=9999-12-31", "day=0001-01-01", "words=%00",
      "player=%00", "player=%23", "player=%2399999999999999999999", "words=%25%27%22"],
 )  # fmt: skip
 def test_a_strange_query_is_answered(lived, admin, query):
