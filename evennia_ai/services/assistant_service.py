@@ -271,11 +271,12 @@ class AssistantService(Service):
 
 def make_telemetry(service: Any, call_from_thread: Any, settings: SettingReader) -> Any:
     """Return what tells OpenTelemetry of this server, None if both settings are off."""
-    wanted = [settings.read(name, TELEMETRY.wanted, False) for name in ("TRACING", "METRICS")]
-    if not any(wanted):
+    tracing = settings.read("TRACING", TELEMETRY.wanted, False)
+    measuring = settings.read("METRICS", TELEMETRY.wanted, False)
+    if not (tracing or measuring):
         return None
     telemetry = import_module("evennia_ai.services.telemetry")  # needs the extra
-    return telemetry.make_telemetry(service, call_from_thread, *wanted)
+    return telemetry.make_telemetry(service, call_from_thread, tracing, measuring)
 
 
 def start_plugin_services(server: MultiService) -> None:
