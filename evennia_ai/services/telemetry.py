@@ -1,16 +1,16 @@
 """Spans and metrics by the API of OpenTelemetry; the game chooses the SDK and the exporters.
 
 They are read from the log: what ended since the last look is told at the end of a turn and of a
-compaction, and before the gauges are read. Spans follow the semantic conventions for generative AI
-of version 1.41: a turn is ``invoke_agent``, and in it each model call is ``chat`` and each tool
-call ``execute_tool``. No span holds a word that was said: its turn's number leads to them, for
-whoever may read them. No metric has a character or a player: the game's settings bound the number
-of series.
+compaction, and before an exporter reads the gauges. Spans follow the semantic conventions for
+generative AI of version 1.41: a turn is ``invoke_agent``, and in it each model call is ``chat`` and
+each tool call ``execute_tool``. No span holds a word that was said: its turn's number leads to
+them, for whoever may read them. No metric has a character or a player: the game's settings bound
+the number of series.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Future
 from datetime import datetime, timedelta
@@ -32,26 +32,19 @@ from evennia_ai.store.page_rows import Row, with_parts
 from evennia_ai.store.recovery import INTERRUPTED
 from evennia_ai.store.reports import count_by_mode, count_waiting_events
 
-NAMESPACE = "evennia_ai"
+SCOPE = ("evennia_ai", __version__)
 SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
 TURN = "evennia_ai.turn"  # the turn's number, as in the log, the tables and the request header
-FAILED_TURNS = frozenset({"excused", "expired", INTERRUPTED})
-FAILED_CALLS = frozenset({"failed", "unknown"})
+FAILED_TURNS, FAILED_CALLS = ("excused", "expired", INTERRUPTED), ("failed", "unknown")
 BUCKETS_S = (0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
 REACTOR_S, FRESH_S = 2.0, 1.0
-TABLES = (models.Turn, models.ModelCall)
-TURN_COLUMNS, NAME = ("id", "at", "ended_at", "context", "outcome"), "assistant__db_obj__db_key"
-TOKENS = {"input": "prompt_tokens", "cached": "cached_tokens", "output": "completion_tokens"}
-OF_CALL = {
-    "gen_ai.request.model": "model",
-    "gen_ai.usage.input_tokens": "prompt_tokens",
-    "gen_ai.usage.output_tokens": "completion_tokens",
-    "gen_ai.usage.cache_read.input_tokens": "cached_tokens",
-    "evennia_ai.profile": "profile",
-    "evennia_ai.purpose": "purpose",
-    TURN: "turn_id",
+COUNTERS = {
+    "turns": "Turns that ended.",
+    "model_calls": "Model calls; error is none for a reply.",
+    "tokens": "Tokens that endpoints reported; cached ones are input, too.",
+    "tool_calls": "Tool calls.",
+    "compactions": "Compactions; step is that of the ladder.",
 }
-NO_PARENT = trace.set_span_in_context(trace.INVALID_SPAN)  # not what the game happens to trace
 GAUGES = {
     "calls.waiting": "Model calls in the queue.",
     "calls.delayed": "Model calls that wait, for a place or before a retry.",
@@ -61,11 +54,22 @@ GAUGES = {
     "assistants": "Assistants by what they do.",
     "stopped": "1 while an admin has stopped all assistants.",
 }
+OF_CALL = {
+    "gen_ai.request.model": "model",
+    "gen_ai.usage.input_tokens": "prompt_tokens",
+    "gen_ai.usage.output_tokens": "completion_tokens",
+    "gen_ai.usage.cache_read.input_tokens": "cached_tokens",
+    "evennia_ai.profile": "profile",
+    "evennia_ai.purpose": "purpose",
+    TURN: "turn_id",
+}
+TOKENS = {"input": "prompt_tokens", "cached": "cached_tokens", "output": "completion_tokens"}
+NO_PARENT = trace.set_span_in_context(trace.INVALID_SPAN)  # not what the game happens to trace
 Figures = Mapping[str, Iterable[Observation]]
 
 
 class Telemetry:
-    """Tells what ended in the log, on the reactor's thread.
+    """Tells what ended in the log, on the reactor's thread, and what is so now.
 
     ``tools`` has the names of all tools: a name that a model made up becomes no label.
     """
@@ -74,27 +78,33 @@ class Telemetry:
         self._tracer, self._tools = tracer, tools
         self._open: set[int] = set()  # turns that had not ended at the last look
         self._last_turn = self._last_call = 0
-        self._turns = _counter(meter, "turns", "Turns that ended.")
-        self._turn_s = _seconds(meter, "turn", "Time of a turn, with its model calls.")
-        self._calls = _counter(meter, "model_calls", "Model calls; error is none for a reply.")
-        self._call_s = _seconds(meter, "model_call", "Time to a reply, with queue and retries.")
-        self._tokens = _counter(meter, "tokens", "Tokens reported; cached ones are input, too.")
-        self._tool_calls = _counter(meter, "tool_calls", "Tool calls.")
-        self._compactions = _counter(meter, "compactions", "Compactions; step is that used.")
+        self._count = {
+            name: meter.create_counter(f"evennia_ai.{name}", description=text)
+            for name, text in COUNTERS.items()
+        }
+        spread = partial(
+            meter.create_histogram, unit="s", explicit_bucket_boundaries_advisory=BUCKETS_S
+        )
+        self._turn_s = spread("evennia_ai.turn.duration", description="Time of a turn.")
+        text = "Time until a reply or an error, with the queue and retries."
+        self._call_s = spread("evennia_ai.model_call.duration", description=text)
 
     def start(self) -> None:
         """Tell from now on what ends."""
-        newest = (model.objects.aggregate(n=Max("id"))["n"] for model in TABLES)
-        self._last_turn, self._last_call = (number or 0 for number in newest)
+        self._last_turn, self._last_call = (
+            model.objects.aggregate(newest=Max("id"))["newest"] or 0
+            for model in (models.Turn, models.ModelCall)
+        )
         turn_finished.connect(self.tell_ended)
         compaction_finished.connect(self._compacted)
 
     def tell_ended(self, **kwargs: Any) -> None:
         """Tell the turns, with their calls, and the calls outside of turns that are new."""
         new = models.Turn.objects.filter(Q(id__gt=self._last_turn) | Q(id__in=self._open))
-        turns = list(new.order_by("id").values(*TURN_COLUMNS, name=F(NAME)))
-        calls = models.ModelCall.objects.filter(turn=None, id__gt=self._last_call).order_by("id")
-        alone = list(calls.values())
+        named = new.order_by("id").annotate(name=F("assistant__db_obj__db_key"))
+        turns = list(named.values("id", "at", "ended_at", "context", "outcome", "name"))
+        calls = models.ModelCall.objects.filter(turn=None, id__gt=self._last_call)
+        alone = list(calls.order_by("id").values())
         self._last_turn = max([self._last_turn, *(turn["id"] for turn in turns)])
         self._last_call = max([self._last_call, *(call["id"] for call in alone)])
         self._open = {turn["id"] for turn in turns if not turn["ended_at"]}
@@ -103,28 +113,18 @@ class Telemetry:
         for call in alone:
             self._tell_call(call, NO_PARENT)
 
-    def figures_of(self, service: Any) -> Callable[[], Figures]:
-        """Return a function that tells what ended and returns the figures of a service."""
-
-        def figures() -> Figures:
-            self.tell_ended()
-            return figures_now(service.gateway, bool(service.switched_off))
-
-        return figures
-
     def _tell_turn(self, turn: Row) -> None:
-        context, outcome = turn["context"], turn["outcome"]
+        name, context, outcome = turn["name"], turn["context"], turn["outcome"]
         times = (turn["at"], turn["ended_at"])
         error = outcome if outcome in FAILED_TURNS else ""
         told = {"evennia_ai.context": context, "evennia_ai.outcome": outcome, TURN: turn["id"]}
-        within = self._span(
-            "invoke_agent", turn["name"], times, error, {"gen_ai.agent.name": turn["name"], **told}
-        )
+        told["gen_ai.agent.name"] = name
+        within = self._span("invoke_agent", name, times, error, told)
         for call in turn["model_calls"]:
             self._tell_call(call, within)
         for act in turn["tool_calls"]:
             self._tell_act(act, turn["ended_at"], within)
-        self._turns.add(1, {"context": context, "outcome": outcome})
+        self._count["turns"].add(1, {"context": context, "outcome": outcome})
         took_s = max(0.0, (times[1] - times[0]).total_seconds())
         self._turn_s.record(took_s, {"context": context}, within)
 
@@ -134,33 +134,27 @@ class Telemetry:
         told["gen_ai.provider.name"] = "evennia_ai" if call["model"] == OFFLINE else "openai"
         if call["finish_reason"]:
             told["gen_ai.response.finish_reasons"] = (call["finish_reason"],)
-        error = call["error_kind"]
+        error, kept = call["error_kind"], {"profile": call["profile"]}
         self._span("chat", call["model"], (began, call["at"]), error, told, within)
-        kept = {"profile": call["profile"]}
-        self._calls.add(1, {**kept, "error": error or "none"})
+        self._count["model_calls"].add(1, {**kept, "error": error or "none"})
         self._call_s.record(call["duration_ms"] / 1_000, kept, within)
         for kind, column in TOKENS.items():
-            self._tokens.add(call[column] or 0, {**kept, "kind": kind})
+            self._count["tokens"].add(call[column] or 0, {**kept, "kind": kind})
 
     def _tell_act(self, act: Row, turn_ended_at: datetime, within: Context) -> None:
         name, state = act["name"], act["state"]
-        told = {
-            "gen_ai.tool.name": name,
-            "gen_ai.tool.call.id": act["call_id"],
-            "gen_ai.tool.type": "function",
-            "evennia_ai.outcome": state,
-            TURN: act["turn_id"],
-        }
+        told = {"gen_ai.tool.name": name, "gen_ai.tool.call.id": act["call_id"]}
+        told |= {"gen_ai.tool.type": "function", "evennia_ai.outcome": state, TURN: act["turn_id"]}
         times = (act["at"], act["ended_at"] or turn_ended_at)
         error = state if state in FAILED_CALLS else ""
         self._span("execute_tool", name, times, error, told, within)
-        self._tool_calls.add(
-            1, {"tool": name if name in self._tools else "unknown", "state": state}
-        )
+        known = name if name in self._tools else "unknown"
+        self._count["tool_calls"].add(1, {"tool": known, "state": state})
 
     def _compacted(self, reason: str, result: Mapping[str, Any], **kwargs: Any) -> None:
         if not result.get("skipped"):
-            self._compactions.add(1, {"reason": reason, "step": result.get("rung") or "failed"})
+            told = {"reason": reason, "step": result.get("rung") or "failed"}
+            self._count["compactions"].add(1, told)
         self.tell_ended()
 
     def _span(
@@ -183,16 +177,6 @@ class Telemetry:
             span.set_status(trace.StatusCode.ERROR)
         span.end(ended)
         return trace.set_span_in_context(span)
-
-
-def _counter(meter: metrics.Meter, name: str, text: str) -> metrics.Counter:
-    return meter.create_counter(f"evennia_ai.{name}", description=text)
-
-
-def _seconds(meter: metrics.Meter, name: str, text: str) -> metrics.Histogram:
-    return meter.create_histogram(
-        f"evennia_ai.{name}.duration", "s", text, explicit_bucket_boundaries_advisory=BUCKETS_S
-    )
 
 
 class Gauges:
@@ -241,26 +225,25 @@ class Gauges:
 def figures_now(gateway: Any, stopped: bool) -> Figures:
     """Return the observations of each gauge; a few counts of the tables."""
     queue = gateway.queue()
-    waits = Counter((one.model, one.why) for one in queue)
-    in_flight: dict[Any, int] = {}
-    paused: dict[Any, int] = {}
+    in_flight: defaultdict[Any, int] = defaultdict(int)
+    paused: defaultdict[Any, int] = defaultdict(int)
     for lane in gateway.health():
         key = (lane.profile, lane.model)
-        in_flight[key] = in_flight.get(key, 0) + lane.in_flight
-        paused[key] = max(paused.get(key, 0), int(lane.paused_s > 0))
+        in_flight[key] += lane.in_flight
+        paused[key] |= lane.paused_s > 0
     modes = {(mode,): number for mode, number in count_by_mode(stopped).items()}
     return {
         "calls.waiting": [Observation(sum(one.turn > 0 for one in queue))],
-        "calls.delayed": observations(waits, "model", "reason"),
-        "calls.in_flight": observations(in_flight, "profile", "model"),
-        "breaker.open": observations(paused, "profile", "model"),
+        "calls.delayed": by(Counter((one.model, one.why) for one in queue), "model", "reason"),
+        "calls.in_flight": by(in_flight, "profile", "model"),
+        "breaker.open": by(paused, "profile", "model"),
         "events.waiting": [Observation(count_waiting_events())],
-        "assistants": observations(modes, "mode"),
+        "assistants": by(modes, "mode"),
         "stopped": [Observation(int(stopped))],
     }
 
 
-def observations(values: Mapping[Any, int], *labels: str) -> list[Observation]:
+def by(values: Mapping[Any, int], *labels: str) -> list[Observation]:
     """Return an observation for each value, with its key as attributes."""
     return [Observation(n, dict(zip(labels, key, strict=True))) for key, n in values.items()]
 
@@ -269,12 +252,13 @@ def make_telemetry(
     service: Any, call_from_thread: Callable[..., object], tracing: bool, measuring: bool
 ) -> Telemetry:
     """Return what tells OpenTelemetry of a server; ``service`` is its `AssistantService`."""
-    tracer: trace.Tracer = trace.NoOpTracer()
-    meter: metrics.Meter = metrics.NoOpMeter(NAMESPACE)
-    if tracing:
-        tracer = trace.get_tracer(NAMESPACE, __version__, schema_url=SCHEMA)
-    if measuring:
-        meter = metrics.get_meter(NAMESPACE, __version__, schema_url=SCHEMA)
+    tracer = trace.get_tracer(*SCOPE, schema_url=SCHEMA) if tracing else trace.NoOpTracer()
+    meter = metrics.get_meter(*SCOPE, schema_url=SCHEMA) if measuring else metrics.NoOpMeter("")
     telemetry = Telemetry(tracer, meter, service.toolbox.tools)
-    Gauges(meter, telemetry.figures_of(service), call_from_thread)
+
+    def read() -> Figures:
+        telemetry.tell_ended()
+        return figures_now(service.gateway, bool(service.switched_off))
+
+    Gauges(meter, read, call_from_thread)
     return telemetry

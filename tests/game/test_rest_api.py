@@ -248,7 +248,8 @@ def test_a_wrong_value_is_a_bad_request_that_says_what_is_right(talked, reader, 
     ("path", "query"),
     [
         ("turns", {"turn": 10**30}), ("messages", {"turn": 10**30}),
-        ("turns", {"character": "#" + "9" * 30}), ("turns", {"character": "\0"}), ("characters", {"character": "%_'"}),
+        ("turns", {"character": "#" + "9" * 30}), ("turns", {"character": "\0"}),
+        ("characters", {"character": "%_'"}),
         ("turns/987654", {}), (f"turns/{10**30}", {}), ("turns", {"cursor": "x"}),
     ],
 )  # fmt: skip

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime
+from functools import partial
 from threading import Thread
 
 import pytest
@@ -41,7 +42,11 @@ class Watch:
         tracer = self.provider.get_tracer("evennia_ai")
         self.telemetry = telling.Telemetry(tracer, meter, service.toolbox.tools)
         self.telemetry.start()
-        telling.Gauges(meter, self.telemetry.figures_of(service), lambda work: work())
+        telling.Gauges(meter, partial(self.now, service), lambda work: work())
+
+    def now(self, service):
+        self.telemetry.tell_ended()
+        return telling.figures_now(service.gateway, bool(service.switched_off))
 
     def spans(self):
         return self.exporter.get_finished_spans()

@@ -50,15 +50,21 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
             response = super().dispatch(request, *args, **kwargs)
         except AssistantError as error:
             return problem(request, error)
-        if getattr(self, "reader", None):
-            log_reading(request, self.reader, self.who)
+        shown = self.reader.private_shown if hasattr(self, "reader") else 0
+        if shown:
+            whose = (
+                f"{self.who['name']} ({self.who['dbref']})" if self.who else "several characters"
+            )
+            log_sec(request, f"{request.path} read {shown} private items of {whose}")
         return response
 
     def test_func(self) -> bool:
         """Return False for a stranger; raises Refused, GameBusy and Http404."""
         if not self.request.user.is_authenticated:
             return False
-        self.reader = make_reader(self.request.user.pk)
+        self.reader = reader_of(self.request.user.pk, services())
+        if not (self.reader.has(STAFF) and self.reader.may(FIGURES)):
+            raise Refused(f"These pages are for staff: the permission {STAFF} opens them.")
         assistant = self.kwargs.get("assistant")
         if assistant is not None:
             self.who = next(iter(assistant_rows(assistant)), None)
@@ -96,25 +102,9 @@ def staff_page(template: str) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def make_reader(account: int) -> Reader:
-    """Return an account as a reader of stored words; raises Refused unless it is staff."""
-    reader = reader_of(account, services())
-    if not (reader.has(STAFF) and reader.may(FIGURES)):
-        raise Refused(f"These pages are for staff: the permission {STAFF} opens them.")
-    return reader
-
-
 def may_act() -> bool:
     """Return True if the game lets staff change things on the pages."""
     return game_setting("WEB_ACTS", False) is True
-
-
-def log_reading(request: Any, reader: Reader, who: Any) -> None:
-    """Write into the security log how many private items somebody was shown, without the words."""
-    if reader.private_shown:
-        whose = f"{who['name']} ({who['dbref']})" if who else "several characters"
-        number, path = reader.private_shown, request.path
-        log_sec(request, f"{path} read {number} private items of {whose}")
 
 
 def log_sec(request: Any, line: str) -> None:

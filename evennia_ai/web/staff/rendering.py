@@ -1,15 +1,12 @@
 """What staff may see of the log's rows, as plain values for templates.
 
-Every stored text passes `page_text` or `disclosed_rows`, and Django escapes it. The reader decides
+Every stored text passes `page_text` or `web.disclosure`, and Django escapes it. The reader decides
 what is hidden.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from django.http import Http404
 
 from evennia_ai.game.wording import ACT_STATES, ERROR_KINDS, call_words, worded
 from evennia_ai.messages import EXCUSE
@@ -17,8 +14,8 @@ from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
-from evennia_ai.store.page_rows import Row, page_of
-from evennia_ai.store.reports import find_row, is_erased, seconds_between
+from evennia_ai.store.page_rows import Row
+from evennia_ai.store.reports import is_erased, seconds_between
 from evennia_ai.web import disclosure
 
 LINE_CHARS, ASKED_CHARS = 1_000, 300
@@ -116,19 +113,6 @@ class Shown:
                 for words, more in [call_words(call["arguments"])]
             ],
         }
-
-
-def page_asked(request: Any, rows: Any, size: int) -> tuple[list[Row], str]:
-    """Return the page of some rows that an address asks for; see `page_of`."""
-    return page_of(rows, size, number_or_none(request.GET.get("before")))
-
-
-def row_or_404(table: str, who: Row, number: int) -> Row:
-    """Return a row of an assistant in the table of a model; raises Http404."""
-    row = find_row(table, who["id"], number)
-    if row is None:
-        raise Http404("There is no such row.")
-    return row
 
 
 def people_named(name: str) -> list[str]:
