@@ -135,7 +135,7 @@ def visit_every_page(staff: Staff) -> None:
     page.locator("table.cards a", has_text="Mira").first.click()
     staff.expect("Waiting for an answer")
     staff.look("turns")
-    page.get_by_role("link", name="Older turns").click()
+    page.get_by_role("link", name="More", exact=True).click()
     page.fill("input[name=player]", "Ben")
     page.fill("input[name=words]", "watchtower")
     page.get_by_role("button", name="Show").click()
