@@ -105,26 +105,35 @@ def test_a_game_without_running_assistants_says_so(talked, reader, monkeypatch):
     assert get(admin, "turns") == (503, {"detail": "The assistants of this game do not run."})
 
 
-def test_a_builder_reads_no_private_word_and_no_error(talked, reader):
+def test_a_builder_reads_no_private_word_and_no_error(
+    talked, reader, service, django_assert_max_num_queries
+):
     builder, admin = reader("Builder"), reader("Admin")
     for path in RESOURCES:
-        rows = found(builder, path)
+        with django_assert_max_num_queries(14):
+            rows = found(builder, path)
         single = [get(builder, f"{path}/{row['id']}") for row in rows if path != "characters"]
         assert rows and WORD not in json.dumps([rows, single])
         assert all(status == 200 for status, _ in single)
     for path in RESOURCES[2:]:
         assert WORD in json.dumps(found(admin, path))
+    service.who_may_read = {**service.who_may_read, "private_words": "Builder"}
+    assert WORD in json.dumps(found(builder, "messages"))
 
 
 def test_a_marker_stands_for_each_hidden_word(talked, ann, reader):
     builder = reader("Builder")
-    whispers = [row for row in found(builder, "messages") if row["private"]]
-    assert len(whispers) == 3
+    lines = found(builder, "messages")
+    whispers = [row for row in lines if row["private"]]
+    assert len(whispers) == 3 and any("good evening" in row["content"] for row in lines)
     for row in whispers:
         assert row["content"] == "[whisper, Admins read it]"
         assert row["audience"] is row["tool_calls"] is None
         assert row["speaker"] == row["speaker_name"] == ""
-    whisper = found(builder, "tool-calls")[0]
+    whisper, said = found(builder, "tool-calls")
+    assert (json.loads(said["arguments"])["text"], said["private"]) == (
+        "A good evening to you.", False,
+    )  # fmt: skip
     assert (whisper["name"], whisper["private"]) == ("whisper", True)
     assert whisper["arguments"] == whisper["result"] == "[words, Admins read it]"
     assert found(builder, "model-calls")[0]["error"] == "[error, Admins read it]"
@@ -132,14 +141,6 @@ def test_a_marker_stands_for_each_hidden_word(talked, ann, reader):
     assert public == {"audience": ["public"], "text": "They met."}
     assert private == {"audience": None, "text": "[summary, Admins read it]"}
     assert found(builder, "turns")[0]["audience"] is None
-
-
-def test_public_words_are_shown_to_builders(talked, reader):
-    builder = reader("Builder")
-    assert any("good evening" in row["content"] for row in found(builder, "messages"))
-    said = found(builder, "tool-calls")[1]
-    assert json.loads(said["arguments"])["text"] == "A good evening to you."
-    assert said["private"] is False
 
 
 def test_reading_private_items_is_logged_without_the_words(talked, reader, monkeypatch):
@@ -155,11 +156,6 @@ def test_reading_private_items_is_logged_without_the_words(talked, reader, monke
     listed, single = lines
     assert listed.startswith("GET /ai/api/messages/?character=Mira: WebAdmin(account ")
     assert listed.endswith(" read 3 private items") and single.endswith(" read 1 private items")
-
-
-def test_the_game_can_change_who_may_read(talked, reader, service):
-    service.who_may_read = {**service.who_may_read, "private_words": "Builder"}
-    assert WORD in json.dumps(found(reader("Builder"), "messages"))
 
 
 def test_hidden_characters_do_not_leave_the_log(talked, reader):
@@ -263,13 +259,6 @@ def test_nothing_can_be_changed(talked, reader):
     for path in ("/ai/api/turns/", f"/ai/api/turns/{Turn.objects.first().id}/"):
         for method in (admin.post, admin.put, admin.patch, admin.delete):
             assert method(path, {}).status_code in (403, 405)
-
-
-def test_the_pages_come_in_few_queries(talked, reader, django_assert_max_num_queries):
-    admin = reader("Admin")
-    for path in RESOURCES:
-        with django_assert_max_num_queries(14):
-            found(admin, path)
 
 
 def test_the_schema_is_valid_and_names_every_parameter_and_field(talked, reader):
