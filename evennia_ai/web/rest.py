@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from django.db.models import F
+from django.forms import ChoiceField
 from django.urls import include, path
 from django_filters import rest_framework as filters
 from evennia.utils import logger
@@ -96,7 +97,13 @@ def turn(column: str = "turn__id") -> filters.NumberFilter:
     return filters.NumberFilter(column, min_value=1, label="Number of a turn.")
 
 
-def outcome(column: str, *values: str) -> filters.ChoiceFilter:
+class OneOf(filters.Filter):
+    """A parameter with choices: django-filter 2.4, of Evennia 5, has no other for Django 5."""
+
+    field_class = ChoiceField
+
+
+def outcome(column: str, *values: str) -> OneOf:
     """Return the parameter ``outcome``; `OPEN` and `OK` stand for no end and no error."""
 
     def of(queryset: Any, name: str, value: str) -> Any:
@@ -104,7 +111,7 @@ def outcome(column: str, *values: str) -> filters.ChoiceFilter:
         return queryset.filter(**wanted)
 
     choices = [(value, value) for value in values]
-    return filters.ChoiceFilter(method=of, choices=choices, label=f"One of {', '.join(values)}.")
+    return OneOf(method=of, choices=choices, label=f"One of {', '.join(values)}.")
 
 
 class CharacterFilter(filters.FilterSet):
