@@ -33,7 +33,6 @@ PRAGMAS = (
 MIDDLEWARE = {
     "LOCAL_LIBRARIES": "evennia_ai.web.middleware.LocalLibraries",
     "TYPING_INDICATOR": "evennia_ai.web.middleware.ClientPlugin",
-    "METRICS": "evennia_ai.web.api.metrics.metrics_page",
 }
 # The staff pages and the REST of the logs, behind the addresses of the game's own module, which
 # `ready` keeps.

@@ -61,12 +61,7 @@ ROOMS = (
     Room("apps", 8, EDGE, "the Django app"),
     Room("services", 9, EDGE, "the composition root, start and stop, the shared timers"),
     Room("commands", 9, EDGE, "what players, builders and admins type and read"),
-    Room(
-        "web",
-        9,
-        EDGE,
-        "the staff pages, REST of the logs, metrics, and the web client's additions",
-    ),
+    Room("web", 9, EDGE, "the staff pages, REST of the logs, and the web client's additions"),
     Room(
         "testing",
         9,

@@ -24,7 +24,6 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 SCRIPT = (FOLDER / "game.sh").read_text(encoding="utf-8")
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 PROMETHEUS = yaml.safe_load((FOLDER / "prometheus.yml").read_text(encoding="utf-8"))
-TOKEN_VARIABLE = "EVENNIA_AI_METRICS_TOKEN"
 MADE_BY_THE_USER = ("./secrets/", "${MODEL_FOLDER")
 
 
@@ -114,21 +113,19 @@ def test_the_script_sets_what_the_settings_read() -> None:
     settings = (ROOT / "server" / "conf" / "settings.py").read_text()
     own = (FOLDER / "game_settings.py").read_text()
     assert f"export {URL}=" in SCRIPT and URL in settings
-    metrics = (ROOT / "evennia_ai" / "services" / "metrics.py").read_text()
-    assert f"export {TOKEN_VARIABLE}=" in SCRIPT and f'"{TOKEN_VARIABLE}"' in metrics
     for name in re.findall(r'os\.environ\["(\w+)"\]', own):
         assert f"export {name}=" in SCRIPT
     assert {"OPENAI_BASE_URL", MODEL_VARIABLE} <= set(SERVICES["game"]["environment"])
 
 
 def test_prometheus_asks_the_services_at_their_ports() -> None:
-    jobs = {job["job_name"]: job for job in PROMETHEUS["scrape_configs"]}
-    assert jobs["evennia"]["metrics_path"] == "/ai/metrics"
-    assert jobs["evennia"]["static_configs"] == [{"targets": ["game:4001"]}]
-    assert '"game"' in (FOLDER / "game_settings.py").read_text()
-    token = jobs["evennia"]["authorization"]["credentials_file"].removeprefix("/run/secrets/")
-    assert token in SERVICES["prometheus"]["secrets"]
-    assert jobs["model"]["static_configs"] == [{"targets": ["model:8000"]}]
+    jobs = {job["job_name"]: job["static_configs"] for job in PROMETHEUS["scrape_configs"]}
+    assert jobs == {"evennia": [{"targets": ["game:9464"]}], "model": [{"targets": ["model:8000"]}]}
+    hook = (FOLDER / "telemetry.py").read_text()
+    assert '"OTEL_EXPORTER_PROMETHEUS_PORT", "9464"' in hook
+    assert SERVICES["game"]["environment"]["OTEL_EXPORTER_PROMETHEUS_HOST"] == "0.0.0.0"
+    shown = re.search(r"`server/conf/telemetry.py`:\n\n +```python\n(.*?) +```", OPERATIONS, re.S)
+    assert shown and hook.endswith(re.sub(r"^    ", "", shown[1], flags=re.M))
 
 
 @pytest.mark.parametrize("name", ["vllm", "llamacpp"])

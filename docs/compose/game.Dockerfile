@@ -6,7 +6,8 @@ RUN useradd --create-home --uid 1000 game
 WORKDIR /game
 COPY pyproject.toml README.md LICENSE ./
 COPY evennia_ai evennia_ai
-RUN pip install --no-cache-dir ".[memory,embeddings,metrics]" psycopg2-binary \
+RUN pip install --no-cache-dir ".[memory,embeddings,telemetry]" psycopg2-binary \
+    opentelemetry-sdk opentelemetry-exporter-prometheus \
     && rm -r evennia_ai
 COPY server server
 COPY world world

@@ -7,7 +7,6 @@ secret() { cat "${SECRETS:-/run/secrets}/$1"; }
 database="postgresql://game:$(secret database_password)@${DATABASE_HOST:-postgres}/game"
 export EVENNIA_AI_DATABASE_URL="$database?tcp_user_timeout=5000"
 export MEMORY_DB="$database?connect_timeout=3"
-export EVENNIA_AI_METRICS_TOKEN="$(secret metrics_token)"
 export DJANGO_KEY="$(secret django_key)"
 # Read at the very first start, when the superuser is made.
 export EVENNIA_SUPERUSER_PASSWORD="$(secret admin_password)"

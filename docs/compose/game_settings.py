@@ -6,6 +6,7 @@ SECRET_KEY = os.environ["DJANGO_KEY"]
 # Inside, all ports are open; compose.yml opens them on this machine's own address only.
 LOCKDOWN_MODE = False
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "game"]
+AT_SERVER_STARTSTOP_MODULE = ["world.hooks", "server.conf.telemetry"]
 
 AI_ASSISTANT = {
     "METRICS": True,

@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from evennia_ai.config.resolve import read_switch
 from evennia_ai.errors import ConfigError
 
 
@@ -33,6 +34,12 @@ class Extra:
             f"To get it: pip install '.[{self.name}]' in the checkout that you installed from"
         )
 
+    def wanted(self, value: object) -> bool:
+        """Return a setting that turns this on; raises ConfigError, also without the package."""
+        if read_switch(value):
+            self.load()
+        return bool(value)
+
     def load(self) -> Any:
         """Return the module; raises ConfigError if the package is not installed."""
         if self.advice:
@@ -42,3 +49,6 @@ class Extra:
 
 LONG_TERM_MEMORY = Extra("memory", "mem0ai", "mem0", "the journal is the only memory")
 EMBEDDINGS = Extra("embeddings", "wordllama", "wordllama", "recall ranks by words alone")
+TELEMETRY = Extra(
+    "telemetry", "opentelemetry-api", "opentelemetry.metrics", "this setting has no effect"
+)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from evennia.server.models import ServerConfig
@@ -27,27 +28,25 @@ from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.file_modes import advice
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.room_lines import RoomLines
-from evennia_ai.game.script_ports import GameServices
+from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
+from evennia_ai.memory.extras import TELEMETRY
 from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.garbage import GarbageTimer
 from evennia_ai.services.memory_services import MemoryServices
-from evennia_ai.services.metrics import make_metrics
 from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
-from evennia_ai.services.observed_turns import make_turns
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.server_processes import ServerProcesses, make_process
 from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.steady_clock import SteadyClock
 from evennia_ai.services.tick_timer import TickTimer
-from evennia_ai.services.tracing import make_tracing
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
 from evennia_ai.services.unlogged_answers import answer_unlogged
 from evennia_ai.services.warm_up import local_models, warm_up
@@ -55,6 +54,7 @@ from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.store.server_settings import SWITCH
+from evennia_ai.store.turns import TableTurns
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
@@ -110,10 +110,7 @@ class AssistantService(Service):
         moderated = partial(make_moderation, clock, models.client.exchange)
         wrong = (ClosedModeration(), NOTHING_SPOKEN)
         self.moderation = settings.read("MODERATION", moderated, {}, wrong)
-        metrics = partial(make_metrics, environ, self, main.callFromThread)
-        self.metrics = settings.read("METRICS", metrics, False)
-        observers = (self.metrics, settings.read("TRACING", make_tracing, False))
-        self.make_turns = partial(make_turns, tuple(filter(None, observers)))
+        self.telemetry = make_telemetry(self, main.callFromThread, settings)
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.garbage = GarbageTimer(clock, self.is_quiet)
@@ -130,6 +127,10 @@ class AssistantService(Service):
     def now(self) -> datetime:
         """Return the time in UTC."""
         return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
+
+    def make_turns(self, script: GameScript) -> TableTurns:
+        """Return the turns of an assistant."""
+        return TableTurns(script.id, script.conversation, self.now, self.process, script.may_think)
 
     def is_quiet(self) -> bool:
         """Return True while no assistant thinks and none waits to."""
@@ -156,6 +157,8 @@ class AssistantService(Service):
         self.signs.connect()
         self.check_schema()
         self.accepting = not self.schema_trouble
+        if self.telemetry and self.accepting:
+            self.telemetry.start()
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
         if exposed := advice():
             log.warn("evennia_ai: {advice}", advice=exposed)
@@ -262,6 +265,16 @@ class AssistantService(Service):
         ServerConfig.objects.conf(SWITCH, delete=True)
         self.gateway.open()
         self.resume()
+
+
+def make_telemetry(service: Any, call_from_thread: Any, settings: SettingReader) -> Any:
+    """Return what tells OpenTelemetry of this server, None if both settings are off."""
+    tracing = settings.read("TRACING", TELEMETRY.wanted, False)
+    measuring = settings.read("METRICS", TELEMETRY.wanted, False)
+    if not (tracing or measuring):
+        return None
+    telemetry = import_module("evennia_ai.services.telemetry")  # needs the extra
+    return telemetry.make_telemetry(service, call_from_thread, tracing, measuring)
 
 
 def start_plugin_services(server: MultiService) -> None:

@@ -41,17 +41,6 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
     ]
 
 
-def page_of(rows: Any, size: int, before: int | None) -> tuple[list[Row], str]:
-    """Return the newest of some rows before an id, newest first, and the id for the next page.
-
-    That id is empty if there is no next page; None as ``before`` stands for the first.
-    """
-    if before is not None:
-        rows = rows.filter(id__lt=before)
-    found = list(rows.order_by("-id").values()[: size + 1])
-    return found[:size], str(found[-2]["id"]) if len(found) > size else ""
-
-
 def turns_wanted(
     assistant: int, with_private: bool, day: date | None, speakers: Sequence[str], words: str
 ) -> Any:

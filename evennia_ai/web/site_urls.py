@@ -20,7 +20,7 @@ urlpatterns = [*site.urlpatterns]
 if game_setting("STAFF_PAGES", True):
     urlpatterns.append(path("ai/", include("evennia_ai.web.urls")))
 if settings.REST_API_ENABLED:
-    urlpatterns.append(path("ai/", include("evennia_ai.web.api.urls")))
+    urlpatterns.append(path("ai/", include("evennia_ai.web.rest")))
 
 
 def __getattr__(name: str) -> Any:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evennia_ai.web.staff.compactions import compaction, compactions, passes
+from evennia_ai.web.staff import logs
 from evennia_ai.web.staff.lore_trial import lore
 from evennia_ai.web.staff.memory_browser import memory
-from evennia_ai.web.staff.overview import overview
+from evennia_ai.web.staff.overview import Overview
 from evennia_ai.web.staff.relations import relations
-from evennia_ai.web.staff.turns import live, newest, timeline, turn
 
 app_name = "evennia_ai"
+OF_ONE = {
+    "timeline": ("", logs.Timeline.as_view()),
+    "turn": ("turn/<int:number>/", logs.TurnPage.as_view()),
+    "live": ("live/", logs.live),
+    "newest": ("live/newest/", logs.newest),
+    "memory": ("memory/", memory),
+    "relations": ("relations/", relations),
+    "lore": ("lore/", lore),
+    "compactions": ("compactions/", logs.Compactions.as_view()),
+    "compaction": ("compaction/<int:number>/", logs.CompactionPage.as_view()),
+    "sleep": ("sleep/", logs.SleepPasses.as_view()),
+}
 urlpatterns = [
-    path("", overview, name="overview"),
-    path("<int:assistant>/", timeline, name="timeline"),
-    path("<int:assistant>/turn/<int:number>/", turn, name="turn"),
-    path("<int:assistant>/live/", live, name="live"),
-    path("<int:assistant>/live/newest/", newest, name="newest"),
-    path("<int:assistant>/memory/", memory, name="memory"),
-    path("<int:assistant>/relations/", relations, name="relations"),
-    path("<int:assistant>/lore/", lore, name="lore"),
-    path("<int:assistant>/compactions/", compactions, name="compactions"),
-    path("<int:assistant>/compaction/<int:number>/", compaction, name="compaction"),
-    path("<int:assistant>/sleep/", passes, name="sleep"),
+    path("", Overview.as_view(), name="overview"),
+    *(path(f"<int:assistant>/{where}", page, name=name) for name, (where, page) in OF_ONE.items()),
 ]

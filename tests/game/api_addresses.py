@@ -4,4 +4,4 @@ from django.urls import include, path
 
 from server.conf.urls import urlpatterns as demo
 
-urlpatterns = [path("ai/", include("evennia_ai.web.api.urls")), *demo]
+urlpatterns = [path("ai/", include("evennia_ai.web.rest")), *demo]

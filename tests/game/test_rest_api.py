@@ -80,12 +80,14 @@ def found(client, path, **query):
 # --- who may read -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [*RESOURCES, "schema"])
-def test_strangers_and_players_are_refused(talked, reader, path):
-    assert get(Client(), path)[0] in (401, 403)
-    status, body = get(reader(), path)
-    assert status == 403
-    assert body == {"detail": "Only Builders may read that."}
+def test_strangers_and_players_are_refused_everywhere(talked, reader):
+    player = reader()
+    for path in (*RESOURCES, "schema"):
+        assert get(Client(), path)[0] in (401, 403)
+        assert get(player, path) == (403, {"detail": "Only Builders may read that."})
+    turn = Turn.objects.first().id
+    assert get(Client(), f"turns/{turn}")[0] in (401, 403)
+    assert get(player, f"turns/{turn}")[0] == 403
 
 
 def test_a_script_logs_in_with_name_and_password(talked, reader):
@@ -95,30 +97,43 @@ def test_a_script_logs_in_with_name_and_password(talked, reader):
     assert reply.status_code == 200
 
 
-@pytest.mark.parametrize("path", [*RESOURCES, "schema"])
-def test_without_the_switch_of_evennia_there_is_no_api(talked, reader, settings, path):
-    settings.REST_API_ENABLED = False
-    status, body = get(reader("Admin"), path)
-    assert status == 404
-    assert "REST_API_ENABLED" in body["detail"]
+def test_a_game_without_running_assistants_says_so(talked, reader, monkeypatch):
+    from evennia_ai.assistant_script import AssistantScript
+
+    admin = reader("Admin")
+    monkeypatch.setattr(AssistantScript, "shared_services", None)
+    assert get(admin, "turns") == (503, {"detail": "The assistants of this game do not run."})
 
 
-@pytest.mark.parametrize("path", RESOURCES)
-def test_a_builder_reads_no_private_word_and_no_error(talked, reader, path):
-    rows = found(reader("Builder"), path)
-    assert rows
-    assert WORD not in json.dumps(rows)
+def test_a_builder_reads_no_private_word_and_no_error(
+    talked, reader, service, django_assert_max_num_queries
+):
+    builder, admin = reader("Builder"), reader("Admin")
+    for path in RESOURCES:
+        with django_assert_max_num_queries(14):
+            rows = found(builder, path)
+        single = [get(builder, f"{path}/{row['id']}") for row in rows if path != "characters"]
+        assert rows and WORD not in json.dumps([rows, single])
+        assert all(status == 200 for status, _ in single)
+    for path in RESOURCES[2:]:
+        assert WORD in json.dumps(found(admin, path))
+    service.who_may_read = {**service.who_may_read, "private_words": "Builder"}
+    assert WORD in json.dumps(found(builder, "messages"))
 
 
 def test_a_marker_stands_for_each_hidden_word(talked, ann, reader):
     builder = reader("Builder")
-    whispers = [row for row in found(builder, "messages") if row["private"]]
-    assert len(whispers) == 3
+    lines = found(builder, "messages")
+    whispers = [row for row in lines if row["private"]]
+    assert len(whispers) == 3 and any("good evening" in row["content"] for row in lines)
     for row in whispers:
         assert row["content"] == "[whisper, Admins read it]"
         assert row["audience"] is row["tool_calls"] is None
         assert row["speaker"] == row["speaker_name"] == ""
-    whisper = found(builder, "tool-calls")[0]
+    whisper, said = found(builder, "tool-calls")
+    assert (json.loads(said["arguments"])["text"], said["private"]) == (
+        "A good evening to you.", False,
+    )  # fmt: skip
     assert (whisper["name"], whisper["private"]) == ("whisper", True)
     assert whisper["arguments"] == whisper["result"] == "[words, Admins read it]"
     assert found(builder, "model-calls")[0]["error"] == "[error, Admins read it]"
@@ -126,19 +141,6 @@ def test_a_marker_stands_for_each_hidden_word(talked, ann, reader):
     assert public == {"audience": ["public"], "text": "They met."}
     assert private == {"audience": None, "text": "[summary, Admins read it]"}
     assert found(builder, "turns")[0]["audience"] is None
-
-
-@pytest.mark.parametrize("path", RESOURCES[2:])
-def test_an_admin_reads_every_word(talked, reader, path):
-    assert WORD in json.dumps(found(reader("Admin"), path))
-
-
-def test_public_words_are_shown_to_builders(talked, reader):
-    words = [row["content"] for row in found(reader("Builder"), "messages")]
-    assert any("good evening" in word for word in words)
-    said = found(reader("Admin"), "tool-calls")[1]
-    assert json.loads(said["arguments"])["text"] == "A good evening to you."
-    assert said["private"] is False
 
 
 def test_reading_private_items_is_logged_without_the_words(talked, reader, monkeypatch):
@@ -149,15 +151,11 @@ def test_reading_private_items_is_logged_without_the_words(talked, reader, monke
     found(builder, "messages")
     found(admin, "turns")
     assert lines == []
-    found(admin, "messages", character="Mira")
-    (line,) = lines
-    assert line.startswith("GET /ai/api/messages/?character=Mira: WebAdmin(account ")
-    assert line.endswith(" read 3 private items")
-
-
-def test_the_game_can_change_who_may_read(talked, reader, service):
-    service.who_may_read = {**service.who_may_read, "private_words": "Builder"}
-    assert WORD in json.dumps(found(reader("Builder"), "messages"))
+    rows = found(admin, "messages", character="Mira")
+    get(admin, f"messages/{rows[0]['id']}")
+    listed, single = lines
+    assert listed.startswith("GET /ai/api/messages/?character=Mira: WebAdmin(account ")
+    assert listed.endswith(" read 3 private items") and single.endswith(" read 1 private items")
 
 
 def test_hidden_characters_do_not_leave_the_log(talked, reader):
@@ -177,28 +175,24 @@ def test_rows_are_found_by_character_turn_time_and_outcome(game, talked, tavern,
         outcome="excused",
     )  # fmt: skip
     first = found(admin, "turns", character="Mira")[-1]
-    assert first["character"] == talked.dbref
-    assert first["outcome"] == "answered"
+    assert (first["character"], first["outcome"]) == (talked.dbref, "answered")
     for name in ("mira", talked.dbref, str(talked.id)):
         assert len(found(admin, "turns", character=name)) == 2
+        assert len(found(admin, "characters", character=name)) == 1
     assert [row["character"] for row in found(admin, "turns", outcome="excused")] == [other.dbref]
     since = (old + timedelta(days=1)).isoformat()
     assert len(found(admin, "turns", since=since)) == 2
     assert len(found(admin, "turns", until=since)) == 1
     number = first["id"]
-    for path, table in (
-        ("messages", Message),
-        ("model-calls", ModelCall),
-        ("tool-calls", ToolCall),
-    ):
+    assert [row["id"] for row in found(admin, "turns", turn=number)] == [number]
+    tables = {"messages": Message, "model-calls": ModelCall, "tool-calls": ToolCall}
+    for path, table in tables.items():
         rows = found(admin, path, turn=number)
-        assert [row["id"] for row in rows] == sorted(
-            table.objects.filter(turn_id=number).values_list("id", flat=True), reverse=True
-        )
+        stored = table.objects.filter(turn_id=number).order_by("-id")
+        assert [row["id"] for row in rows] == list(stored.values_list("id", flat=True))
         assert {row["turn"] for row in rows} == {number}
-    assert [row["error_kind"] for row in found(admin, "model-calls", outcome="rejected")] == [
-        "rejected"
-    ]
+    rejected = found(admin, "model-calls", outcome="rejected")
+    assert [row["error_kind"] for row in rejected] == ["rejected"]
     assert len(found(admin, "model-calls", outcome="ok")) == 2
     assert found(admin, "model-calls", outcome="deadline") == []
     assert found(admin, "turns", outcome="open") == []
@@ -224,71 +218,64 @@ def test_characters_have_their_state_and_figures(game, talked, tavern, reader):
     cid.assistant.stop_thinking()
     fall_asleep(ben.assistant, "order")
     rows = {row["name"]: row for row in found(reader("Builder"), "characters")}
-    assert {name: row["mode"] for name, row in rows.items()} == {
-        "Mira": "awake", "Ben": "asleep", "Cid": "stopped",
-    }  # fmt: skip
+    modes = {name: row["mode"] for name, row in rows.items()}
+    assert modes == {"Mira": "awake", "Ben": "asleep", "Cid": "stopped"}
     mira = rows["Mira"]
-    assert mira["character"] == talked.dbref
-    assert mira["id"] == talked.assistant.id
-    assert mira["calls_today"] == 2
+    assert (mira["character"], mira["id"]) == (talked.dbref, talked.assistant.id)
+    assert (mira["calls_today"], mira["events_waiting"]) == (2, 0)
     assert mira["tokens_today"] > 0
-    assert mira["last_prompt_tokens"] >= 0
-    assert mira["events_waiting"] == 0
 
 
 @pytest.mark.parametrize(
     ("path", "query", "told"),
     [
-        ("turns", {"charcter": "Mira"}, "There is no such parameter. Use character,"),
-        ("messages", {"outcome": "done"}, "There is no such parameter. Use character,"),
-        ("turns", {"outcome": "won"}, '"won" is not a valid choice.'),
-        ("turns", {"turn": "last"}, "A valid integer is required."),
-        ("turns", {"since": "yesterday"}, "Use one of these formats"),
-        ("turns", {"page_size": 1000}, "less than or equal to 200"),
-        ("turns", {"page_size": "x"}, "A valid integer is required."),
-        ("turns", {"cursor": "x"}, "Follow the address in next or previous."),
-        ("turns", {"character": ""}, "may not be blank"),
+        ("turns", {"outcome": "won"}, "won is not one of the available choices."),
+        ("turns", {"turn": "last"}, "Enter a number."),
+        ("turns", {"since": "yesterday"}, "Enter a valid date/time."),
     ],
 )
-def test_a_wrong_parameter_is_a_bad_request_that_says_what_is_right(
-    talked, reader, path, query, told
-):
+def test_a_wrong_value_is_a_bad_request_that_says_what_is_right(talked, reader, path, query, told):
     status, body = get(reader("Admin"), path, **query)
     assert status == 400
     assert told in " ".join(body[next(iter(query))])
 
 
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("turns", {"turn": 10**30}), ("messages", {"turn": 10**30}),
+        ("turns", {"character": "#" + "9" * 30}), ("turns", {"character": "\0"}),
+        ("characters", {"character": "%_'"}),
+        ("turns/987654", {}), (f"turns/{10**30}", {}), ("turns", {"cursor": "x"}),
+    ],
+)  # fmt: skip
+def test_what_does_not_exist_is_answered(talked, reader, path, query):
+    status, body = get(reader("Admin"), path, **query)
+    assert status in (400, 404) or body["results"] == []
+
+
 def test_nothing_can_be_changed(talked, reader):
     admin = reader("Admin")
-    for method in (admin.post, admin.put, admin.patch, admin.delete):
-        assert method("/ai/api/turns/", {}).status_code in (403, 405)
-
-
-def test_the_pages_come_in_few_queries(talked, reader, django_assert_max_num_queries):
-    admin = reader("Admin")
-    for path in RESOURCES:
-        with django_assert_max_num_queries(14):
-            found(admin, path)
-
-
-# --- the schema -------------------------------------------------------------------------------
+    for path in ("/ai/api/turns/", f"/ai/api/turns/{Turn.objects.first().id}/"):
+        for method in (admin.post, admin.put, admin.patch, admin.delete):
+            assert method(path, {}).status_code in (403, 405)
 
 
 def test_the_schema_is_valid_and_names_every_parameter_and_field(talked, reader):
     admin = reader("Admin")
     status, schema = get(admin, "schema")
     assert status == 200
-    assert set(schema["paths"]) == {f"/ai/api/{path}/" for path in RESOURCES}
+    rows = {f"/ai/api/{path}/{{id}}/" for path in RESOURCES[1:]}
+    assert set(schema["paths"]) == {f"/ai/api/{path}/" for path in RESOURCES} | rows
     operations = {path: item["get"] for path, item in schema["paths"].items()}
-    assert len({operation["operationId"] for operation in operations.values()}) == len(RESOURCES)
+    assert len({one["operationId"] for one in operations.values()}) == len(operations)
     asked = {one["name"] for one in operations["/ai/api/turns/"]["parameters"]}
     assert asked == {
         "character", "turn", "since", "until", "outcome", "cursor", "page_size",
     }  # fmt: skip
     for path in RESOURCES:
-        reference = operations[f"/ai/api/{path}/"]["responses"]["200"]["content"][
-            "application/json"
-        ]["schema"]["properties"]["results"]["items"]["$ref"]
+        reply = operations[f"/ai/api/{path}/"]["responses"]["200"]["content"]["application/json"]
+        reference = reply["schema"]["properties"]["results"]["items"]["$ref"]
         fields = schema["components"]["schemas"][reference.rpartition("/")[2]]["properties"]
         assert set(found(admin, path)[0]) == set(fields)
     validator = pytest.importorskip(

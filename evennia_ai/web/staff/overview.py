@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
 
-from django.core.paginator import Paginator
+from django.views.generic import ListView
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import usable_window
@@ -20,37 +20,45 @@ from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.page_rows import Row, assistant_rows, latencies, use_by_day
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import DAY, total_of, use_on, uses_by
-from evennia_ai.web.disclosed_rows import error_text
-from evennia_ai.web.staff.access import staff_page
+from evennia_ai.web.disclosure import error_text
+from evennia_ai.web.staff.access import StaffPage
 from evennia_ai.web.staff.game_thread import Missing, find_script, game, services
-from evennia_ai.web.staff.rendering import number_or_none, page_text
+from evennia_ai.web.staff.rendering import page_text
 
-ASSISTANTS_A_PAGE = 100
 GONE: Row = {"mode": "gone", "model": "", "window": 0, "warnings": []}
 
 
-@staff_page("overview.html")
-def overview(request: Any, reader: Reader) -> Row:
-    """Show a page of the assistants, and what all of them used today."""
-    asked, all_rows = number_or_none(request.GET.get("page")) or 1, assistant_rows()
-    page = Paginator(all_rows, ASSISTANTS_A_PAGE).get_page(asked)
-    states, lanes, queue, stopped = game.ask(read_states, [row["id"] for row in page])
-    names = {str(row["id"]): row["name"] for row in all_rows}
-    assistants = [{**row, **state} for row, state in zip(page, states, strict=True)]
-    today = datetime.now(UTC).date()
-    use, waiting = total_of(uses_by(today, today, DAY).values()), queue_lengths()
-    currency = services().gateway.limits.currency
-    return {
-        "page": page,
-        "assistants": with_figures(assistants, waiting, today, reader),
-        "lanes": [{**lane, "error": error_text(lane["error"], reader)} for lane in lanes],
-        "queue": [f"{names.get(one.assistant, 'The game')} {one}" for one in queue],
-        "stopped": page_text(stopped),
-        "chart": use_by_day(today),
-        "waiting": sum(waiting.values()),
-        "use": use,
-        "money": f"{money_words(use.money)} {currency}" if use.priced_tokens else "",
-    }
+class Overview(StaffPage, ListView):
+    """A page of the assistants, and what all of them used today."""
+
+    template_name = "evennia_ai/overview.html"
+    paginate_by = 100
+
+    def get_queryset(self) -> list[Row]:
+        """Return all assistants by name."""
+        return assistant_rows()
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        found = super().get_context_data(**values)
+        rows = found["object_list"]
+        states, lanes, queue, stopped = game.ask(read_states, [row["id"] for row in rows])
+        names = {str(row["id"]): row["name"] for row in self.object_list}
+        assistants = [{**row, **state} for row, state in zip(rows, states, strict=True)]
+        today = datetime.now(UTC).date()
+        use, waiting = total_of(uses_by(today, today, DAY).values()), queue_lengths()
+        currency = services().gateway.limits.currency
+        return {
+            **found,
+            "assistants": with_figures(assistants, waiting, today, self.reader),
+            "lanes": [{**lane, "error": error_text(lane["error"], self.reader)} for lane in lanes],
+            "queue": [f"{names.get(one.assistant, 'The game')} {one}" for one in queue],
+            "stopped": page_text(stopped),
+            "chart": use_by_day(today),
+            "waiting": sum(waiting.values()),
+            "use": use,
+            "money": f"{money_words(use.money)} {currency}" if use.priced_tokens else "",
+        }
 
 
 @inlineCallbacks

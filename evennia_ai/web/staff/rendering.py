@@ -1,15 +1,12 @@
 """What staff may see of the log's rows, as plain values for templates.
 
-Every stored text passes `page_text` or `disclosed_rows`, and Django escapes it. The reader decides
+Every stored text passes `page_text` or `web.disclosure`, and Django escapes it. The reader decides
 what is hidden.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from django.http import Http404
 
 from evennia_ai.game.wording import ACT_STATES, ERROR_KINDS, call_words, worded
 from evennia_ai.messages import EXCUSE
@@ -17,9 +14,9 @@ from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
-from evennia_ai.store.page_rows import Row, page_of
-from evennia_ai.store.reports import find_row, is_erased, seconds_between
-from evennia_ai.web import disclosed_rows as disclosed
+from evennia_ai.store.page_rows import Row
+from evennia_ai.store.reports import is_erased, seconds_between
+from evennia_ai.web import disclosure
 
 LINE_CHARS, ASKED_CHARS = 1_000, 300
 IN_PRIVATE = "somebody in private"
@@ -45,7 +42,7 @@ class Shown:
     def turn(self, row: Row) -> Row:
         """Return a turn, as of `with_parts`, with its events, model calls and tool calls."""
         erased = is_erased(row["context"], row["audience"])
-        row = disclosed.turn_row(row, self.reader)
+        row = disclosure.turn_row(row, self.reader)
         calls = [self.model_call(one) for one in row["model_calls"]]
         return {
             **row,
@@ -74,7 +71,7 @@ class Shown:
 
     def act(self, row: Row) -> Row:
         """Return a tool call with its result."""
-        shown = disclosed.tool_call_row(row, self.reader)
+        shown = disclosure.tool_call_row(row, self.reader)
         shown["state"] = worded(ACT_STATES, row["state"])
         if not self.reader.may(words_kind(row["private"])):
             return {**shown, "text": shown["arguments"], "result": "", "locks": ""}
@@ -87,7 +84,7 @@ class Shown:
         prompt = row["estimated_tokens"] if estimated else row["prompt_tokens"]
         completion = row["completion_tokens"] or 0
         return {
-            **disclosed.model_call_row(row, self.reader),
+            **disclosure.model_call_row(row, self.reader),
             "model": page_text(f"{row['profile']}:{row['model']}", 80),
             "finish": page_text(row["finish_reason"], 40),
             "prompt": prompt,
@@ -99,7 +96,7 @@ class Shown:
 
     def line(self, row: Row) -> Row:
         """Return a message: who said it, who else heard it, and its words."""
-        shown = disclosed.message_row(row, self.reader)
+        shown = disclosure.message_row(row, self.reader)
         if shown["audience"] is None:
             return {**shown, "who": IN_PRIVATE}
         own = row["role"] in (EXCUSE, "assistant")
@@ -116,19 +113,6 @@ class Shown:
                 for words, more in [call_words(call["arguments"])]
             ],
         }
-
-
-def page_asked(request: Any, rows: Any, size: int) -> tuple[list[Row], str]:
-    """Return the page of some rows that an address asks for; see `page_of`."""
-    return page_of(rows, size, number_or_none(request.GET.get("before")))
-
-
-def row_or_404(table: str, who: Row, number: int) -> Row:
-    """Return a row of an assistant in the table of a model; raises Http404."""
-    row = find_row(table, who["id"], number)
-    if row is None:
-        raise Http404("There is no such row.")
-    return row
 
 
 def people_named(name: str) -> list[str]:

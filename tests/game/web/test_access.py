@@ -5,24 +5,13 @@ import pytest
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 
 
-def test_a_stranger_is_sent_to_the_login_from_every_page(pages):
+def test_strangers_are_sent_to_the_login_and_players_read_nothing(pages, ann):
+    browser = Browser(ann)
     for page in pages:
         reply = Browser().get(page)
         assert reply.status_code == 302 and reply.url.startswith("/auth/login"), page
-
-
-def test_a_player_gets_403_everywhere_and_reads_nothing(pages, ann):
-    browser = Browser(ann)
-    for page in pages:
         reply = browser.get(page)
-        assert reply.status_code == 403, page
-        assert "Mira" not in reply.content.decode()
-
-
-def test_staff_open_every_page(pages, builder, admin):
-    for browser in (Browser(builder), Browser(admin)):
-        for page in pages:
-            assert browser.get(page).status_code == 200, page
+        assert reply.status_code == 403 and "Mira" not in reply.content.decode(), page
 
 
 def test_no_page_shows_a_builder_a_private_word(pages, builder):
@@ -34,32 +23,23 @@ def test_an_admin_reads_it_and_the_security_log_says_so(pages, lived, admin, mon
     logged = []
     monkeypatch.setattr("evennia.utils.logger.log_sec", logged.append)
     browser, id_ = Browser(admin), lived.assistant.id
-    whispered = [page for page in pages if CANARY in browser.text(page)]
-    assert {f"{id_}/", f"{id_}/live/", f"{id_}/memory/"} < set(whispered)
+    texts = {page: browser.text(page) for page in pages}
+    whispered = {page for page, text in texts.items() if CANARY in text}
+    assert {f"{id_}/", f"{id_}/live/", f"{id_}/memory/"} < whispered
     (line,) = [line for line in logged if f"/ai/{id_}/memory/ read 1 private" in line]
     assert "account Ada" in line and "Mira" in line and CANARY not in line
-
-
-def test_what_players_and_models_write_stays_text(pages, admin):
-    browser = Browser(admin)
-    texts = {page: browser.text(page) for page in pages}
+    # What players and models write stays text.
     assert [page for page, text in texts.items() if SCRIPT in text] == []
     assert sum("&lt;script&gt;alert(1)" in text for text in texts.values()) >= 5
 
 
-@pytest.mark.parametrize(
-    "path", ["{x}/", "{x}/memory/", "{id}/turn/{x}/", "{id}/compaction/{x}/", "{x}/lore/"]
-)
-def test_a_wrong_number_is_not_found(lived, admin, path):
-    for number in (987654, 10**30):
-        found = path.format(x=number, id=lived.assistant.id)
-        assert Browser(admin).get(found).status_code == 404
-
-
-def test_a_turn_of_another_assistant_is_not_found(game, lived, tavern, pages, admin):
-    other = game.assistant("Odo", tavern)
-    turn = pages[2].split("/")[-2]
-    assert Browser(admin).get(f"{other.assistant.id}/turn/{turn}/").status_code == 404
+def test_a_row_that_does_not_exist_or_is_of_another_is_not_found(game, lived, tavern, pages, admin):
+    browser, mine = Browser(admin), lived.assistant.id
+    other, turn = game.assistant("Odo", tavern).assistant.id, pages[2].split("/")[-2]
+    assert browser.get(f"{other}/turn/{turn}/").status_code == 404
+    for path in ("{x}/", "{x}/memory/", "{id}/turn/{x}/", "{id}/compaction/{x}/", "{id}/?page={x}"):
+        for number in (0, 987654, 10**30):
+            assert browser.get(path.format(x=number, id=mine)).status_code == 404, (path, number)
 
 
 def test_a_builder_who_may_not_edit_a_character_does_not_read_its_memories(game, lived, tavern):
@@ -71,18 +51,17 @@ def test_a_builder_who_may_not_edit_a_character_does_not_read_its_memories(game,
 
 
 def test_the_permission_of_a_setting_counts(lived, service, builder, admin):
+    service.who_may_read = {**service.who_may_read, "public_words": "Admin"}
+    text = Browser(builder).text(f"{lived.assistant.id}/?words=morning")
+    assert "Only Admins may search words." in text and "/turn/" not in text
     service.who_may_read = {**service.who_may_read, "figures": "Developer"}
     assert Browser(builder).get().status_code == Browser(admin).get().status_code == 403
 
 
-def test_a_permission_in_the_plural_and_a_higher_one_count(game, lived, tavern):
+def test_a_permission_in_the_plural_a_higher_one_and_a_superuser_count(game, pages, tavern):
     for name, permission in (("Di", "builders"), ("Ed", "Developer")):
         assert Browser(game.player(name, tavern, permissions=[permission])).get().status_code == 200
-
-
-def test_a_superuser_reads_all(game, pages, tavern):
-    browser = Browser(game.player("Su", tavern, superuser=True))
-    assert CANARY in browser.text(pages[1])
+    assert CANARY in Browser(game.player("Su", tavern, superuser=True)).text(pages[1])
 
 
 def test_pages_are_neither_kept_nor_framed(lived, admin):
@@ -102,14 +81,8 @@ def test_a_game_without_running_assistants_says_so(lived, admin, monkeypatch):
 
 @pytest.mark.parametrize(
     "query",
-    ["day=9999-12-31", "day=0001-01-01", "before=99999999999999999999", "before=-1", "words=%00",
-     "player=%00", "player=%23", "player=%2399999999999999999999", "words=%25%27%22"],
+    ["day=9999-12-31", "day=0001-01-01", "words=%00", "player=%00", "player=%23",
+     "player=%2399999999999999999999", "words=%25%27%22"],
 )  # fmt: skip
 def test_a_strange_query_is_answered(lived, admin, query):
     assert Browser(admin).get(f"{lived.assistant.id}/?{query}").status_code == 200
-
-
-def test_words_are_not_searched_by_who_may_not_read_them(lived, service, builder):
-    service.who_may_read = {**service.who_may_read, "public_words": "Admin"}
-    text = Browser(builder).text(f"{lived.assistant.id}/?words=morning")
-    assert "Only Admins may search words." in text and "/turn/" not in text

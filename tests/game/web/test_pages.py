@@ -4,17 +4,20 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connection
 from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
+from django.urls import resolve
 from twisted.internet.defer import Deferred
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.models import DailyUse, Event, Message, Turn
+from evennia_ai.models import Compaction, DailyUse, Event, Message, Turn
 from evennia_ai.policy.explanation.attribution import Attribution, Source
 from evennia_ai.policy.explanation.prompt_parts import Line, Part
 from evennia_ai.policy.limits.gateway_limits import GatewayLimits
-from evennia_ai.web.staff.turns import why_values
+from evennia_ai.web import site_urls
+from evennia_ai.web.staff.logs import why_values
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
 
@@ -44,18 +47,27 @@ def days_of(assistant_id, count):
         )  # fmt: skip
 
 
-def test_the_overview_shows_state_context_tokens_and_what_waits(lived, admin):
+# --- the overview -------------------------------------------------------------------------------
+
+
+def test_the_overview_shows_state_use_money_and_why_all_are_stopped(lived, service, admin):
     text = Browser(admin).text()
-    assert "Mira" in text and "awake" in text and "scripted" not in text
-    assert "Events waiting" in text and "<meter" in text
+    assert "Mira" in text and "awake" in text and "<meter" in text
     assert text.count("<tr><td>20") == 30  # a row for each day of the chart
+    assert "Money today" not in text and "All are stopped" not in text
+    use = {"calls": 1, "prompt_tokens": 900, "priced_tokens": 900, "money": 1_230_000}
+    day = datetime.now(UTC).date()
+    DailyUse.objects.create(assistant_id=lived.assistant.id, day=day, profile="hosted", **use)
+    service.switch_off("for the <b>night</b>")
+    text = Browser(admin).text()
+    assert "<dt>Money today</dt><dd>1.23 USD</dd>" in text
+    assert "All are stopped: for the &lt;b&gt;night&lt;/b&gt;" in text
 
 
 def test_the_overview_shows_which_calls_wait_and_why(game, lived, tavern, service, ann, admin):
     game.assistant("Ben", tavern)
     limits = GatewayLimits(max_in_flight=1)
     service.gateway = ModelGateway(game.clock, {"offline": game.model}, limits)
-    assert "Model calls that wait" not in Browser(admin).text()
     game.model.add(Deferred())
     ann.do("say Mira, hello")
     ann.do("say Ben, hello")
@@ -66,39 +78,36 @@ def test_the_overview_shows_which_calls_wait_and_why(game, lived, tavern, servic
 
 
 def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monkeypatch):
-    monkeypatch.setattr("evennia_ai.web.staff.overview.ASSISTANTS_A_PAGE", 1)
+    monkeypatch.setattr("evennia_ai.web.staff.overview.Overview.paginate_by", 1)
     game.assistant("Odo", tavern)
     first, second = Browser(admin).text(), Browser(admin).text(page="2")
     assert "<dt>Characters</dt><dd>2</dd>" in first and "<dt>Characters</dt><dd>2</dd>" in second
     assert ">Mira</a>" in first and ">Odo</a>" not in first and 'href="?page=2"' in first
-    assert ">Odo</a>" in second and ">Mira</a>" not in second and 'href="?page=1"' in second
-    assert "Page 2 of 2." in second and "Page 2 of 2." in Browser(admin).text(page="99")
+    assert ">Odo</a>" in second and ">Mira</a>" not in second and "Page 2 of 2." in second
 
 
-def test_a_turn_for_somebody_who_was_forgotten_says_that_it_is_erased(lived, admin):
-    kept = {"assistant_id": lived.assistant.id, "at": datetime.now(UTC), "epoch": 1}
-    turn = Turn.objects.create(**kept, context="tick_event", outcome="answered")
-    text = Browser(admin).text(f"{lived.assistant.id}/turn/{turn.id}/")
-    assert "for a player who was forgotten" in text
-    assert "Erased: the player was forgotten." in text and "acted by itself" not in text
+def test_the_pages_come_after_the_games_own():
+    assert django_settings.ROOT_URLCONF == "evennia_ai.web.site_urls"
+    assert django_settings.AI_ASSISTANT_SITE_URLS == "server.conf.urls"
+    assert str(site_urls.urlpatterns[-1].pattern) == "ai/"
+    assert resolve("/ai/").view_name == "evennia_ai:overview"
 
 
-def test_the_overview_says_if_all_are_stopped(lived, service, admin):
-    service.switch_off("for the <b>night</b>")
-    assert "All are stopped: for the &lt;b&gt;night&lt;/b&gt;" in Browser(admin).text()
+# --- the log ------------------------------------------------------------------------------------
 
 
-def test_the_timeline_is_paged_without_gaps(lived, admin):
+def test_the_timeline_is_paged_without_gaps_and_keeps_its_filter(lived, admin):
     days_of(lived.assistant.id, 60)
-    browser, path, seen = Browser(admin), f"{lived.assistant.id}/", []
-    text = browser.text(path)
-    while True:
-        seen += turns_on(text)
-        older = re.search(r'href="\?(before=\d+)"', text)
-        if not older:
-            break
-        text = browser.text(f"{path}?{older[1]}")
-    assert seen == list(Turn.objects.order_by("-id").values_list("id", flat=True))
+    for asked in ("", "player=%2377&"):
+        browser, path, seen = Browser(admin), f"{lived.assistant.id}/", []
+        query = f"?{asked}"
+        while query:
+            text = browser.text(path + query)
+            seen += turns_on(text)
+            older = re.search(r'rel="next" href="([^"]+)"', text)
+            query = older and older[1].replace("&amp;", "&")
+        wanted = Turn.objects.filter(events__speaker="#77") if asked else Turn.objects
+        assert seen == list(wanted.order_by("-id").values_list("id", flat=True))
 
 
 def test_the_timeline_is_filtered_by_day_player_and_words(lived, ann, admin):
@@ -123,14 +132,35 @@ def test_a_filter_does_not_tell_a_builder_who_whispered_what(lived, builder, adm
     assert "Whispers were not searched" in browser.text(path, player="Ann")
 
 
-def test_a_turn_shows_events_model_calls_and_tool_calls(lived, admin):
-    turn = Turn.objects.filter(private=False).order_by("-id").first()
+def test_a_turn_for_somebody_who_was_forgotten_says_that_it_is_erased(lived, admin):
+    kept = {"assistant_id": lived.assistant.id, "at": datetime.now(UTC), "epoch": 1}
+    turn = Turn.objects.create(**kept, context="tick_event", outcome="answered")
     text = Browser(admin).text(f"{lived.assistant.id}/turn/{turn.id}/")
-    for part in ("What was heard", "Model calls", "Tool calls", "Ann", ">say<", "alert(1)"):
+    assert "for a player who was forgotten" in text
+    assert "Erased: the player was forgotten." in text and "acted by itself" not in text
+
+
+def test_a_turn_shows_its_prompt_and_sources_to_those_who_may_read_memories(
+    game, mira, ann, admin, builder, service
+):
+    game.model.add({"say": {"text": "How nice."}})
+    ann.do("say Mira, my daughter Wren sails on the Petrel.")
+    game.run(2)
+    game.model.add({"say": {"text": "Wren sails on the Petrel. She killed the old baron."}})
+    ann.do("say Mira, where is my daughter?")
+    game.run(2)
+    path = f"{mira.assistant.id}/turn/{Turn.objects.latest('id').id}/"
+    text = Browser(builder).text(path)
+    for part in ("What was heard", "Model calls", "Tool calls", ">say<", "none of it"):
         assert part in text
+    assert "Wren sails on the Petrel. She killed the old baron." in text
+    assert '<span class="tag">talk</span>' in text and 'class="part0"' in text
+    service.who_may_read = {**service.who_may_read, "public_memories": "Admin"}
+    text = Browser(builder).text(path)
+    assert "She killed the old baron" in text and 'class="part0"' not in text
 
 
-def test_a_turn_explains_its_sentences_if_the_prompt_is_known():
+def test_the_parts_of_a_prompt_are_drawn_to_scale_and_escaped():
     hello = Line("Ann says: hello")
     parts = [  # of 300 and 700 tokens
         Part("persona", (Line("You are Mira."), Line(f"{SCRIPT}{' word' * 284}"))),
@@ -141,27 +171,33 @@ def test_a_turn_explains_its_sentences_if_the_prompt_is_known():
     text = render_to_string("evennia_ai/why.html", {"why": why_values(parts, sentences)})
     assert 'x="0" width="300"' in text and 'x="300" width="700"' in text
     assert "700 tokens, 70 %" in text and "Ann says: hello (0.80)" in text
-    assert "none of it" in text and SCRIPT not in text and text.count("&lt;script&gt;") == 2
+    assert SCRIPT not in text and text.count("&lt;script&gt;") == 2
 
 
 def test_the_live_view_answers_only_if_there_is_something_new(lived, ann, game, admin):
     browser, path = Browser(admin), f"{lived.assistant.id}/live/newest/"
     last = Message.objects.order_by("-id").first().id
     assert f'{path}?after={last}"' in browser.text(f"{lived.assistant.id}/live/")
-    assert browser.get(path, after=last).status_code == 204
+    with CaptureQueriesContext(connection) as asked:
+        assert browser.get(path, after=last).status_code == 204
+    ours = [query["sql"] for query in asked if '"evennia_ai_' in query["sql"]]
+    assert len(ours) == 1 and "evennia_ai_message" in ours[0] and "LIMIT 1" in ours[0]
     game.model.add(call("say", text="Still here."))
     ann.do("say Mira, are you there?")
     game.run(2)
     assert "are you there?" in browser.text(path, after=last)
 
 
-def test_a_question_for_new_lines_is_one_query_of_the_log(lived, admin):
-    browser, path = Browser(admin), f"{lived.assistant.id}/live/newest/"
-    last = Message.objects.order_by("-id").first().id
-    with CaptureQueriesContext(connection) as asked:
-        assert browser.get(path, after=last).status_code == 204
-    ours = [query["sql"] for query in asked if '"evennia_ai_' in query["sql"]]
-    assert len(ours) == 1 and "evennia_ai_message" in ours[0] and "LIMIT 1" in ours[0]
+def test_a_compaction_shows_what_was_before_and_after(lived, builder, admin):
+    path = f"{lived.assistant.id}/compaction/{Compaction.objects.get().id}/"
+    text = Browser(admin).text(path)
+    assert "For everybody" in text and "For Ann" in text and "900 tokens into 300" in text
+    assert "hello Mira" in text
+    hidden = Browser(builder).text(path)
+    assert "For somebody in private" in hidden and "[summary, Admins read it]" in hidden
+
+
+# --- what it knows ------------------------------------------------------------------------------
 
 
 def test_a_search_answers_as_a_player_would_be_answered(lived, ann, bob, admin):
@@ -199,12 +235,8 @@ def test_the_forms_do_what_the_commands_do(lived, acting, admin, monkeypatch):
     assert f"Undone: {entry} is in its journal again." in reply.content.decode()
     changes = [line for line in logged if " of Mira" in line and "private items" not in line]
     assert len(changes) == 5 and all("account Ada" in line for line in changes)
-
-
-def test_a_pruned_entry_is_restored(lived, acting, admin):
-    browser, path = Browser(admin), f"{lived.assistant.id}/memory/?archive=1"
-    (old,) = re.findall(r'name="entry" value="(\w+)"', browser.text(path))
-    browser.post(path, act="restore", entry=old)
+    (old,) = re.findall(r'name="entry" value="(\w+)"', browser.text(f"{path}?archive=1"))
+    browser.post(f"{path}?archive=1", act="restore", entry=old)
     assert lived.journal.get(old)["content"] == "An old word."
 
 
@@ -212,15 +244,14 @@ def test_a_wrong_form_changes_nothing_and_says_why(lived, acting, admin):
     browser, path = Browser(admin), f"{lived.assistant.id}/memory/"
     before = lived.journal.all()
     assert "needs a text" in browser.post(path, act="add", text=" ").content.decode()
-    assert "1,000 are allowed" in browser.post(path, act="add", text="x" * 1_001).content.decode()
-    same = browser.post(path, act="edit", entry=before[0]["id"], text=before[0]["content"])
-    assert "these words already" in same.content.decode()
     assert browser.post(path, act="pin", entry="j99").status_code == 404
     assert browser.post(path, act="explode", entry=before[0]["id"]).status_code == 404
     assert lived.journal.all() == before
 
 
-def test_nothing_changes_without_the_setting_or_the_token(lived, admin, settings):
+def test_nothing_changes_without_the_setting_the_token_or_the_right(
+    lived, admin, builder, settings
+):
     browser, path = Browser(admin), f"{lived.assistant.id}/memory/"
     before = lived.journal.all()
     assert '<button name="act"' not in browser.text(path)
@@ -231,16 +262,9 @@ def test_nothing_changes_without_the_setting_or_the_token(lived, admin, settings
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WEB_ACTS": True}
     reply = browser.client.post(f"/ai/{path}", {"act": "add", "text": "no"})
     assert reply.status_code == 403
+    private = next(one for one in before if CANARY in one["content"])
+    assert Browser(builder).post(path, act="delete", entry=private["id"]).status_code == 404
     assert lived.journal.all() == before
-
-
-def test_a_builder_changes_no_private_entry(lived, acting, builder):
-    private = next(one for one in lived.journal.all() if CANARY in one["content"])
-    reply = Browser(builder).post(
-        f"{lived.assistant.id}/memory/", act="delete", entry=private["id"]
-    )
-    assert reply.status_code == 404
-    assert lived.journal.get(private["id"])
 
 
 def test_lore_says_what_a_line_triggers_and_why(lived, service, admin):
@@ -250,13 +274,10 @@ def test_lore_says_what_a_line_triggers_and_why(lived, service, admin):
     service.lore.write(LoreEntry("The old mill", "It burnt."))
     service.lore.write(LoreEntry("The password", "Swordfish.", ("faction:guard",)))
     text = Browser(admin).text(f"{lived.assistant.id}/lore/", line="Who built the gate?")
-    rows = re.findall(
-        r"<strong>(.*?)</strong>.*?<span class=\"tag *(\w*)\">(.*?)</span>", text, re.S
-    )
-    told = {title: (kind, why) for title, kind, why in rows}
-    assert (
-        told["The north gate"][0] == "good" and "words: built gate" not in told["The old mill"][1]
-    )
+    row = r"<strong>(.*?)</strong>.*?<span class=\"tag *(\w*)\">(.*?)</span>"
+    told = {title: (kind, why) for title, kind, why in re.findall(row, text, re.S)}
+    kind, why = told["The north gate"]
+    assert kind == "good" and set(why.partition("words: ")[2].split()) == {"built", "gate"}
     assert "shares no word" in told["The old mill"][1]
     assert told["The password"][0] == "bad" and SCRIPT not in text
 
@@ -264,70 +285,3 @@ def test_lore_says_what_a_line_triggers_and_why(lived, service, admin):
 def test_relations_are_drawn_and_listed(lived, ann, admin, builder):
     text = Browser(admin).text(f"{lived.assistant.id}/relations/")
     assert '<line class="fond"' in text and f'Ann <span class="soft">{ann.dbref}' in text
-
-
-def test_a_compaction_shows_what_was_before_and_after(lived, builder, admin):
-    from evennia_ai.models import Compaction
-
-    path = f"{lived.assistant.id}/compaction/{Compaction.objects.get().id}/"
-    text = Browser(admin).text(path)
-    assert "For everybody" in text and "For Ann" in text and "900 tokens into 300" in text
-    assert "hello Mira" in text
-    hidden = Browser(builder).text(path)
-    assert "For somebody in private" in hidden and "[summary, Admins read it]" in hidden
-
-
-def test_the_pages_can_be_turned_off_and_come_after_the_games_own():
-    from django.conf import settings
-    from django.urls import resolve
-
-    from evennia_ai.web import site_urls
-
-    assert settings.ROOT_URLCONF == "evennia_ai.web.site_urls"
-    assert settings.AI_ASSISTANT_SITE_URLS == "server.conf.urls"
-    assert str(site_urls.urlpatterns[-1].pattern) == "ai/"
-    assert resolve("/ai/").view_name == "evennia_ai:overview"
-
-
-def a_told_fact(game, ann):
-    """Let Ann ask for something that she told, and return the turn of the answer."""
-    game.model.add({"say": {"text": "How nice."}})
-    ann.do("say Mira, my daughter Wren sails on the Petrel.")
-    game.run(2)
-    game.model.add({"say": {"text": "Wren sails on the Petrel. She killed the old baron."}})
-    ann.do("say Mira, where is my daughter?")
-    game.run(2)
-    return Turn.objects.latest("id").id
-
-
-def test_a_turn_shows_the_prompt_and_the_source_of_each_sentence(game, mira, ann, admin):
-    text = Browser(admin).text(f"{mira.assistant.id}/turn/{a_told_fact(game, ann)}/")
-    assert "Wren sails on the Petrel. She killed the old baron." in text
-    assert '<span class="tag">talk</span>' in text and "none of it" in text
-    assert 'class="part0"' in text and "tokens, " in text
-
-
-def test_a_builder_sees_no_prompt_of_a_whispered_turn(game, mira, ann, builder):
-    game.model.add({"whisper": {"text": "I will tell nobody.", "target": "Ann"}})
-    ann.do(f"whisper Mira = the code is {CANARY}")
-    game.run(2)
-    number = Turn.objects.latest("id").id
-    assert CANARY not in Browser(builder).text(f"{mira.assistant.id}/turn/{number}/")
-
-
-def test_the_overview_shows_money_if_a_model_has_a_price(lived, admin):
-    assert "Money today" not in Browser(admin).text()
-    day = datetime.now(UTC).date()
-    use = {"calls": 1, "prompt_tokens": 900, "priced_tokens": 900, "money": 1_230_000}
-    DailyUse.objects.create(assistant_id=lived.assistant.id, day=day, profile="hosted", **use)
-    assert "<dt>Money today</dt><dd>1.23 USD</dd>" in Browser(admin).text()
-
-
-def test_the_parts_of_a_prompt_are_for_those_who_may_read_memories(
-    service, game, mira, ann, builder
-):
-    path = f"{mira.assistant.id}/turn/{a_told_fact(game, ann)}/"
-    assert 'class="part0"' in Browser(builder).text(path)
-    service.who_may_read = {**service.who_may_read, "public_memories": "Admin"}
-    text = Browser(builder).text(path)
-    assert "She killed the old baron" in text and 'class="part0"' not in text

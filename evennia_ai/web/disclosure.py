@@ -1,17 +1,51 @@
-"""The rows of the logs as far as a reader may see them, for REST and the staff pages alike.
+"""What an account may read on the web, for the staff pages and for REST alike.
 
-Each function takes a row as a dictionary, and returns it without what the reader may not see and
-with the rest cleaned.
+Rights come from the tables, by account, since a web thread must not use Evennia's lock handlers. A
+quelled account keeps its rights here. Each ``…_row`` function takes a row as a dictionary, and
+returns it without what the reader may not see and with the rest cleaned.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from django.conf import settings
+from evennia.accounts.models import AccountDB
+
+from evennia_ai.game.script_ports import GameServices
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.page_rows import Row
 
 MOST_CHARS = 20_000
+
+
+def reader_of(account: int, services: GameServices) -> Reader:
+    """Return an account as a reader of stored words. One query."""
+    rows = AccountDB.objects.filter(id=account, is_active=True).values_list(
+        "is_superuser", "db_tags__db_tagtype", "db_tags__db_key"
+    )
+    found = list(rows)
+    if any(row[0] for row in found):
+        return Reader(services.who_may_read, lambda _: True)
+    held = frozenset(key.lower() for _, kind, key in found if kind == "permission")
+    hierarchy = [name.lower() for name in settings.PERMISSION_HIERARCHY]
+    return Reader(services.who_may_read, partial(_holds, held, hierarchy))
+
+
+def _holds(held: Collection[str], hierarchy: Sequence[str], wanted: str) -> bool:
+    """Return True if some permissions include one, or one above it in the game's hierarchy."""
+    known = {_singular(name, hierarchy) for name in held}
+    name = _singular(wanted.lower(), hierarchy)
+    enough = hierarchy[hierarchy.index(name) :] if name in hierarchy else [name]
+    return not known.isdisjoint(enough)
+
+
+def _singular(name: str, hierarchy: Sequence[str]) -> str:
+    """Return a permission without the plural that Evennia also understands."""
+    return name[:-1] if name not in hierarchy and name[:-1] in hierarchy else name
 
 
 def clean(text: str) -> str:

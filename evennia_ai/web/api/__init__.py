@@ -1,1 +1,0 @@
-"""What machines read: the logs as REST and the figures for Prometheus."""

@@ -1,0 +1,273 @@
+"""The log of one assistant: turns with their reasons, newest lines, compactions, sleep passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from itertools import accumulate
+from typing import Any
+
+from django.http import HttpResponse
+from django.views.generic import DetailView, ListView
+
+from evennia_ai import models
+from evennia_ai.game.wording import COMPACTED_FOR, SUMMARISED, worded
+from evennia_ai.policy.context.projection import PUBLIC
+from evennia_ai.policy.disclosure import (
+    PRIVATE_WORDS,
+    PUBLIC_WORDS,
+    Reader,
+    memory_kind,
+    words_kind,
+)
+from evennia_ai.policy.explanation.attribution import Attribution
+from evennia_ai.policy.explanation.prompt_parts import Part
+from evennia_ai.policy.schedule.sleep_report import OUTCOMES, REASONS, describe_cost, describe_step
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.sleep import STEP_TEXTS
+from evennia_ai.store import page_rows
+from evennia_ai.store.conversation import MASK
+from evennia_ai.store.explanations import (
+    Explanation,
+    calls_of_compaction,
+    explain_call,
+    explain_turn,
+)
+from evennia_ai.store.names import locks_of
+from evennia_ai.store.page_rows import Row
+from evennia_ai.store.reports import rows_of, seconds_between, waiting_events
+from evennia_ai.web import disclosure
+from evennia_ai.web.staff.access import StaffPage, staff_page
+from evennia_ai.web.staff.rendering import (
+    Shown,
+    asked_text,
+    number_or_none,
+    page_text,
+    people_named,
+)
+
+LIVE_LINES, LINES_A_PAGE = 30, 100
+ASKED = ("day", "player", "words")
+
+
+class LogPage(StaffPage):
+    """A page about rows of one table of the log of an assistant."""
+
+    model: Any
+    pk_url_kwarg = "number"
+    paginate_by = 25
+
+    def get_queryset(self) -> Any:
+        """Return the rows as dictionaries, newest first."""
+        return rows_of(self.model, self.who["id"]).order_by("-id").values()
+
+
+class Timeline(LogPage, ListView):
+    """A page of turns; without a question, the first page shows what waits, and the use by day."""
+
+    model, tab, template_name = models.Turn, "turns", "evennia_ai/timeline.html"
+
+    def get_queryset(self) -> Any:
+        """Return the turns that were asked for."""
+        self.asked = {name: asked_text(self.request.GET, name) for name in ASKED}
+        turns, self.trouble = find_turns(self.who["id"], self.asked, self.reader)
+        return turns.order_by("-id").values()
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        found = super().get_context_data(**values)
+        rows = found["object_list"]
+        shown = Shown(self.reader, self.who, rows)
+        found |= {
+            "asked": self.asked,
+            "trouble": self.trouble,
+            "turns": [shown.turn(row) for row in page_rows.with_parts(rows)],
+            "searches_private": self.reader.may(PRIVATE_WORDS),
+        }
+        if "page" in self.request.GET or any(self.asked.values()):
+            return found
+        number = self.who["id"]
+        chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=number)
+        waiting = [shown.event(row) for row in waiting_events(number)]
+        return {**found, "waiting": waiting, "chart": chart}
+
+
+def find_turns(assistant: int, asked: Mapping[str, str], reader: Reader) -> tuple[Any, str]:
+    """Return the turns that were asked for, as a queryset, and what is wrong with the question."""
+    player, words, day, trouble = asked["player"], asked["words"], None, ""
+    speakers = people_named(player) if player else []
+    if words and not reader.may(PUBLIC_WORDS):
+        trouble = f"Only {reader.whose(PUBLIC_WORDS)} may search words."
+    if player and not speakers:
+        trouble = "Nobody has this name. Use a whole name, or a number such as #12."
+    try:
+        day = date.fromisoformat(asked["day"]) if asked["day"] else None
+    except ValueError:
+        trouble = "Write the day as 2026-01-31."
+    if trouble:
+        return models.Turn.objects.none(), trouble
+    may_search_all = reader.may(PRIVATE_WORDS)
+    return page_rows.turns_wanted(assistant, may_search_all, day, speakers, words), ""
+
+
+class TurnPage(LogPage, DetailView):
+    """One turn: what was heard, each call, and why each sentence was said."""
+
+    model, tab, template_name = models.Turn, "turns", "evennia_ai/turn.html"
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        (row,) = page_rows.with_parts([self.object])
+        turn = Shown(self.reader, self.who, [row]).turn(row)
+        for act in turn["acts"]:
+            act["locks"] = [page_text(told) for told in locks_of(act["locks"])]
+        told = explain_turn(row["id"], [self.who["name"]])
+        whys = [why_line(why, self.reader) for why in told]
+        return super().get_context_data(turn=turn, whys=whys, **values)
+
+
+def why_line(why: Explanation, reader: Reader) -> Row:
+    """Return one line of a turn with its reasons, as far as the reader may see them."""
+    kind = words_kind(why.private)
+    text = page_text(reader.show(kind, why.text, "words"))
+    if not (reader.may(kind) and reader.may(memory_kind(why.private))) or why.stored is None:
+        return {"line": text, "state": why.state}
+    return {"line": text, "state": why.state, "why": why_values(why.parts, why.sentences)}
+
+
+def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
+    """Return the values of the template ``why.html``, which the reader must be allowed to read."""
+    sizes = [estimate_tokens(part.text) for part in parts]
+    total = sum(sizes) or 1
+    ends = list(accumulate(round(1_000 * tokens / total) for tokens in sizes))
+    return {
+        "total": total,
+        "parts": [
+            {
+                "name": page_text(part.name, 40),
+                "tokens": tokens,
+                "at": start,
+                "permille": end - start,
+                "percent": round(100 * tokens / total),
+                "lines": [page_text(line) for line in part.text.splitlines()],
+            }
+            for part, tokens, start, end in zip(parts, sizes, [0, *ends], ends, strict=False)
+        ],
+        "sentences": [
+            {"text": page_text(one.sentence), "tells": one.tells, "source": shown_source(one)}
+            for one in sentences
+        ],
+    }
+
+
+def shown_source(one: Attribution) -> Row | None:
+    """Return where a sentence comes from, None if nothing in the prompt is near it."""
+    if one.source is None:
+        return None
+    texts = {"part": page_text(one.source.part, 40), "text": page_text(one.source.text)}
+    return {**texts, "score": one.share}
+
+
+@staff_page("live.html")
+def live(request: Any, reader: Reader, who: Row) -> Row:
+    """Show the newest lines and ask for newer ones every few seconds."""
+    return newest_lines(reader, who)
+
+
+@staff_page("live_lines.html")
+def newest(request: Any, reader: Reader, who: Row) -> Any:
+    """Return the list of lines alone, or nothing (204) if there is none after ``after``."""
+    after = number_or_none(request.GET.get("after")) or 0
+    if not page_rows.lines_after(who["id"], after, 1):
+        return HttpResponse(status=204)
+    return newest_lines(reader, who)
+
+
+def newest_lines(reader: Reader, who: Row) -> Row:
+    """Return the newest lines, oldest first, and the number of the last."""
+    rows = page_rows.lines_after(who["id"], 0, LIVE_LINES)
+    shown = Shown(reader, who, rows)
+    last = str(rows[-1]["id"]) if rows else "0"
+    return {"lines": [shown.line(row) for row in rows], "last": last}
+
+
+class Compactions(LogPage, ListView):
+    """The compactions."""
+
+    model, tab, template_name = models.Compaction, "compactions", "evennia_ai/compactions.html"
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        found = super().get_context_data(**values)
+        return {**found, "rows": [shown_compaction(row) for row in found["object_list"]]}
+
+
+class CompactionPage(LogPage, DetailView):
+    """One compaction: the messages before it beside the summary after it."""
+
+    model, tab, template_name = models.Compaction, "compactions", "evennia_ai/compaction.html"
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        row, who = self.object, self.who
+        first = max(row["from_seq"], number_or_none(self.request.GET.get("from")) or 0)
+        rows = rows_of(models.Message, who["id"]).filter(id__gte=first, id__lte=row["upto_seq"])
+        found = list(rows.order_by("id").values()[: LINES_A_PAGE + 1])
+        lines = found[:LINES_A_PAGE]
+        parts = disclosure.compaction_row(row, self.reader)["summary"]
+        shown = Shown(self.reader, who, [*lines, *parts])
+        for part in parts:
+            everybody = part["audience"] == [PUBLIC]
+            part["whom"] = "everybody" if everybody else shown.whom(part["audience"])
+        calls = calls_of_compaction(who["id"], row["id"], row["at"])
+        return super().get_context_data(
+            whys=[why_line(explain_call(call, [who["name"]]), self.reader) for call in calls],
+            row=shown_compaction(row),
+            lines=[shown.line(line) for line in lines],
+            later=str(found[-1]["id"]) if len(found) > LINES_A_PAGE else "",
+            parts=parts,
+            **values,
+        )
+
+
+def shown_compaction(row: Row) -> Row:
+    """Return a compaction's figures as the template takes them, without its summary."""
+    before, after = row["original_token_count"], row["summary_token_count"]
+    return {
+        **row,
+        "summary": None,
+        "mask": row["reason"] == MASK,
+        "reason": worded(COMPACTED_FOR, row["reason"]),
+        "how": worded(SUMMARISED, row["rung"]),
+        "percent": min(100, round(100 * after / (before or 1))),
+        "cost": describe_cost(row["cost"]),
+    }
+
+
+class SleepPasses(LogPage, ListView):
+    """The sleep passes, step by step."""
+
+    model, tab, template_name = models.SleepPass, "sleep", "evennia_ai/sleep.html"
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        found = super().get_context_data(**values)
+        return {**found, "rows": [shown_pass(self.reader, row) for row in found["object_list"]]}
+
+
+def shown_pass(reader: Reader, row: Row) -> Row:
+    """Return a sleep pass, step by step."""
+    errors = disclosure.sleep_pass_row(row, reader)["errors"]
+    took_s = seconds_between(row["at"], row["ended_at"])
+    ended = OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
+    return {
+        "id": row["id"],
+        "at": row["at"],
+        "reason": REASONS.get(row["reason"], "asleep"),
+        "ended": ended if row["ended_at"] else "in progress, or interrupted by the server's stop",
+        "cost": describe_cost(row["cost"]),
+        "steps": [
+            page_text(describe_step(STEP_TEXTS, name, figures, errors.get(name, "")))
+            for name, figures in row["results"].items()
+        ],
+    }
