@@ -20,9 +20,8 @@ from evennia_ai.game.typing_indicator import choose_filler
 from evennia_ai.messages import Heard, Situation
 from evennia_ai.ports import Character
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
-from evennia_ai.store.goal_records import Goals
+from evennia_ai.store.goal_records import DayPlan, Goals
 from evennia_ai.store.journal import Journal
-from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"

@@ -16,7 +16,7 @@ from evennia_ai.commands.dry_run import CmdAITest
 from evennia_ai.commands.goals import CmdAIGoals
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.lore import CmdAILore
-from evennia_ai.commands.memory.command import CmdAIMemory
+from evennia_ai.commands.memories import CmdAIMemory
 from evennia_ai.commands.note import CmdAINote
 from evennia_ai.commands.players import CmdDismiss, CmdForgetMe, CmdMute
 from evennia_ai.commands.purge import CmdAIPurge

@@ -8,7 +8,6 @@ from typing import Any
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.memory_reading import count_shown, may_read
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PUBLIC_MEMORIES
 from evennia_ai.policy.records.day_plan import clock
@@ -19,9 +18,11 @@ from evennia_ai.policy.records.goal import (
     GOAL_CHARS,
     OPEN,
     USUAL_IMPORTANCE,
+    Branch,
     find_goal,
+    lay_out,
 )
-from evennia_ai.policy.records.goal_tree import Branch, lay_out
+from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import list_names

@@ -33,7 +33,7 @@ from evennia_ai.policy.authors import of_record
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.records.day_plan import block_line
-from evennia_ai.policy.records.goal_tree import goal_lines
+from evennia_ai.policy.records.goal import goal_lines
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens

@@ -9,7 +9,8 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import select_found
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
+from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.ports import LINE, Found, Records, Script
 from evennia_ai.scheduling import Put, Steps, pause, spread
@@ -30,16 +31,6 @@ class SearchReport:
     found: list[Found]
     withheld: list[Record]
     hidden: int
-
-
-def may_read(reader: Reader, record: Record) -> bool:
-    """Return True if a reader may read a record."""
-    return reader.may(memory_kind(not is_known_to(record, None)))
-
-
-def count_shown(reader: Reader, *records: Record) -> None:
-    """Count the private ones among records that the reader is shown."""
-    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in records))
 
 
 @inlineCallbacks

@@ -111,7 +111,7 @@ class Journal(RecordStore):
             named=named,
             first_meeting=first_meeting,
         )
-        return self.put_or_merge(entry, self._find_same(entry), merge_entries)
+        return self.keep(entry, self._find_same(entry))
 
     def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
         """Store several entries in one transaction; returns how many are new.
@@ -177,6 +177,10 @@ class Journal(RecordStore):
     def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
         """Return an entry with some fields changed; raises BadRecord."""
         return change_entry(record, fields)
+
+    def merged(self, record: Record, again: Record) -> Record:
+        """Return an entry that was written a second time, with the sources of both."""
+        return merge_entries(record, again)
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update what is derived from entries: words, contents, pins, waiting."""

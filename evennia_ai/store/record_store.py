@@ -1,16 +1,17 @@
-"""The base of the six kinds of records of a character.
+"""The store of a character's records; each kind is a thin class over it.
 
-They are the journal, its archive, the entity profiles, the goals, the day plan and the undo steps.
+The kinds are the journal, its archive, the entity profiles, the goals, the day plan and the undo
+steps. Each declares where it is stored and which fields its records have; the models of
+`policy.records` say what these may hold, and which of them hold words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord
@@ -18,8 +19,10 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.amendments import Amended, is_withheld
 from evennia_ai.policy.records.provenance import (
     Record,
+    Remembered,
     changed_record,
     copy_of,
+    merged_record,
     read_record,
     select_known,
 )
@@ -74,7 +77,7 @@ class RecordStore(WatchedRecords):
 
     kind: ClassVar[str]  # the attribute type, at most 16 characters
     prefix: ClassVar[str]  # the first letter of the ids that the store gives out
-    model: ClassVar[type[BaseModel]]  # the fields of a record
+    model: ClassVar[type[Remembered]]  # the fields of a record
 
     def __init__(self, obj: Any) -> None:
         super().__init__()
@@ -103,13 +106,17 @@ class RecordStore(WatchedRecords):
 
     # --- what a kind may override ---------------------------------------------------------------
 
-    def read(self, raw: Any) -> Record:
-        """Return a stored value as a record; raises BadRecord."""
-        return read_record(self.model, raw)
+    def model_of(self, raw: Any) -> type[Remembered]:
+        """Return the model of a record, which need not be valid."""
+        return self.model
 
     def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
         """Return a record with some fields changed; raises BadRecord."""
-        return changed_record(self.model, record, fields)
+        return changed_record(self.model_of(record), record, fields)
+
+    def merged(self, record: Record, again: Record) -> Record:
+        """Return a record that was made a second time, with the sources of both."""
+        return merged_record(self.model_of(record), record, again)
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update what this store derives from its records, such as an index."""
@@ -117,30 +124,7 @@ class RecordStore(WatchedRecords):
     def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
         """Do what belongs into the transaction that replaces records, or with None removes them."""
 
-    def _follow(self, old: Record | None, new: Record | None) -> None:
-        if new and self._services:
-            self._services.loaded.note(self.obj.assistant)
-        self.noticed(old, new)
-        self.tell_watchers(old, new)
-
-    def now(self) -> datetime:
-        """Return the time in UTC, by the game's clock for stores."""
-        services = self._services
-        at: datetime = services.now() if services else datetime.now(UTC)
-        return at
-
-    @property
-    def _services(self) -> Any:
-        return getattr(getattr(self.obj, "assistant", None), "services", None)
-
-    @property
-    def nbytes(self) -> int:
-        """Return about how much memory the records take."""
-        return len(self.segments) * RECORD_BYTES
-
-    def unload(self) -> None:
-        """Free the memory of the records; the next use reads them again."""
-        self.segments.reset()
+    # --- memory ---------------------------------------------------------------------------------
 
     @property
     def is_loaded(self) -> bool:
@@ -157,26 +141,30 @@ class RecordStore(WatchedRecords):
                 return
             yield pause(put)
 
+    def unload(self) -> None:
+        """Free the memory of the records; the next use reads them again."""
+        self.segments.reset()
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how much memory the records take."""
+        return len(self.segments) * RECORD_BYTES
+
+    def _follow(self, old: Record | None, new: Record | None) -> None:
+        if new and self._services:
+            self._services.loaded.note(self.obj.assistant)
+        self.noticed(old, new)
+        self.tell_watchers(old, new)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def read(self, raw: Any) -> Record:
+        """Return a stored value as a record; raises BadRecord."""
+        return read_record(self.model_of(raw), raw)
+
     def held(self) -> Iterator[Record]:
         """Return the records that are loaded, oldest first. Callers must not change them."""
         return self.segments.held()
-
-    def get(self, id: str) -> Record | None:
-        """Return one record, None if no record has this id."""
-        record = self.segments.get(id)
-        return copy_of(record) if record else None
-
-    @property
-    def next_id(self) -> str:
-        """Return the id of the next record, unless that has its own."""
-        return next(self.segments.next_ids())
-
-    def require(self, id: str) -> Record:
-        """Return one record; raises KeyError if no record has this id."""
-        record = self.get(id)
-        if record is None:
-            raise KeyError(id)
-        return record
 
     def ids(self) -> list[str]:
         """Return the ids of the records that are loaded, oldest first."""
@@ -185,6 +173,46 @@ class RecordStore(WatchedRecords):
     def all(self) -> list[Record]:
         """Return every record, oldest first, whatever its audience."""
         return [copy_of(record) for record in self.segments.all()]
+
+    def get(self, id: str) -> Record | None:
+        """Return one record, None if no record has this id."""
+        record = self.segments.get(id)
+        return copy_of(record) if record else None
+
+    def require(self, id: str) -> Record:
+        """Return one record; raises KeyError if no record has this id."""
+        record = self.get(id)
+        if record is None:
+            raise KeyError(id)
+        return record
+
+    # --- writing --------------------------------------------------------------------------------
+
+    @property
+    def next_id(self) -> str:
+        """Return the id of the next record, unless that has its own."""
+        return next(self.segments.next_ids())
+
+    def keep(self, new: Record, same: Record | None = None) -> str:
+        """Store a new record, or merge it into one that says the same; returns the id.
+
+        Raises BadRecord if the id of a new one exists, or will be given out later.
+        """
+        if same is not None:
+            merged = self.merged(same, new)
+            if merged != same:
+                self.segments.change({same["id"]: merged})
+            return str(same["id"])
+        own, given = str(new["id"]), self.next_id
+        if own != given and own.removeprefix(self.prefix).isdecimal():
+            raise BadRecord(
+                f"id: '{own}' is reserved: '{self.prefix}' and a number are ids of the store. "
+                "Use another id."
+            )
+        if self.segments.get(own):
+            raise BadRecord(f"id: '{own}' exists already. Use another id.")
+        self.segments.change({}, new)
+        return own
 
     def update(self, id: str, **fields: Any) -> Record:
         """Change some fields of a record; returns it. Raises KeyError and BadRecord."""
@@ -208,29 +236,16 @@ class RecordStore(WatchedRecords):
             self.segments.change(dict.fromkeys(existing))
         return len(existing)
 
-    def put(self, record: Record) -> None:
-        """Store a new record; raises BadRecord if its id exists, or is a future id."""
-        chosen, given = record["id"], self.next_id
-        if chosen != given and chosen.removeprefix(self.prefix).isdecimal():
-            raise BadRecord(
-                f"id: '{chosen}' is reserved: '{self.prefix}' and a number are ids of the store. "
-                "Use another id."
-            )
-        if self.segments.get(chosen):
-            raise BadRecord(f"id: '{chosen}' exists already. Use another id.")
-        self.segments.change({}, record)
+    # --- the assistant of the object -------------------------------------------------------------
 
-    def put_or_merge(
-        self, new: Record, same: Record | None, merge: Callable[[Record, Record], Record]
-    ) -> str:
-        """Store a new record, or merge it into one that says the same; returns the id."""
-        if same is None:
-            self.put(new)
-            return str(new["id"])
-        merged = merge(same, new)
-        if merged != same:
-            self.segments.change({same["id"]: merged})
-        return str(same["id"])
+    @property
+    def _services(self) -> Any:
+        return getattr(getattr(self.obj, "assistant", None), "services", None)
+
+    def now(self) -> datetime:
+        """Return the time in UTC, by the game's clock for stores."""
+        at: datetime = self._services.now() if self._services else datetime.now(UTC)
+        return at
 
     @property
     def amendments(self) -> TableAmendments | None:
@@ -239,17 +254,16 @@ class RecordStore(WatchedRecords):
         return getattr(conversation, "amendments", None)
 
     @property
-    def amended(self) -> Amended:
-        """Return how messages of the character's log are shown now."""
+    def _amended(self) -> Amended:
         return self.amendments.shown if self.amendments else {}
 
     def withholds(self, record: Record) -> bool:
         """Return True for a record of lines that a builder hid or edited (`policy.amendments`)."""
-        return is_withheld(record, self.amended)
+        return is_withheld(record, self._amended)
 
     def told(self, records: Iterable[Record]) -> Iterable[Record]:
         """Return records without those that are withheld."""
-        amended = self.amended
+        amended = self._amended
         return (r for r in records if not is_withheld(r, amended)) if amended else records
 
     def copies_known(

@@ -30,6 +30,7 @@ log = Logger()
 
 BROKEN = "broken_"
 DAMAGED = "a damaged segment of an assistant's records; py shows its content"
+NONE = Segment()
 
 
 class Segments:
@@ -115,7 +116,7 @@ class Segments:
     def reset(self) -> None:
         """Remove all records from memory; the next use reads them again."""
         for segment in list(self._loaded):
-            self._take(segment, Segment())
+            self._take(segment, NONE)
         self._loaded.clear()
         self._row_ids = None
 
@@ -138,7 +139,7 @@ class Segments:
             changed[segment] = Segment(before.used, kept)
         for number, record in enumerate(added, self._next_number() if added else 0):
             segment = segment_of(number)
-            before = changed.get(segment) or self._loaded.get(segment, Segment())
+            before = changed.get(segment) or self._loaded.get(segment, NONE)
             changed[segment] = Segment(place_in(number), {**before.records, number: record})
         self._store(changed)
 
@@ -153,13 +154,12 @@ class Segments:
         if not key.isdecimal() or int(key) not in self._rows():
             attributes_of(self._obj, self._kind).filter(db_key=key).delete()
             return [key]
-        segment = int(key)
-        before = self._load(segment)
+        before = self._load(int(key))
         left = {number: left_of(record) for number, record in before.records.items()}
         changed = [number for number, record in left.items() if record != before.records[number]]
         if changed:
             kept = {number: record for number, record in left.items() if record is not None}
-            self._store({segment: Segment(before.used, kept)})
+            self._store({int(key): Segment(before.used, kept)})
         return [before.records[number]["id"] for number in changed]
 
     def _rows(self) -> dict[int, int]:
@@ -172,9 +172,7 @@ class Segments:
     def _next_number(self) -> int:
         """Return the number after the last one that was ever given out."""
         last = max(self._rows(), default=None)
-        if last is None:
-            return 1
-        return last * SIZE + self._load(last).used + 1
+        return 1 if last is None else last * SIZE + self._load(last).used + 1
 
     def _number_of(self, id: str) -> int | None:
         """Return the number of a record; one segment is enough for an id given out here."""
@@ -245,11 +243,10 @@ class Segments:
                 rows[segment] = row_id
 
     def _replaced(self, segments: Mapping[int, Segment]) -> list[tuple[Record, Record | None]]:
-        """Return the records that a write changes, each with its new record or None."""
         return [
             (old, new)
             for segment, content in segments.items()
-            for number, old in self._loaded.get(segment, Segment()).records.items()
+            for number, old in self._loaded.get(segment, NONE).records.items()
             if (new := content.records.get(number)) is not old
         ]
 
@@ -257,21 +254,16 @@ class Segments:
         """Insert an Attribute; returns its id. `save` would keep it and its value in memory."""
         row = Attribute(
             db_key=f"{segment:06d}",
-            db_value=content.as_stored(),
-            db_strvalue=content.people(),
             db_model=self._obj.__dbclass__.__name__.lower(),
             db_attrtype=self._kind,
+            **content.as_columns(),
         )
         Attribute.objects.bulk_create([row])
         self._obj.db_attributes.add(row)
         return int(row.id)
 
     def _update(self, row_id: int, content: Segment) -> None:
-        """Write the value of an Attribute."""
-        stored = statements.update(
-            Attribute, {"id": row_id}, db_value=content.as_stored(), db_strvalue=content.people()
-        )
-        if not stored:
+        if not statements.update(Attribute, {"id": row_id}, **content.as_columns()):
             self._changed_elsewhere()
 
     def _changed_elsewhere(self) -> None:
@@ -283,7 +275,7 @@ class Segments:
 
     def _take(self, segment: int, content: Segment) -> None:
         """Put a segment into memory, and report each record that differs."""
-        before = self._loaded.get(segment, Segment()).records
+        before = self._loaded.get(segment, NONE).records
         self._loaded[segment] = content
         for number in sorted({*before, *content.records}):
             old, new = before.get(number), content.records.get(number)

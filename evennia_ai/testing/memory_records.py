@@ -9,9 +9,8 @@ from itertools import count
 from typing import Any
 
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.store.goal_records import Goals
+from evennia_ai.store.goal_records import DayPlan, Goals
 from evennia_ai.store.journal import Journal, JournalArchive
-from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.record_store import RecordStore
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from evennia_ai.web.staff.compactions import compaction, compactions, passes
-from evennia_ai.web.staff.lore_trial import lore
-from evennia_ai.web.staff.memory_browser import memory
+from evennia_ai.web.staff.knowledge import lore, memory, relations
 from evennia_ai.web.staff.overview import overview
-from evennia_ai.web.staff.relations import relations
 from evennia_ai.web.staff.turns import live, newest, timeline, turn
 
 app_name = "evennia_ai"

@@ -53,12 +53,6 @@ def test_a_pickle_that_cannot_be_loaded_is_set_aside(mira, full):
     assert len(cold(mira).all()) == LONG - SIZE
 
 
-def test_numbers_of_a_last_segment_that_cannot_be_read_are_not_given_again(mira, full):
-    spoil("000003", "nonsense")
-    assert cold(mira).add("The next.") == f"j{4 * SIZE + 1}"
-    assert cold(mira).add("And one.") == f"j{4 * SIZE + 2}"
-
-
 def test_where_a_write_fails_memory_is_what_is_stored(mira, full):
     before, disk = full.all(), Full()
     disk.begin()

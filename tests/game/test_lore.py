@@ -64,16 +64,6 @@ def test_a_piece_may_be_for_the_room_one_stands_in(game, builder, mira, tavern, 
     assert "Gate" not in builder.told("ailore/for Mira")
 
 
-def test_a_character_is_no_room(builder, mira):
-    assert "There is no room" in builder.told(f"ailore/set Gate : room:{mira.dbref} = x")
-    assert not Lore.objects.exists()
-
-
-def test_nowhere_there_is_no_here(builder):
-    builder.character.location = None
-    assert "You are in no room" in builder.told("ailore/set Gate : room:here = x")
-
-
 def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, builder, tavern):
     builder.do("ailore/set The dragon : quest:dragon = It sleeps under the gate.")
     ann, ben = game.player("Ann", tavern), game.player("Ben", tavern)
@@ -178,30 +168,3 @@ def test_a_field_of_a_persona_can_be_emptied_and_that_undone(builder, mira, fiel
     assert undo == f"aisetup/set Mira/persona.{field} = a roof; peace"
     builder.do(undo)
     assert mira.assistant.persona == filled
-
-
-def test_what_was_empty_before_is_empty_after_the_undo(builder, mira):
-    before = mira.assistant.persona
-    undo = builder.told("aisetup/set Mira/persona.voice = low").partition("To undo: ")[2]
-    builder.do(undo)
-    assert mira.assistant.persona == before
-
-
-def test_a_field_of_a_shared_persona_can_be_emptied(game, builder):
-    builder.do("aisetup/persona guard = You are a guard.")
-    builder.do("aisetup/persona guard.voice = hoarse")
-    builder.do("aisetup/persona guard.voice =")
-    assert game.service.personas.all()["guard"].voice == ""
-    assert game.service.personas.all()["guard"].text == "You are a guard."
-
-
-def test_a_game_may_add_what_only_it_knows(game, builder, mira, monkeypatch):
-    from dataclasses import replace
-
-    monkeypatch.setattr(
-        type(mira), "at_ai_situation", lambda self, seen: replace(seen, notes=("It rains.",))
-    )
-    game.model.add(call("noop"))
-    builder.do("say hello")
-    game.run()
-    assert "Also: It rains." in game.tail(0)

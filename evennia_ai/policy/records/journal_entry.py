@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -20,7 +21,7 @@ from evennia_ai.policy.records.provenance import (
     changed_record,
     iso_utc,
     make_record,
-    united,
+    merged_record,
 )
 
 BASE = 3
@@ -75,6 +76,9 @@ class JournalEntry(Remembered):
     consolidated: bool = False  # long-term memory holds it
     recalls: int = Field(default=0, ge=0)  # each slows the fading
 
+    united: ClassVar[tuple[str, ...]] = (*Remembered.united, "tags", "links")
+    texts: ClassVar[tuple[str, ...]] = ("content", "tags")
+
 
 def make_entry(
     id: str,
@@ -113,18 +117,10 @@ def change_entry(entry: Record, fields: Mapping[str, object]) -> Record:
 
 def merge_entries(entry: Record, again: Record) -> Record:
     """Return an entry that was written a second time, with the sources of both."""
-    lists = united(entry, again, ("speakers", "source_seqs", "tags", "links"))
     weightier = max(entry, again, key=lambda item: item["importance"])
-    return change_entry(
-        entry,
-        {
-            **lists,
-            "importance": weightier["importance"],
-            "importance_by": weightier["importance_by"],
-            "trust": max(entry["trust"], again["trust"]),
-            "pinned": entry["pinned"] or again["pinned"],
-        },
-    )
+    weight = {name: weightier[name] for name in ("importance", "importance_by")}
+    pinned = entry["pinned"] or again["pinned"]
+    return merged_record(JournalEntry, entry, again, {**weight, "pinned": pinned})
 
 
 def normalised(content: str) -> str:

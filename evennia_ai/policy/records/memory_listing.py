@@ -7,16 +7,17 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.policy.authors import people_among
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
 from evennia_ai.policy.records.entity_profiles import familiarity_at
 from evennia_ai.policy.records.forget_me import FORGOTTEN
 from evennia_ai.policy.records.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.long_term import memory_of
-from evennia_ai.policy.records.memory_undo import BUILDER
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.retrieval.words import WORD, asked_words, find_words, language_of
 
 Names = Mapping[str, str]
 
+BUILDER = "builder"
 SOURCES = {
     BUILDER: "a builder's word",
     "compaction": "a summary of old talk",
@@ -28,6 +29,16 @@ SOURCES = {
 }
 DAY_CHARS = 10
 MOST_WORDS = 6
+
+
+def may_read(reader: Reader, record: Record) -> bool:
+    """Return True if a reader may read a record."""
+    return reader.may(memory_kind(not is_known_to(record, None)))
+
+
+def count_shown(reader: Reader, *records: Record) -> None:
+    """Count the private ones among records that the reader is shown."""
+    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in records))
 
 
 def named(dbrefs: Iterable[str], names: Names) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -40,6 +41,9 @@ TRUST: Mapping[str, float] = {
     "reflection": 0.5,
 }
 LONGEST_CONTENT = 8_000
+EMPTY: Mapping[str, object] = MappingProxyType({})
+# The fields of any record that hold dbrefs; "speakers" also holds other authors.
+ABOUT, PEOPLE = ("entity", "subject", "source_entity"), ("speakers", "audience")
 PLAIN: Mapping[str, type] = {
     "string": str,
     "integer": int,
@@ -93,6 +97,10 @@ class Remembered(BaseModel):
     said_at: Time | None = None  # when these messages were said; None if unknown
     audience: Dbrefs | None = None  # None if it is public
     trust: float = Field(ge=0.0, le=1.0)
+
+    # The lists that a record which is made again takes over, and the fields that hold words.
+    united: ClassVar[tuple[str, ...]] = ("speakers", "source_seqs")
+    texts: ClassVar[tuple[str, ...]] = ("content",)
 
     @model_validator(mode="before")
     @classmethod
@@ -171,6 +179,18 @@ def united(one: Record, other: Record, names: Iterable[str]) -> dict[str, list[A
     return {name: [*one[name], *other[name]] for name in names}
 
 
+def merged_record(
+    model: type[Remembered], record: Record, again: Record, fields: Mapping[str, object] = EMPTY
+) -> Record:
+    """Return a record that was made a second time, with the sources and the higher trust of both.
+
+    ``fields`` are what else changes. Raises BadRecord.
+    """
+    lists = united(record, again, model.united)
+    trust = max(record["trust"], again["trust"])
+    return changed_record(model, record, {**lists, "trust": trust, **fields})
+
+
 def newest_said(records: Iterable[Record]) -> str | None:
     """Return when the newest words behind some records were said, None if unknown."""
     return max(filter(None, (record.get("said_at") for record in records)), default=None)
@@ -184,8 +204,8 @@ def time_of(record: Mapping[str, Any]) -> datetime:
 
 def people_in(record: Record) -> frozenset[str]:
     """Return who may have a record forgotten: all it is about, from, quotes, or private to."""
-    named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
-    return people_among({*named, *record["speakers"], *(record["audience"] or ())})
+    named = (record.get(name, "") for name in ABOUT)
+    return people_among({*named, *(one for name in PEOPLE for one in record[name] or ())})
 
 
 def is_known_to(record: Record, audience: Audience | None) -> bool:
