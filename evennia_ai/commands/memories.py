@@ -30,7 +30,7 @@ from evennia_ai.policy.lines import LINE
 from evennia_ai.policy.records.memory_listing import count_shown, may_read, who_may_know
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import one_line
-from evennia_ai.ports import Records
+from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, spread
 from evennia_ai.sleep.consolidation import rebuild
 from evennia_ai.store.memory_editor import MemoryEditor
@@ -142,7 +142,7 @@ class CmdAIMemory(AICommand):
         return self.browse(request, archive, "has no pruned entries.")
 
     @inlineCallbacks
-    def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Steps[None]:
+    def browse(self, request: MemoryRequest, records: RecordStore, if_none: str) -> Steps[None]:
         """Show a page of the journal or of the archive, or ``if_none`` if it is empty."""
         number, reader = page_number(request.value), self.reader
         lines, page = yield journal_lines(request.script, records, number, reader)
@@ -271,7 +271,7 @@ class CmdAIMemory(AICommand):
         return self.find_in(request.script.character.journal, number, request, "aimemory")
 
     def find_in(
-        self, records: Records, number: str, request: MemoryRequest, listing: str
+        self, records: RecordStore, number: str, request: MemoryRequest, listing: str
     ) -> Record:
         """Return an entry; raises UsageError, which names ``listing`` as what lists them."""
         lists = f"|w{listing} {request.name}|n lists them."

@@ -17,7 +17,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION, RE
 from evennia_ai.policy.records.memory_listing import Names, count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Found, Records
+from evennia_ai.ports import Found, RecordStore
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import Page, turns_of_messages
@@ -33,7 +33,12 @@ SHOWN_OBSERVATIONS = 20
 
 @inlineCallbacks
 def journal_lines(
-    script: GameScript, journal: Records, number: int, reader: Reader, *, with_origins: bool = False
+    script: GameScript,
+    journal: RecordStore,
+    number: int,
+    reader: Reader,
+    *,
+    with_origins: bool = False,
 ) -> Steps[tuple[list[str], Page]]:
     """Read a page of a journal or its archive, newest first, in time slices.
 

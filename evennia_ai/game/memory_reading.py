@@ -12,7 +12,7 @@ from evennia_ai.policy.compaction.journal_summary import select_found
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.ports import LINE, Found, Records, Script
+from evennia_ai.ports import LINE, Found, RecordStore, Script
 from evennia_ai.scheduling import Put, Steps, pause, spread
 from evennia_ai.store.reports import Page
 
@@ -35,7 +35,7 @@ class SearchReport:
 
 @inlineCallbacks
 def readable_page(
-    put: Put, journal: Records, number: int, size: int, reader: Reader
+    put: Put, journal: RecordStore, number: int, size: int, reader: Reader
 ) -> Steps[tuple[Page, int]]:
     """Read a page of a journal or its archive, newest first, in time slices.
 

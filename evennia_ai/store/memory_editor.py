@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
+import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.errors import AssistantError
 from evennia_ai.messages import Audience
 from evennia_ai.policy.amendments import SUMMARY, UNRECALLED
@@ -20,9 +21,9 @@ from evennia_ai.policy.records.memory_listing import BUILDER, may_read, undo_lin
 from evennia_ai.policy.records.provenance import TRUST, Record, Time, Words, copy_of, iso_utc
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import Character
+from evennia_ai.ports.journal import Journal
+from evennia_ai.ports.records import RecordStore
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.journal import Journal
-from evennia_ai.store.record_store import RecordStore
 from evennia_ai.store.server_settings import mark_for_deletion
 
 ENTRY_CHARS = 1_000

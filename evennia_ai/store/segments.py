@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
-from typing import Any
 
 from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
@@ -22,9 +21,13 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.sealed import Sealed, unsealed
 from evennia_ai.policy.records.segments import SIZE, Segment, place_in, read_segment, segment_of
+from evennia_ai.policy.records.shared_memory import is_as_told
+from evennia_ai.ports import Journal
+from evennia_ai.ports.records import RecordStore, Watcher
 from evennia_ai.store import statements
 from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.shared_entries import withdraw
 
 log = Logger()
 
@@ -39,31 +42,15 @@ class Segments:
     Memory equals the database: it changes after a write has succeeded. A caller that rolls back a
     transaction of its own must call `reset`. Callers must not change the records they get. A method
     that writes is one transaction; it raises StoreUnavailable if the database cannot be written.
-
-    Args:
-        kind: the attribute type, at most 16 characters.
-        prefix: the first letter of the ids that this class gives out.
-        read: returns a stored value as a record, or raises BadRecord.
-        noticed: called with each record before and after a change of memory, None if there is none.
-        storing: called inside the transaction of each write, with the records it replaces or, with
-            None, removes.
+    ``noticed`` is called with each record before and after a change of memory.
     """
 
-    def __init__(
-        self,
-        obj: Any,
-        kind: str,
-        prefix: str,
-        read: Callable[[Any], Record],
-        noticed: Callable[[Record | None, Record | None], None],
-        storing: Callable[[list[tuple[Record, Record | None]]], None],
-    ) -> None:
-        self._obj = obj
-        self._kind = kind
-        self._prefix = prefix
-        self._read = read
+    def __init__(self, store: RecordStore, noticed: Watcher) -> None:
+        self._obj = store.obj
+        self._kind = store.kind
+        self._prefix = store.prefix
+        self._read = store.read
         self._noticed = noticed
-        self._storing = storing
         self._row_ids: dict[int, int] | None = None
         self._loaded: dict[int, Segment] = {}
         self._numbers: dict[str, int] = {}
@@ -225,7 +212,7 @@ class Segments:
         last = max(rows, default=None)
         row_ids: dict[int, int | None] = {}
         with brief_transaction():
-            self._storing(self._replaced(segments))
+            self._withdraw(segments)
             for segment, content in segments.items():
                 if segment not in rows:
                     row_ids[segment] = self._create(segment, content)
@@ -242,13 +229,18 @@ class Segments:
             else:
                 rows[segment] = row_id
 
-    def _replaced(self, segments: Mapping[int, Segment]) -> list[tuple[Record, Record | None]]:
-        return [
-            (old, new)
+    def _withdraw(self, segments: Mapping[int, Segment]) -> None:
+        """Withdraw what others were told of the entries that a write is about to change."""
+        if self._kind != Journal.kind:
+            return
+        differing = [
+            old["id"]
             for segment, content in segments.items()
             for number, old in self._loaded.get(segment, NONE).records.items()
-            if (new := content.records.get(number)) is not old
+            if (new := content.records.get(number)) is not old and not is_as_told(old, new)
         ]
+        if differing:
+            withdraw(self._obj.dbref, differing)
 
     def _create(self, segment: int, content: Segment) -> int:
         """Insert an Attribute; returns its id. `save` would keep it and its value in memory."""
@@ -286,3 +278,6 @@ class Segments:
             if new:
                 self._numbers[new["id"]] = number
             self._noticed(old, new)
+
+
+RecordStore.stored_in = Segments

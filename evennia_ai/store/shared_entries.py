@@ -19,10 +19,10 @@ from evennia_ai import models
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
+from evennia_ai.ports.records import WatchedRecords
 from evennia_ai.scheduling import Put, Steps, pause
 from evennia_ai.store.amendments import amended_at
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.record_store import WatchedRecords
 from evennia_ai.store.rows import delete_rows
 
 MOST_HEARD = 1_000  # entries in memory for each scope: the most important, then the newest

@@ -6,12 +6,12 @@ from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
+from evennia_ai.ports.goal_records import DayPlan, Goals
+from evennia_ai.ports.journal import Journal, JournalArchive
+from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.store.attributes import SCRIPT_KEY, rows_about
 from evennia_ai.store.forget_words import rows_of
-from evennia_ai.store.goal_records import DayPlan, Goals
-from evennia_ai.store.journal import Journal, JournalArchive
 from evennia_ai.store.memory_editor import UndoSteps
-from evennia_ai.store.profiles import EntityProfiles
 
 # The journal comes before what is made of it.
 KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals, DayPlan)

@@ -7,10 +7,10 @@ from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.compaction.journal_summary import synthesis_entries
 from evennia_ai.policy.context.projection import MASKED, CompactionRecord, is_marker
+from evennia_ai.ports.journal import Journal
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries, undo_compaction
 from evennia_ai.store.compactions import TableCompactions, assistants_to_archive
 from evennia_ai.store.erase import erase_chunk
-from evennia_ai.store.journal import Journal
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 

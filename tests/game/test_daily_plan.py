@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import LLMReply
+from evennia_ai.ports.goal_records import DayPlan
 from evennia_ai.sleep.planning import plan_day
-from evennia_ai.store.goal_records import DayPlan
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 

@@ -224,7 +224,7 @@ def test_examine_tells_what_to_type_instead(confided, builder, typed):
 def test_a_damaged_segment_is_set_aside_without_showing_it(confided, builder, typed):
     from evennia.typeclasses.attributes import Attribute
 
-    from evennia_ai.store.journal import Journal
+    from evennia_ai.ports.journal import Journal
 
     Attribute.objects.filter(db_key="000000", db_attrtype="ai_journal").update(
         db_value={"used": 1, "records": {1: CANARY}}
@@ -241,7 +241,7 @@ def test_records_of_an_older_version_are_sealed_and_can_be_opened_again(confided
     from django.apps import apps
     from evennia.typeclasses.attributes import Attribute
 
-    from evennia_ai.store.journal import Journal
+    from evennia_ai.ports.journal import Journal
 
     migration = import_module("evennia_ai.migrations.0006_private_records")
     before = confided.journal.all()

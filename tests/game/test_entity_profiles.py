@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
-from evennia_ai.store.profiles import EntityProfiles
+from evennia_ai.ports.profiles import EntityProfiles
 from tests.forgetting import forget_chunk
 from tests.game.profile_values import history, set_attribute
 

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.goal import MOST_OPEN
-from evennia_ai.store.goal_records import Goals
+from evennia_ai.ports.goal_records import Goals
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 

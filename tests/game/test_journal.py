@@ -10,7 +10,7 @@ from twisted.internet.task import Clock, deferLater
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.segments import SIZE
-from evennia_ai.store import record_store
+from evennia_ai.ports import records as record_store
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, contents, rows
 

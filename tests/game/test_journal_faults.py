@@ -6,7 +6,7 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.records.segments import SIZE
-from evennia_ai.store.journal import Journal
+from evennia_ai.ports.journal import Journal
 from tests.faults.own_database import Full
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, rows, spoil

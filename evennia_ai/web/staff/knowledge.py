@@ -25,7 +25,7 @@ from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.entity_profiles import RELATIONSHIP, familiarity_at
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record, copy_of
-from evennia_ai.ports import Records
+from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in, names_of
@@ -203,7 +203,7 @@ def change_memory(
     ensure_may_read(script, reader, account)
     character, put, act = script.character, script.services.slices.put, fields.get("act", "")
     editor, text = MemoryEditor(character, partial(renew, script)), fields.get("text", "")
-    records: Records = character.journal
+    records: RecordStore = character.journal
     yield records.load(put)
     yield character.ai_profiles.load(put)
     if act == "undo":

@@ -21,10 +21,9 @@ from evennia_ai.policy.records.journal_entry import (
     sameness,
 )
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.policy.records.shared_memory import is_as_told
 from evennia_ai.policy.retrieval.relevance import score_documents
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.ports.records import RecordStore
 
 
 class JournalArchive(RecordStore):
@@ -197,14 +196,6 @@ class Journal(RecordStore):
                 self._pinned[new["id"]] = new
             self._words[new["id"]] = tuple(find_words(" ".join([new["content"], *new["tags"]])))
             self._ids_by_content.setdefault(sameness(new), new["id"])
-
-    def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
-        """Withdraw shared copies of the entries that a write is about to change."""
-        from evennia_ai.store.shared_entries import withdraw  # loads Django's models
-
-        differing = [old["id"] for old, new in replaced if not is_as_told(old, new)]
-        if differing:
-            withdraw(self.obj.dbref, differing)
 
     def _find_same(self, entry: Record) -> Record | None:
         """Return the entry with the same words and audience, None if there is none."""

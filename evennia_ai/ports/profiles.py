@@ -24,7 +24,7 @@ from evennia_ai.policy.records.entity_profiles import (
 from evennia_ai.policy.records.forgetting import sources_in_use
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, Remembered, copy_of, select_known
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.ports.records import RecordStore
 
 
 class EntityProfiles(RecordStore):

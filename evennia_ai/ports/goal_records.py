@@ -22,7 +22,7 @@ from evennia_ai.policy.records.goal import (
 )
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, copy_of
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.ports.records import RecordStore
 
 COPIED_TO_STEPS = ("audience", "speakers", "source_seqs", "importance")
 
