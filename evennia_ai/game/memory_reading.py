@@ -74,7 +74,7 @@ def find_memories(
     results, best first; fails with StoreUnavailable and TurnAborted.
     """
     yield script.memories.prepare(script.services, [query], upto, audience)
-    keep = is_line if only_lines else None
+    keep = (lambda record: record.get("kind") == LINE) if only_lines else None
     now = script.services.now()
     hits = script.memories.search(query, CANDIDATES, audience, now, keep, upto)
     by_id = {hit.record["id"]: hit for hit in hits}
@@ -82,11 +82,6 @@ def find_memories(
     records = [hit.record for hit in hits]
     shown = select_found(records, script.conversation.current.record, most)
     return [by_id[record["id"]] for record in shown]
-
-
-def is_line(record: Record) -> bool:
-    """Return True for a line of the log."""
-    return record.get("kind") == LINE
 
 
 @inlineCallbacks
@@ -100,22 +95,16 @@ def search_for_staff(
     """
     found: list[Found] = yield find_memories(script, words, audience)
     yield pause(script.services.slices.put)
-    reads_private = reader.may(PRIVATE_MEMORIES)
-    withheld = find_withheld(script, words, audience) if reads_private else []
     found = [hit for hit in found if may_read(reader, hit.record)]
+    withheld: list[Record] = []
+    hidden = 0
+    if reader.may(PRIVATE_MEMORIES):
+        now = script.services.now()
+        nearest = script.memories.search(words, FOUND, audience, now, everything=True)
+        withheld = [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
+    else:  # all that the reader may not see, whether or not it matches
+        character = script.character
+        records = [*character.journal.held(), *character.ai_profiles.held()]
+        hidden = sum(not may_read(reader, record) for record in records)
     count_shown(reader, *withheld, *(hit.record for hit in found))
-    return SearchReport(found, withheld, 0 if reads_private else count_hidden(script, reader))
-
-
-def count_hidden(script: GameScript, reader: Reader) -> int:
-    """Return how many memories the reader may not see, whether or not they match any words."""
-    character = script.character
-    records = [*character.journal.held(), *character.ai_profiles.held()]
-    return sum(not may_read(reader, record) for record in records)
-
-
-def find_withheld(script: GameScript, words: str, audience: Audience) -> list[Record]:
-    """Return the nearest memories that may not be told to this audience."""
-    now = script.services.now()
-    nearest = script.memories.search(words, FOUND, audience, now, everything=True)
-    return [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
+    return SearchReport(found, withheld, hidden)

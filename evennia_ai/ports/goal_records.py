@@ -16,7 +16,6 @@ from evennia_ai.policy.records.goal import (
     depth_of,
     long_closed,
     make_goal,
-    merge_goals,
     plan_close,
     plan_reopen,
 )
@@ -53,10 +52,6 @@ class Goals(RecordStore):
             new, next((g for g in goals.values() if sameness(g, g["parent"]) == key), None)
         )
 
-    def merged(self, record: Record, again: Record) -> Record:
-        """Return a goal that was set a second time: open, and with the sources of both."""
-        return merge_goals(record, again)
-
     def add_steps(self, goal_id: str, contents: Iterable[str]) -> int:
         """Store a goal's steps once, in one transaction; returns how many are new."""
         goal = self.segments.get(goal_id)
@@ -65,7 +60,7 @@ class Goals(RecordStore):
         shared = {"parent": goal_id, **{name: goal[name] for name in COPIED_TO_STEPS}}
         ids = self.segments.next_ids()
         steps = [make_goal(next(ids), content, self.now(), shared) for content in contents]
-        self.segments.change({goal_id: self.changed(goal, {"decomposed": True})}, *steps)
+        self.segments.change({goal_id: Goal.changed(goal, {"decomposed": True})}, *steps)
         return len(steps)
 
     def touch(self, id: str, **fields: Any) -> Record:

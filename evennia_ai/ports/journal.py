@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -12,15 +12,11 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import (
     ArchivedEntry,
     JournalEntry,
-    archived,
     brought_back,
-    change_entry,
-    is_over,
     make_entry,
-    merge_entries,
     sameness,
 )
-from evennia_ai.policy.records.provenance import Record, copy_of, select_known
+from evennia_ai.policy.records.provenance import Record, copy_of, iso_utc, select_known
 from evennia_ai.policy.retrieval.relevance import score_documents
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports.records import RecordStore
@@ -39,9 +35,8 @@ class JournalArchive(RecordStore):
         Two transactions: after a crash in between, a second call completes the move.
         """
         entries = [entry for entry in map(journal.get, ids) if entry]
-        new = [
-            archived(entry, self.now()) for entry in entries if not self.segments.get(entry["id"])
-        ]
+        now = iso_utc(self.now())
+        new = [{**e, "archived_at": now} for e in entries if not self.segments.get(e["id"])]
         if new:
             self.segments.change({}, *new)
         return journal.remove(*ids)
@@ -59,7 +54,9 @@ class JournalArchive(RecordStore):
 
     def over(self, now: datetime, days: float) -> list[str]:
         """Return the ids of loaded entries that were archived at least ``days`` ago."""
-        return [entry["id"] for entry in self.segments.held() if is_over(entry, now, days)]
+        latest = now - timedelta(days=days)
+        times = ((entry["id"], entry["archived_at"]) for entry in self.segments.held())
+        return [known for known, at in times if datetime.fromisoformat(at) <= latest]
 
 
 class Journal(RecordStore):
@@ -172,14 +169,6 @@ class Journal(RecordStore):
         """Return loaded entries that are not in long-term memory, except ``but``."""
         ids = (entry_id for entry_id in self._waiting if entry_id not in but)
         return [copy_of(entry) for entry in self.segments.select(islice(ids, limit))]
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """Return an entry with some fields changed; raises BadRecord."""
-        return change_entry(record, fields)
-
-    def merged(self, record: Record, again: Record) -> Record:
-        """Return an entry that was written a second time, with the sources of both."""
-        return merge_entries(record, again)
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update what is derived from entries: words, contents, pins, waiting."""

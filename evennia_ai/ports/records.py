@@ -21,9 +21,7 @@ from evennia_ai.policy.amendments import Amended, is_withheld
 from evennia_ai.policy.records.provenance import (
     Record,
     Remembered,
-    changed_record,
     copy_of,
-    merged_record,
     read_record,
     select_known,
 )
@@ -118,24 +116,12 @@ class RecordStore(WatchedRecords):
         """Remove the store of an object from memory."""
         obj.nattributes.remove(cls.kind)
 
-    # --- what a kind may override ---------------------------------------------------------------
-
     def model_of(self, raw: Any) -> type[Remembered]:
         """Return the model of a record, which need not be valid."""
         return self.model
 
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """Return a record with some fields changed; raises BadRecord."""
-        return changed_record(self.model_of(record), record, fields)
-
-    def merged(self, record: Record, again: Record) -> Record:
-        """Return a record that was made a second time, with the sources of both."""
-        return merged_record(self.model_of(record), record, again)
-
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update what this store derives from its records, such as an index."""
-
-    # --- memory ---------------------------------------------------------------------------------
 
     @property
     def is_loaded(self) -> bool:
@@ -167,8 +153,6 @@ class RecordStore(WatchedRecords):
         self.noticed(old, new)
         self.tell_watchers(old, new)
 
-    # --- reading --------------------------------------------------------------------------------
-
     def read(self, raw: Any) -> Record:
         """Return a stored value as a record; raises BadRecord."""
         return read_record(self.model_of(raw), raw)
@@ -197,8 +181,6 @@ class RecordStore(WatchedRecords):
             raise KeyError(id)
         return record
 
-    # --- writing --------------------------------------------------------------------------------
-
     @property
     def next_id(self) -> str:
         """Return the id of the next record, unless that has its own."""
@@ -210,7 +192,7 @@ class RecordStore(WatchedRecords):
         Raises BadRecord if the id of a new one exists, or will be given out later.
         """
         if same is not None:
-            merged = self.merged(same, new)
+            merged = self.model_of(same).merged(same, new)
             if merged != same:
                 self.segments.change({same["id"]: merged})
             return str(same["id"])
@@ -234,7 +216,9 @@ class RecordStore(WatchedRecords):
     def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
         """Change existing records in one transaction; returns how many differ. Raises BadRecord."""
         before = {known: record for known in changes if (record := self.segments.get(known))}
-        after = {known: self.changed(record, changes[known]) for known, record in before.items()}
+        after = {
+            known: self.model_of(one).changed(one, changes[known]) for known, one in before.items()
+        }
         differing = {known: record for known, record in after.items() if record != before[known]}
         if differing:
             self.segments.change(differing)
@@ -246,8 +230,6 @@ class RecordStore(WatchedRecords):
         if existing:
             self.segments.change(dict.fromkeys(existing))
         return len(existing)
-
-    # --- the assistant of the object -------------------------------------------------------------
 
     @property
     def _services(self) -> Any:

@@ -18,7 +18,7 @@ from evennia_ai.policy.records.entity_profiles import (
     make_observation,
     new_relationship,
 )
-from evennia_ai.policy.records.provenance import merged_record, people_in, select_known
+from evennia_ai.policy.records.provenance import people_in, select_known
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ANN, BOB, CID = "#5", "#7", "#9"
@@ -109,7 +109,7 @@ def test_each_audience_is_told_the_newest_of_what_it_may_know(values, listeners)
 def test_an_observation_made_again_has_both_sources():
     one = make_observation("p1", ANN, "She limps.", START, {"speakers": [BOB], "source_seqs": [1]})
     again = make_observation("p2", ANN, "She limps.", day(1), {"speakers": [CID], "trust": 1.0})
-    merged = merged_record(Observation, one, again)
+    merged = Observation.merged(one, again)
     assert merged["speakers"] == [BOB, CID]
     assert (merged["id"], merged["at"], merged["trust"]) == ("p1", START.isoformat(), 1.0)
 

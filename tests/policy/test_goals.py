@@ -11,11 +11,11 @@ from evennia_ai.policy.records.goal import (
     DONE,
     DROPPED,
     FADED,
+    Goal,
     find_goal,
     goal_lines,
     lay_out,
     make_goal,
-    merge_goals,
     needs_steps,
     plan_close,
     plan_fading,
@@ -105,7 +105,7 @@ def test_a_step_that_was_taken_lately_keeps_its_goal_and_alone_it_fades_with_it(
 
 def test_what_is_set_again_is_open_and_fresh():
     before = goal(days=9, state=FADED, speakers=["#5"])
-    again = merge_goals(before, goal(speakers=["#6"], importance=8, why="For Ann"))
+    again = Goal.merged(before, goal(speakers=["#6"], importance=8, why="For Ann"))
     assert (again["state"], again["importance"], again["why"]) == ("open", 8, "For Ann")
     assert again["speakers"] == ["#5", "#6"]
     assert again["touched"] == NOW.isoformat()

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.journal_entry import (
     JournalEntry,
-    change_entry,
     make_entry,
-    merge_entries,
     normalised,
     sameness,
     score_importance,
@@ -76,8 +74,8 @@ def test_what_does_not_fit_is_named(fields, words):
 def test_who_scored_it_is_known():
     assert entry(importance=9)["importance_by"] == "given"
     assert entry(importance=9, importance_by="model")["importance_by"] == "model"
-    assert change_entry(entry(), {"importance": 2})["importance_by"] == "given"
-    assert change_entry(entry(), {"pinned": True})["importance_by"] == "rule"
+    assert JournalEntry.changed(entry(), {"importance": 2})["importance_by"] == "given"
+    assert JournalEntry.changed(entry(), {"pinned": True})["importance_by"] == "rule"
 
 
 def test_what_an_older_version_stored_is_filled_up_and_what_a_later_one_stored_is_kept():
@@ -85,7 +83,7 @@ def test_what_an_older_version_stored_is_filled_up_and_what_a_later_one_stored_i
     assert read_record(JournalEntry, old) == entry()
     later = {**entry(), "recalls": 3}
     assert read_record(JournalEntry, later)["recalls"] == 3
-    assert change_entry(later, {"pinned": True})["recalls"] == 3
+    assert JournalEntry.changed(later, {"pinned": True})["recalls"] == 3
 
 
 @pytest.mark.parametrize(
@@ -125,7 +123,7 @@ def test_normalising_again_changes_nothing(text):
 def test_two_entries_that_say_the_same_become_one_with_the_sources_of_both():
     one = entry(source_seqs=[3], speakers=[ANN], tags=["debt"], source_entity=ANN)
     again = entry(source_seqs=[9], speakers=[BOB], tags=["silver"], importance=8, pinned=True)
-    merged = merge_entries(one, again)
+    merged = JournalEntry.merged(one, again)
     assert merged == {
         **one,
         "source_seqs": [3, 9],
@@ -135,7 +133,7 @@ def test_two_entries_that_say_the_same_become_one_with_the_sources_of_both():
         "importance_by": "given",
         "pinned": True,
     }
-    assert merge_entries(merged, one) == merged
+    assert JournalEntry.merged(merged, one) == merged
 
 
 def test_an_entry_is_known_to_its_ears_and_to_nobody_else():

@@ -16,9 +16,7 @@ from evennia_ai.policy.records.provenance import (
     Remembered,
     Time,
     Words,
-    changed_record,
     make_record,
-    merged_record,
 )
 
 OBSERVATION, ATTRIBUTE, RELATIONSHIP = "observation", "attribute", "relationship"
@@ -120,18 +118,33 @@ def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
     holds is confirmed and takes in the new sources. Values of two sources that differ name each
     other.
     """
-    same = next((record for record in known if is_confirmed_by(record, new)), None)
+    since = moment(new["valid_from"])
+
+    def is_confirmed(record: Record) -> bool:
+        return bool(
+            record["valid_to"] is None
+            and record["audience"] == new["audience"]
+            and normalised(record["value"]) == normalised(new["value"])
+            and moment(record["confirmed_at"]) <= since
+        )
+
+    same = next(filter(is_confirmed, known), None)
     others = [record for record in known if record is not same]
-    changed = {
+    changed = {  # what is not newer ends
         record["id"]: {**record, "valid_to": new["valid_from"]}
         for record in others
-        if is_ended_by(record, new)
+        if record["valid_to"] is None
+        and moment(record["confirmed_at"]) <= moment(new["confirmed_at"])
+        and covers(new, record)
     }
     if same:
         confirmed = {"confirmed_at": new["valid_from"]}
-        return {**changed, same["id"]: merged_record(AttributeValue, same, new, confirmed)}
-    newer = (r for r in others if moment(r["confirmed_at"]) > moment(new["valid_from"]))
-    ends = [end_set_by(record, new) for record in newer if covers(record, new)]
+        return {**changed, same["id"]: AttributeValue.merged(same, new, confirmed)}
+    ends = [  # what is learnt late held until something newer was so, or was confirmed
+        record["valid_from" if moment(record["valid_from"]) > since else "confirmed_at"]
+        for record in others
+        if moment(record["confirmed_at"]) > since and covers(record, new)
+    ]
     new = {**new, "valid_to": min(filter(None, (*ends, new["valid_to"])), default=None)}
     for record in others:
         if (
@@ -149,28 +162,6 @@ def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
 def moment(time: str) -> datetime:
     """Return a stored time as a datetime, to compare."""
     return datetime.fromisoformat(time)
-
-
-def is_confirmed_by(record: Record, new: Record) -> bool:
-    """Return True if a current value is learned again for the same audience."""
-    return (
-        record["valid_to"] is None
-        and record["audience"] == new["audience"]
-        and normalised(record["value"]) == normalised(new["value"])
-        and moment(record["confirmed_at"]) <= moment(new["valid_from"])
-    )
-
-
-def is_ended_by(one: Record, other: Record) -> bool:
-    """Return True if ``other``, not older and stored later, may end a current value."""
-    newer = moment(one["confirmed_at"]) <= moment(other["confirmed_at"])
-    return one["valid_to"] is None and newer and covers(other, one)
-
-
-def end_set_by(record: Record, new: Record) -> str:
-    """Return when an earlier learned but newer value ends one that is learned late."""
-    is_later = moment(record["valid_from"]) > moment(new["valid_from"])
-    return str(record["valid_from"] if is_later else record["confirmed_at"])
 
 
 def current_values(records: Iterable[Record]) -> list[Record]:
@@ -208,7 +199,7 @@ def after_contact(relationship: Record, at: datetime, sentiment: float | None = 
         fields["first_contact"] = relationship["first_contact"] or at
     if sentiment is not None:
         fields["sentiment"] = sentiment_after(relationship["sentiment"], sentiment)
-    return changed_record(Relationship, relationship, fields)
+    return Relationship.changed(relationship, fields)
 
 
 def sentiment_after(before: float, sentiment: float) -> float:

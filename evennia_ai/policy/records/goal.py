@@ -23,12 +23,12 @@ from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, 
 from evennia_ai.policy.records.forgetting import DAY_S
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import (
+    NOTHING,
     Record,
     Remembered,
     Time,
     Words,
     make_record,
-    merged_record,
 )
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText
@@ -75,6 +75,20 @@ class Goal(Remembered):
     decomposed: bool = False  # a model was asked for its steps
 
     texts: ClassVar[tuple[str, ...]] = ("content", "why")
+
+    @classmethod
+    def merged(
+        cls, record: Record, again: Record, fields: Mapping[str, object] = NOTHING
+    ) -> Record:
+        """Return a goal that was set again: open, and a builder's if one of both was."""
+        anew = {
+            "state": OPEN,
+            "touched": again["touched"],
+            "why": record["why"] or again["why"],
+            "importance": max(record["importance"], again["importance"]),
+            "origin": BUILDER if again["origin"] == BUILDER else record["origin"],
+        }
+        return super().merged(record, again, {**anew, **fields})
 
 
 def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, object]) -> Record:
@@ -146,41 +160,33 @@ def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
 
 def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -> Changes:
     """Return the changes that end the faded goals of a character's own."""
-    # A goal fades at an eighth of its `strength` since it or a step of it was last touched. A
-    # builder's goal never fades, nor do its steps. A half-life of 0 disables fading.
+    # A goal fades at an eighth of its strength, 0.5^(t / (h · importance/5)): t days since it or a
+    # step of it was last touched, h the half-life; 0 disables fading. A builder's never fades.
     if not half_life_days:
         return {}
     at = now.isoformat()
     changes: Changes = {}
     known = {goal["id"]: goal for goal in goals}
     for goal in goals:
-        if goal["state"] != OPEN or goal["id"] in changes or is_given(goal, known):
+        if goal["state"] != OPEN or goal["id"] in changes:
             continue
         family = [goal, *(s for s in family_of(goal["id"], goals) if s["state"] == OPEN)]
-        if any(is_given(step, known) for step in family):
+        if any(is_given(member, known) for member in family):
             continue
         touched = max(datetime.fromisoformat(member["touched"]) for member in family)
-        weightiest = max(member["importance"] for member in family)
-        if strength(touched, now, weightiest, half_life_days) <= FADED_AT:
+        days = max(0.0, (now - touched).total_seconds() / DAY_S)
+        weight = max(member["importance"] for member in family) / USUAL_IMPORTANCE
+        if 0.5 ** (days / (half_life_days * weight)) <= FADED_AT:
             changes |= plan_close(goal, goals, FADED, at)
     return changes
 
 
 def is_given(goal: Record, known: Mapping[str, Record]) -> bool:
     """Return True for a builder's goal and for a step of one."""
-    for _ in range(DEEPEST + 1):
-        if goal["origin"] == BUILDER:
-            return True
-        if goal["parent"] not in known:
-            return False
-        goal = known[goal["parent"]]
-    return False
-
-
-def strength(touched: datetime, now: datetime, importance: int, half_life_days: float) -> float:
-    """Return a goal's strength, 0.5^(t / (h · importance/5)); t days untouched, h the half-life."""
-    days = max(0.0, (now - touched).total_seconds() / DAY_S)
-    return float(0.5 ** (days / (half_life_days * importance / USUAL_IMPORTANCE)))
+    line = [goal]
+    while line[-1]["parent"] in known and len(line) <= DEEPEST:
+        line.append(known[line[-1]["parent"]])
+    return any(one["origin"] == BUILDER for one in line)
 
 
 def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str]:
@@ -277,18 +283,6 @@ def needs_steps(goal: Record, goals: Iterable[Record]) -> bool:
         and not goal["parent"]
         and not any(other["parent"] == goal["id"] for other in goals)
     )
-
-
-def merge_goals(goal: Record, again: Record) -> Record:
-    """Return a goal that was set a second time: open, and with the sources of both."""
-    fields = {
-        "state": OPEN,
-        "touched": again["touched"],
-        "why": goal["why"] or again["why"],
-        "importance": max(goal["importance"], again["importance"]),
-        "origin": BUILDER if BUILDER in (goal["origin"], again["origin"]) else goal["origin"],
-    }
-    return merged_record(Goal, goal, again, fields)
 
 
 def steps_request(prompt: str, name: str, persona: Persona, goal: Record) -> list[WireMessage]:

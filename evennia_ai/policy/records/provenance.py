@@ -41,7 +41,7 @@ TRUST: Mapping[str, float] = {
     "reflection": 0.5,
 }
 LONGEST_CONTENT = 8_000
-EMPTY: Mapping[str, object] = MappingProxyType({})
+NOTHING: Mapping[str, object] = MappingProxyType({})
 # The fields of any record that hold dbrefs; "speakers" also holds other authors.
 ABOUT, PEOPLE = ("entity", "subject", "source_entity"), ("speakers", "audience")
 PLAIN: Mapping[str, type] = {
@@ -102,6 +102,27 @@ class Remembered(BaseModel):
     united: ClassVar[tuple[str, ...]] = ("speakers", "source_seqs")
     texts: ClassVar[tuple[str, ...]] = ("content",)
 
+    @classmethod
+    def changed(cls, record: Record, fields: Mapping[str, object]) -> Record:
+        """Return a record with some fields changed, never its id; raises BadRecord."""
+        if "id" in fields:
+            raise BadRecord("id: an id never changes.")
+        later = {name: value for name, value in record.items() if name not in cls.model_fields}
+        known = {name: value for name, value in record.items() if name not in later}
+        return {**later, **make_record(cls, {**known, **fields})}
+
+    @classmethod
+    def merged(
+        cls, record: Record, again: Record, fields: Mapping[str, object] = NOTHING
+    ) -> Record:
+        """Return a record that was made again, with the sources and the higher trust of both.
+
+        ``fields`` are what else changes. Raises BadRecord.
+        """
+        lists = united(record, again, cls.united)
+        trust = max(record["trust"], again["trust"])
+        return cls.changed(record, {**lists, "trust": trust, **fields})
+
     @model_validator(mode="before")
     @classmethod
     def trust_the_source(cls, data: Any) -> Any:
@@ -160,15 +181,6 @@ def make_record(model: type[BaseModel], fields: Mapping[str, object]) -> Record:
     return checked_record(model, fields)
 
 
-def changed_record(model: type[BaseModel], record: Record, fields: Mapping[str, object]) -> Record:
-    """Return a record with some fields changed, never its id; raises BadRecord."""
-    if "id" in fields:
-        raise BadRecord("id: an id never changes.")
-    later = {name: value for name, value in record.items() if name not in model.model_fields}
-    known = {name: value for name, value in record.items() if name not in later}
-    return {**later, **make_record(model, {**known, **fields})}
-
-
 def copy_of(record: Record) -> Record:
     """Return a copy of a record, its lists copied too."""
     return {name: list(v) if isinstance(v, list) else v for name, v in record.items()}
@@ -177,18 +189,6 @@ def copy_of(record: Record) -> Record:
 def united(one: Record, other: Record, names: Iterable[str]) -> dict[str, list[Any]]:
     """Return the named lists of two records, concatenated."""
     return {name: [*one[name], *other[name]] for name in names}
-
-
-def merged_record(
-    model: type[Remembered], record: Record, again: Record, fields: Mapping[str, object] = EMPTY
-) -> Record:
-    """Return a record that was made a second time, with the sources and the higher trust of both.
-
-    ``fields`` are what else changes. Raises BadRecord.
-    """
-    lists = united(record, again, model.united)
-    trust = max(record["trust"], again["trust"])
-    return changed_record(model, record, {**lists, "trust": trust, **fields})
 
 
 def newest_said(records: Iterable[Record]) -> str | None:

@@ -44,9 +44,6 @@ FOND = 0.1  # sentiment from which a line is drawn as fond, or below minus that 
 Fields = Mapping[str, str]
 
 
-# --- memories ---
-
-
 @staff_page("memory.html")
 def memory(request: Any, reader: Reader, who: Row) -> Any:
     """Show a page of the journal or its archive, or a search; a form changes one entry."""
@@ -223,9 +220,6 @@ def change_memory(
     return str(entry["id"]), said
 
 
-# --- whom it knows ---
-
-
 @staff_page("relations.html")
 def relations(request: Any, reader: Reader, who: Row) -> Row:
     """Show how well and how gladly it knows whom, best known first: a graph, and a table."""
@@ -233,8 +227,11 @@ def relations(request: Any, reader: Reader, who: Row) -> Row:
     best = sorted(found, key=lambda one: -one[1])[:SHOWN]
     names = names_of(record["entity"] for record, _ in best)
     rows = [shown_relation(record, familiar, names) for record, familiar in best]
-    nodes = [placed(row, place / len(rows[:DRAWN])) for place, row in enumerate(rows[:DRAWN])]
-    return {"rows": rows, "nodes": nodes, "left_out": len(found) - len(rows)}
+    for place, row in enumerate(rows[:DRAWN]):  # on an ellipse, the first at the top
+        angle = 2 * math.pi * place / min(DRAWN, len(rows))
+        row["x"] = round(WIDTH // 2 + RADIUS_X * math.sin(angle))
+        row["y"] = round(HEIGHT // 2 - RADIUS_Y * math.cos(angle))
+    return {"rows": rows, "nodes": rows[:DRAWN], "left_out": len(found) - len(rows)}
 
 
 @inlineCallbacks
@@ -259,22 +256,12 @@ def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Ro
         "name": page_text(names.get(dbref, f"somebody deleted ({dbref})"), 60),
         "dbref": dbref,
         "familiar": familiar,
+        "stroke": f"{1 + 7 * familiar:.1f}",
         "sentiment": felt,
         "feeling": "fond" if felt >= FOND else "hostile" if felt <= -FOND else "neutral",
         "contacts": record["contacts"],
         "last": (record["last_contact"] or "")[:10] or "never",
     }
-
-
-def placed(row: Row, part: float) -> Row:
-    """Return a relationship with its place on an ellipse, a ``part`` of it from the top."""
-    angle = 2 * math.pi * part
-    x = round(WIDTH // 2 + RADIUS_X * math.sin(angle))
-    y = round(HEIGHT // 2 - RADIUS_Y * math.cos(angle))
-    return {**row, "x": x, "y": y, "stroke": f"{1 + 7 * row['familiar']:.1f}"}
-
-
-# --- lore ---
 
 
 @staff_page("lore.html")
