@@ -9,7 +9,6 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import LLMReply
 from evennia_ai.ports.goal_records import DayPlan
 from evennia_ai.sleep.planning import plan_day
 from tests.forgetting import forget_chunk
@@ -77,12 +76,6 @@ def test_a_day_is_planned_once_a_day_by_the_model(game, tavern, mira, plan):
     assert len(parts(mira)) == 3
 
 
-def test_a_plan_that_was_cut_off_keeps_its_complete_parts_and_says_so(game, mira, plan):
-    game.model.add(LLMReply(f'{ALL_DAY}\n{{"from": "22:00", "wh', finish_reason="length"))
-    assert plan() == {"success": True, "parts": 3, "calls": 1, "cut_off": 1}
-    assert [what for what, _ in parts(mira)] == ["mend the nets", "sell fish", "sing"]
-
-
 def test_what_is_confided_is_no_part_of_it(game, ann, mira, plan):
     mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref])
     mira.ai_goals.add("Find the thief.")
@@ -127,13 +120,6 @@ def test_without_a_model_and_with_one_that_answers_nonsense_the_trade_makes_the_
     assert plan() == {"success": True, "parts": 4, "calls": 1}
 
 
-def test_where_none_is_wanted_none_is_made_nor_shown(game, ann, mira, plan):
-    now_only(mira, "mend the nets")
-    mira.assistant.attributes.add("daily_plan", False)
-    assert plan() == {"skipped": True, "reason": "no plans wanted"}
-    assert "You are about" not in ask(game, ann)
-
-
 def test_what_it_is_about_stands_in_its_prompts_at_its_hour(game, ann, mira):
     now_only(mira, "sell fish", "Yard")
     assert "You are about: sell fish, at Yard, until " in ask(game, ann)
@@ -167,15 +153,3 @@ def test_builders_see_its_day(game, tavern, mira):
     builder = game.player("Bea", tavern, permissions=["Builder"])
     mira.ai_plan.replace([{"begin": 480, "end": 720, "content": "sell fish", "where": "Yard"}], [])
     assert builder.told("aigoals Mira") == "08:00-12:00 sell fish, at Yard"
-
-
-def test_at_a_glance_it_is_told_of_those_who_are_up(admin, mira):
-    assert "about to" not in admin.told("aistatus")
-    now_only(mira, "sell |lcquit|ltfish|le")
-    mira.ai_goals.add("Find the thief.")
-    mira.ai_goals.add("Hide the ring.", audience=[admin.dbref])
-    told = admin.told("aistatus")
-    assert "Mira: about to sell |lcquit|ltfish|le, until " in told
-    assert "; 1 open goal" in told
-    admin.told("aistop Mira")
-    assert "about to" not in admin.told("aistatus")

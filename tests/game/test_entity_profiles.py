@@ -8,7 +8,7 @@ from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
 from evennia_ai.ports.profiles import EntityProfiles
 from tests.forgetting import forget_chunk
-from tests.game.profile_values import history, set_attribute
+from tests.game.profile_values import set_attribute
 
 ANN, BOB, CID = "#1005", "#1007", "#1009"
 
@@ -37,22 +37,6 @@ def test_an_observation_is_told_to_those_who_may_know_it(known):
     assert known.observations(ANN, frozenset({BOB}))
     assert not known.observations(ANN, frozenset({BOB, CID}))
     assert not known.observations(ANN)
-
-
-def test_the_newest_value_of_an_attribute_holds_and_the_others_are_history(game, mira, known):
-    first = set_attribute(known, ANN, "Debt", "5 silver", source_entity=ANN)
-    game.clock.advance(60)
-    second = set_attribute(known, ANN, "debt", "7 silver", source_entity=BOB)
-    set_attribute(known, ANN, "home", "Ferrow")
-    again = cold(mira)
-    assert {a["attribute"]: a["value"] for a in again.attributes(ANN)} == {
-        "debt": "7 silver",
-        "home": "Ferrow",
-    }
-    old, new = history(again, ANN, "DEBT")
-    assert (old["id"], new["id"]) == (first, second)
-    assert old["valid_to"] == new["valid_from"] == game.service.now().isoformat()
-    assert (old["contradicts"], new["contradicts"]) == ([second], [first])
 
 
 def test_they_come_to_know_each_other(game, mira, known):
@@ -105,17 +89,6 @@ def test_the_tool_knows_people_things_and_places_by_what_they_are_called(
     assert set(mira.ai_profiles.entities()) == {ann.dbref, mug.dbref, tavern.dbref}
     (seen,) = mira.ai_profiles.observations(ann.dbref)
     assert (seen["content"], seen["source_entity"]) == ("She limps.", ann.dbref)
-
-
-def test_another_of_the_same_name_is_somebody_else(game, mira, ann, tavern, notice):
-    notice("Ann", "She limps.")
-    other = game.player("Anna", game.room("Yard"))
-    ann.character.key = "Zoe"
-    other.character.key = "Ann"
-    other.character.move_to(tavern, quiet=True)
-    notice("Ann", "She is tall.")
-    assert [o["content"] for o in mira.ai_profiles.observations(ann.dbref)] == ["She limps."]
-    assert [o["content"] for o in mira.ai_profiles.observations(other.dbref)] == ["She is tall."]
 
 
 def test_of_two_of_one_name_the_one_who_speaks_is_meant(game, mira, ann, bob, tavern, notice):

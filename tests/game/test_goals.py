@@ -2,8 +2,6 @@
 
 import pytest
 
-from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.goal import MOST_OPEN
 from evennia_ai.ports.goal_records import Goals
 from tests.forgetting import forget_chunk
 from tests.scripted import call
@@ -82,31 +80,12 @@ def test_progress_and_ends_are_stored_and_what_is_done_leaves_the_prompt(game, a
     assert "You are after" not in ask(game, ann)
 
 
-def test_there_are_not_more_than_can_be_minded(game, ann, mira):
-    for number in range(MOST_OPEN):
-        mira.ai_goals.add(f"Goal number {number}.")
-    assert "finish or drop one" in use(game, ann, "set_goal", goal="One more.")
-    assert "Goal number 3" in use(game, ann, "set_goal", goal="Goal number 3.", importance=9)
-    assert len(mira.ai_goals.all()) == MOST_OPEN
-
-
 def test_what_is_set_twice_is_one_goal_taken_up_again(mira):
     first = mira.ai_goals.add("Find the thief.", importance=4)
     mira.ai_goals.close(first, "dropped")
     assert mira.ai_goals.add("find the thief", importance=8) == first
     assert [(g["state"], g["importance"]) for g in mira.ai_goals.all()] == [("open", 8)]
     assert mira.ai_goals.add("Find the thief.", audience=["#5"]) != first
-
-
-def test_a_step_of_nothing_or_too_far_down_is_refused(mira):
-    goals = mira.ai_goals
-    with pytest.raises(BadRecord):
-        goals.add("Nothing.", parent="g9")
-    parent = ""
-    for number in range(3):
-        parent = goals.add(f"Level {number}.", parent=parent)
-    with pytest.raises(BadRecord):
-        goals.add("Too deep.", parent=parent)
 
 
 def test_forgetting_somebody_takes_the_goals_his_words_are_in(ann, bob, mira):

@@ -17,18 +17,6 @@ from tests.game.journal_scene import LONG, cold, contents, rows
 journal, full = scene.journal, scene.full
 
 
-def test_what_is_written_is_there_with_its_time(game, mira, journal):
-    made = journal.add("Ann owes me 5 silver.", source_entity="#5", tags=["debt"])
-    entry = journal.get(made)
-    assert entry["timestamp"] == game.service.now().isoformat()
-    assert (entry["content"], entry["source_entity"], entry["tags"]) == (
-        "Ann owes me 5 silver.",
-        "#5",
-        ["debt"],
-    )
-    assert cold(mira).all() == [entry]
-
-
 def test_it_is_plain_data_that_may_be_changed_without_changing_the_journal(full):
     entry = full.get("j1")
     json.dumps(full.all())
@@ -120,13 +108,6 @@ def test_the_same_words_for_the_same_ears_are_written_once(mira, journal):
     assert not journal.has("ann owes me 5 silver", frozenset({"#7"}))
 
 
-def test_of_two_that_came_to_say_the_same_one_may_go(journal):
-    first, second = journal.add("One."), journal.add("Two.")
-    journal.update(second, content="One.")
-    journal.remove(second)
-    assert journal.add("One.") == first
-
-
 def test_an_id_of_ones_own_is_taken_once(mira, journal):
     made = journal.add("[CONTEXT SYNTHESIS]\nAim: none", id="compact_1", source_type="compaction")
     assert made == "compact_1"
@@ -134,13 +115,6 @@ def test_an_id_of_ones_own_is_taken_once(mira, journal):
     assert contents(mira.journal) == ["[CONTEXT SYNTHESIS]\nAim: none"]
     assert cold(mira).get("compact_1")["source_type"] == "compaction"
     assert mira.journal.add("The next.") == "j2"
-
-
-def test_an_id_that_others_will_be_given_is_not_for_the_taking(journal):
-    for taken in ("j2", "j1000", "7"):
-        with pytest.raises(BadRecord, match="is reserved"):
-            journal.add("Mine.", id=taken)
-    assert [journal.add("One."), journal.add("Two.")] == ["j1", "j2"]
 
 
 def test_changes_are_checked(journal):
@@ -178,13 +152,6 @@ def test_a_new_typeclass_keeps_it(mira, full):
     assert len(mira.journal.all()) == LONG
     mira.swap_typeclass("evennia_ai.assistant_character.AssistantCharacter", clean_attributes=True)
     assert len(mira.journal.all()) == LONG
-
-
-def test_a_copy_of_the_character_begins_with_an_empty_one(mira, full):
-    twin = mira.copy("Twin")
-    assert twin.journal.all() == []
-    assert twin.journal.add("I am new.") == "j1"
-    assert len(cold(mira).all()) == LONG
 
 
 def test_chains_of_writes_that_come_between_each_other_lose_nothing(mira, journal):

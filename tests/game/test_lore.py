@@ -74,13 +74,6 @@ def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, buil
     assert known_after(game, ann, "say Mira, the dragon!") != []
 
 
-def test_a_character_may_have_lore_of_its_own(game, builder, mira):
-    mira.db.ai_lore = ["The cask in the corner is empty.", {"title": "Cat", "text": "It is grey."}]
-    assert known_after(game, builder, "say is the cask full?") == [
-        "You know: The cask in the corner is empty."
-    ]
-
-
 def test_writing_again_replaces_and_tells_how_to_undo(builder):
     builder.told("ailore/set Gate : tag:a = One.")
     text = builder.told("ailore/set gate : tag:b = Two.")
@@ -118,15 +111,6 @@ def test_what_cannot_be_done_is_told_in_a_sentence(builder, line, answer):
     assert answer in builder.told(line)
 
 
-def test_what_somebody_knows_can_be_asked(builder):
-    builder.do("ailore/set Gate = Hanno built it.")
-    builder.do("ailore/set Beer = It comes from Holm.")
-    assert "Gate" in builder.told("ailore/for Mira")
-    shown = builder.told("ailore/for Mira = where does the beer come from?")
-    assert "Holm" in shown
-    assert "Hanno" not in shown
-
-
 def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, builder):
     from evennia_ai.store.lore_records import LoreRecords
 
@@ -148,14 +132,6 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
     assert persona.voice == "hoarse"
     refused = builder.told("aisetup/set Guard0/persona.voice = soft")
     assert "aisetup/persona guard.voice = ..." in refused
-
-
-def test_fields_of_a_persona_may_be_changed_one_by_one(game, builder, mira):
-    text = builder.told("aisetup/set Mira/persona.wants = a roof; peace")
-    assert "To undo: aisetup/set Mira/persona.wants =" in text
-    assert mira.assistant.persona.text == "You are Mira."
-    assert mira.assistant.persona.wants == ("a roof", "peace")
-    assert "= a roof; peace" in builder.told("aisetup/set Mira/persona.wants = a ship")
 
 
 @pytest.mark.parametrize("field", ["text", "voice", "wants"])

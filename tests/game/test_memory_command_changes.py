@@ -139,43 +139,11 @@ def test_old_words_are_found_nowhere_and_leave_long_term_memory(game, mira, ask,
     assert left == ([] if "delete" in line else ["Six pennies."])
 
 
-def test_what_was_deleted_and_brought_back_goes_into_long_term_memory_again(game, mira, ask):
-    mira.journal.add(TOLL)
-    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
-    ask("aimemory/delete Mira = j1")
-    run(game, prune_orphaned_memory_links(mira.assistant, mira))
-    ask("aimemory/undo Mira")
-    assert not mira.journal.get("j1")["consolidated"] and mira.journal.get("j1")["links"] == []
-    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
-    memory = game.service.semantic.stored[f"npc_{mira.id}"]
-    assert [row.entry for row, _ in memory.values()] == ["j1"]
-
-
-def test_what_somebody_told_too_is_not_taken_back(mira, ann, ask):
-    ask(f"aimemory/add Mira = {TOLL}")
-    mira.journal.add(TOLL, speakers=[ann.dbref])
-    assert "j1 stays: somebody told the character the same" in ask("aimemory/undo Mira")
-    assert contents(mira) == [TOLL]
-
-
 def test_a_builder_cannot_take_back_what_concerns_something_private(mira, ring, ask, told, builder):
     ask(f"aimemory/delete Mira = {ring}")
     text = told(builder, "aimemory/undo Mira")
     assert "an admin can undo it" in text and ring not in text and "ring" not in text
     assert f"{ring} is in its journal again" in ask("aimemory/undo Mira")
-
-
-def test_what_a_builder_pinned_is_not_let_go_by_the_character_itself(game, mira, ann, ask):
-    mira.assistant.attributes.add("pin_tokens", 12)
-    for content in (TOLL, "Ann is allergic to fish."):
-        mira.journal.update(mira.journal.add(content), pinned=content == TOLL)
-    ask("aimemory/pin Mira = j2")
-    game.model.add(call("pin_fact", content="Bob never pays for his ale."), call("noop"))
-    ann.do("say Mira, remember this")
-    game.run(1)
-    assert [entry["pinned"] for entry in mira.journal.all()] == [False, True, True]
-    ask("aimemory/undo Mira")
-    assert mira.journal.get("j2")["importance_by"] == "rule"
 
 
 def test_a_summary_of_old_talk_may_be_deleted_but_not_put_in_other_words(mira, ask):

@@ -60,16 +60,6 @@ def test_a_pass_of_sleep_tells_it(game, bruno, vera, knows):
     assert knows(vera) == [BRIDGE]
 
 
-def test_who_told_it_is_not_told_it_back_and_what_one_knows_is_not_said_twice(
-    bruno, vera, sleep, knows
-):
-    learn(bruno)
-    learn(vera)
-    sleep(bruno)
-    sleep(vera)
-    assert knows(bruno) == knows(vera) == [BRIDGE]
-
-
 def test_news_takes_its_time(game, guard, sleep, knows):
     bruno, vera = guard("Bruno", delay=3_600.0), guard("Vera")
     learn(bruno)
@@ -91,16 +81,6 @@ def test_two_factions_are_apart(guard, bruno, sleep, knows):
     assert knows(bruno) == [BRIDGE]
 
 
-def test_who_is_no_guard_any_more_knows_it_no_more_and_again_when_he_is(bruno, vera, sleep, knows):
-    learn(bruno)
-    sleep(bruno)
-    assert knows(vera) == [BRIDGE]
-    vera.tags.remove("guards", category="faction")
-    assert knows(vera) == []
-    vera.tags.add("guards", category="faction")
-    assert knows(vera) == [BRIDGE]
-
-
 def test_the_talk_of_a_place_is_known_to_those_who_are_there(game, guard, sleep, knows):
     square, harbour = game.room("Square"), game.room("Harbour")
     here, there = guard("Bruno", square, share="room"), guard("Vera", harbour, share="room")
@@ -113,15 +93,6 @@ def test_the_talk_of_a_place_is_known_to_those_who_are_there(game, guard, sleep,
     assert sleep(here)["skipped"]
     there.location = harbour
     assert knows(there) == []
-
-
-def test_turned_off_it_takes_back_what_it_told(bruno, vera, sleep, knows):
-    learn(bruno)
-    sleep(bruno)
-    assert knows(vera) == [BRIDGE]
-    bruno.assistant.attributes.add("share_memory", "off")
-    assert sleep(bruno)["taken_back"] == 1
-    assert knows(vera) == []
 
 
 def test_only_what_matters_most_is_told(bruno, sleep):

@@ -16,7 +16,6 @@ from evennia_ai.policy.records.goal import (
     goal_lines,
     lay_out,
     make_goal,
-    needs_steps,
     plan_close,
     plan_fading,
     plan_reopen,
@@ -112,30 +111,7 @@ def test_what_is_set_again_is_open_and_fresh():
     assert again["created"] == before["created"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "needs"),
-    [
-        ({"importance": 7}, True),
-        ({"importance": 6}, False),
-        ({"importance": 7, "decomposed": True}, False),
-        ({"importance": 7, "state": DONE}, False),
-        ({"importance": 7, "parent": "g0"}, False),
-    ],
-)
-def test_steps_are_thought_of_once_for_what_weighs_enough(fields, needs):
-    assert needs_steps(goal(**fields), []) == needs
-
-
 # --- in a prompt ----------------------------------------------------------------------------------
-
-
-def test_a_line_tells_what_for_how_far_and_by_which_number():
-    goals = [goal("g1", "Find the thief.", why="Ann begged"), goal("g2", parent="g1", progress=0.5)]
-    lines = goal_lines(goals, 200, estimate_tokens)
-    assert [line.text for line in lines] == [
-        "Find the thief (Ann begged) [g1, 50% done]",
-        "a step towards that: Goal g2 [g2, 50% done]",
-    ]
 
 
 def test_what_is_confided_is_marked_and_whose_words_it_is_is_told():

@@ -15,14 +15,12 @@ from evennia_ai.policy.records.shared_memory import (
     TRUST_KEPT,
     UNGUARDED,
     Rumours,
-    Told,
     is_as_told,
     make_tellings,
     may_be_told,
     mix,
     read_scopes,
     select_scopes,
-    select_taken_back,
     was_said_openly,
 )
 
@@ -47,11 +45,6 @@ def told(content, at=NOW, since=NOW, heard="The bridge at the mill is down."):
 # --- to whom ----------------------------------------------------------------------------------
 
 
-def test_a_setting_names_kinds_and_single_scopes_in_any_case():
-    assert read_scopes("Faction, room:Market,  world, faction") == ("faction", "room:market", "all")
-    assert read_scopes("off") == read_scopes("") == read_scopes(" , ") == ()
-
-
 @pytest.mark.parametrize("text", ["guild", "quest:key", "faction:", "faction, nobody", "off, room"])
 def test_what_is_no_scope_is_named(text):
     with pytest.raises(ConfigError, match="share_memory cannot be"):
@@ -69,11 +62,6 @@ def test_a_kind_takes_in_what_the_character_belongs_to_and_nothing_else():
 
 
 # --- what -------------------------------------------------------------------------------------
-
-
-def test_what_was_learnt_openly_and_at_first_hand_may_be_told():
-    assert may_be_told(entry(), 5)
-    assert may_be_told(entry(source_type="observation"), 5)
 
 
 @pytest.mark.parametrize(
@@ -170,13 +158,6 @@ def test_news_takes_its_time_from_when_it_was_learnt():
     assert soon.available_from == NOW + timedelta(seconds=60)
     (late,) = make_tellings(entry(at=NOW - timedelta(days=1)), ["all"], NOW, 60, frozenset())
     assert late.available_from == NOW
-
-
-def test_what_stands_no_more_or_goes_to_nobody_any_more_is_taken_back():
-    rows = [Told(1, "j1", "faction:guards"), Told(2, "j2", "faction:guards"), Told(3, "j1", "all")]
-    assert select_taken_back(rows, frozenset({"j1"}), ("faction",)) == [2, 3]
-    assert select_taken_back(rows, frozenset({"j1", "j2"}), ("faction", "all")) == []
-    assert select_taken_back(rows, frozenset({"j1", "j2"}), ()) == [1, 2, 3]
 
 
 # --- beside what one knows oneself --------------------------------------------------------------

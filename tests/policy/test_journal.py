@@ -15,7 +15,6 @@ from evennia_ai.policy.records.journal_entry import (
     score_importance,
 )
 from evennia_ai.policy.records.provenance import (
-    is_known_to,
     is_sound,
     read_record,
 )
@@ -69,13 +68,6 @@ def test_an_entry_has_every_field_and_is_plain_data():
 def test_what_does_not_fit_is_named(fields, words):
     with pytest.raises(BadRecord, match=words):
         entry(**fields)
-
-
-def test_who_scored_it_is_known():
-    assert entry(importance=9)["importance_by"] == "given"
-    assert entry(importance=9, importance_by="model")["importance_by"] == "model"
-    assert JournalEntry.changed(entry(), {"importance": 2})["importance_by"] == "given"
-    assert JournalEntry.changed(entry(), {"pinned": True})["importance_by"] == "rule"
 
 
 def test_what_an_older_version_stored_is_filled_up_and_what_a_later_one_stored_is_kept():
@@ -134,15 +126,6 @@ def test_two_entries_that_say_the_same_become_one_with_the_sources_of_both():
         "pinned": True,
     }
     assert JournalEntry.merged(merged, one) == merged
-
-
-def test_an_entry_is_known_to_its_ears_and_to_nobody_else():
-    private, public = entry(audience=[ANN]), entry()
-    for audience, known in ((frozenset({ANN}), True), (frozenset({ANN, BOB}), False)):
-        assert is_known_to(private, audience) is known
-        assert is_known_to(public, audience)
-    assert not is_known_to(private, frozenset())
-    assert not is_known_to(private, None)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 import pytest
 
 from evennia_ai.policy.records.memory_listing import (
-    entry_facts,
-    origin_of,
     whose_word,
     why_found,
     why_withheld,
@@ -44,26 +42,6 @@ def entry(**fields):
 )
 def test_whose_word_it_is(fields, words):
     assert whose_word(entry(**fields), NAMES) == words
-
-
-def test_only_what_long_term_memory_has_is_marked_so():
-    assert entry_facts(entry(consolidated=True), NAMES).endswith("known to all")
-    marked = entry(consolidated=True, links=["j2", "mem0:x"], pinned=True)
-    assert entry_facts(marked, NAMES).endswith("known to all; pinned; in long-term memory")
-
-
-@pytest.mark.parametrize(
-    ("seqs", "turns", "words"),
-    [
-        ([], {}, ""),
-        ([3], {3: 12}, "turn 12"),
-        ([3, 4, 9], {3: 12, 9: 15}, "turns 12 to 15"),
-        ([3, 4], {3: None}, "messages 3 to 4"),
-        ([3], {}, "message 3"),
-    ],
-)
-def test_which_talk_an_entry_comes_from(seqs, turns, words):
-    assert origin_of(entry(source_seqs=seqs), turns) == words
 
 
 def test_why_something_was_found():

@@ -8,7 +8,6 @@ import pytest
 
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.day_plan import (
-    block_line,
     current_block,
     is_stale,
     make_block,
@@ -100,10 +99,3 @@ def test_a_plan_lasts_a_day():
     assert is_stale([], None, NOW)
     assert not is_stale([block()], None, NOW + timedelta(hours=19, minutes=59))
     assert is_stale([block()], None, NOW + timedelta(hours=20))
-
-
-def test_the_line_tells_where_only_if_that_is_elsewhere_and_whose_words_it_is_of():
-    line = block_line(block(where="Harbour"), "Inn")
-    assert line.text == "mend the nets, at Harbour, until 12:00"
-    assert (line.private, line.authors) == (False, frozenset({"#5"}))
-    assert block_line(block(where="Harbour"), "harbour").text == "mend the nets, until 12:00"
