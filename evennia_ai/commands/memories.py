@@ -131,22 +131,17 @@ class CmdAIMemory(AICommand):
         if isinstance(work, Deferred):
             yield work
 
-    # --- reading --------------------------------------------------------------------------------
-
-    def do_default(self, request: MemoryRequest) -> Deferred[None]:
-        journal = request.script.character.journal
-        return self.browse(request, journal, "has no journal entries yet.")
-
-    def do_archive(self, request: MemoryRequest) -> Deferred[None]:
-        archive = request.script.character.journal.archive
-        return self.browse(request, archive, "has no pruned entries.")
-
     @inlineCallbacks
-    def browse(self, request: MemoryRequest, records: RecordStore, if_none: str) -> Steps[None]:
-        """Show a page of the journal or of the archive, or ``if_none`` if it is empty."""
-        number, reader = page_number(request.value), self.reader
-        lines, page = yield journal_lines(request.script, records, number, reader)
+    def do_default(self, request: MemoryRequest) -> Steps[None]:
+        records: RecordStore = request.script.character.journal
+        if_none = "has no journal entries yet."
+        if self.switch == "archive":
+            records, if_none = request.script.character.journal.archive, "has no pruned entries."
+        number = page_number(request.value)
+        lines, page = yield journal_lines(request.script, records, number, self.reader)
         self.show_page(request.name, lines, page, if_none)
+
+    do_archive = do_default
 
     @inlineCallbacks
     def do_show(self, request: MemoryRequest) -> Steps[None]:
@@ -199,8 +194,6 @@ class CmdAIMemory(AICommand):
             yield rebuild_memory(request.script, self.msg)
         except TurnAborted as error:
             raise UsageError(f"The rebuild stopped early: {error_line(error)}") from error
-
-    # --- changing -------------------------------------------------------------------------------
 
     def do_add(self, request: MemoryRequest) -> None:
         audience = self.find_audience(request.more) if request.more else None
@@ -258,8 +251,6 @@ class CmdAIMemory(AICommand):
     def log_change(self, request: MemoryRequest, id: str) -> None:
         """Write into the server's log who changed which entry, without its words."""
         logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {request.script.character}")
-
-    # --- what was typed -------------------------------------------------------------------------
 
     @property
     def reads_private(self) -> bool:

@@ -13,7 +13,6 @@ from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
-from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION, RELATIONSHIP
 from evennia_ai.policy.records.memory_listing import Names, count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
@@ -28,7 +27,6 @@ LINE_CHARS = 400
 WHOLE_LINE_CHARS = 1_000
 LINK_CHARS = 80
 SECONDS_CHARS = 19
-SHOWN_OBSERVATIONS = 20
 
 
 @inlineCallbacks
@@ -127,23 +125,8 @@ def whole_profile(
     """Return what is known about somebody, as far as the reader may see it; may be no lines."""
     known = [one for one in records if may_read(reader, one)]
     count_shown(reader, *known)
-    names = names_in(*known, besides=[dbref])
-    kinds = (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
-    met, facts, seen = ([one for one in known if one["kind"] == kind] for kind in kinds)
-    now = script.services.now()
-    lines = [clean_output(f"{listing.relationship_line(one, now)}.") for one in met]
-    values = {one["id"]: one for one in facts}
-    for attribute, group in listing.group_values(facts).items():
-        lines.append(f"|w{clean_output(attribute, 60)}|n")
-        lines += [
-            f"  {clean_output(listing.attribute_line(v, names, values), LINE_CHARS)}" for v in group
-        ]
-    if seen:
-        lines.append("|wObservations|n")
-    for one in seen[::-1][:SHOWN_OBSERVATIONS]:
-        lines.append(f"  {clean_output(listing.observation_line(one, names), LINE_CHARS)}")
-    if len(seen) > SHOWN_OBSERVATIONS:
-        lines.append(f"  and {len(seen) - SHOWN_OBSERVATIONS} older ones")
+    told = listing.profile_lines(known, names_in(*known, besides=[dbref]), script.services.now())
+    lines = ["  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in told]
     if len(known) < len(records):
         lines.append(hidden_line(len(records) - len(known), reader))
     return lines

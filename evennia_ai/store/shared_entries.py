@@ -169,17 +169,15 @@ class SharedEntryStore(WatchedRecords):
 
 def record_of(row: dict[str, Any]) -> Record:
     """Return a row as a record with the fields that memories have."""
+    copied = {name: row[name] for name in ("trust", "importance", "teller", "entry")}
+    times = {"timestamp": row["learnt_at"], "available_from": row["available_from"]}
     return {
+        **copied,
+        **{name: at.astimezone(UTC).isoformat() for name, at in times.items()},
         "id": f"{PREFIX}{row['id']}",
         "source_type": HEARSAY,
         "source_entity": row["source"],
         "speakers": list(row["speakers"]),
         "audience": None,
-        "trust": row["trust"],
-        "timestamp": row["learnt_at"].astimezone(UTC).isoformat(),
-        "available_from": row["available_from"].astimezone(UTC).isoformat(),
         "content": row["text"],
-        "importance": row["importance"],
-        "teller": row["teller"],
-        "entry": row["entry"],
     }

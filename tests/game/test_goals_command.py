@@ -29,7 +29,7 @@ def test_a_goal_is_given_shown_ended_and_taken_up_again(builder, mira):
 def test_confided_goals_are_for_admins_to_read(builder, admin, ann, mira):
     mira.ai_goals.add("Hide the ring.", audience=[ann.dbref])
     told = builder.told("aigoals Mira")
-    assert "and 1 that somebody confided" in told
+    assert "1 more: private" in told
     assert "ring" not in told
     assert "There is no goal" in builder.told("aigoals/drop Mira = g1")
     assert "known to Ann alone" in admin.told("aigoals Mira")
