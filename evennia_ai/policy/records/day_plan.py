@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypedDict
+from typing import ClassVar, TypedDict
 
 from pydantic import Field
 
@@ -80,6 +80,8 @@ class Block(Remembered):
     end: int = Field(ge=0, lt=DAY_MINUTES)
     where: str = ""  # a place's name; empty for the current one
     made: Time  # when it was planned, ISO-8601 UTC
+
+    texts: ClassVar[tuple[str, ...]] = ("content", "where")
 
 
 def make_block(id: str, planned: Planned, at: datetime, speakers: Sequence[str]) -> Record:
