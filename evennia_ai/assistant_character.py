@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 
+import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.game.ai_mark import mark_line
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.heard_lines import KINDS, MOVES, Utterance, split_message, words_of
@@ -19,11 +20,10 @@ from evennia_ai.game.sleep_state import sleeper_line
 from evennia_ai.game.typing_indicator import choose_filler
 from evennia_ai.messages import Heard, Situation
 from evennia_ai.ports import Character
+from evennia_ai.ports.goal_records import DayPlan, Goals
+from evennia_ai.ports.journal import Journal
+from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
-from evennia_ai.store.goal_records import Goals
-from evennia_ai.store.journal import Journal
-from evennia_ai.store.plans import DayPlan
-from evennia_ai.store.profiles import EntityProfiles
 
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
 

@@ -47,7 +47,12 @@ ROOMS = (
     Room("scheduling", 2, DEFERREDS, "time slices, pauses, and writes tried again"),
     Room("migrations", 3, EDGE, "the migrations of the tables and of what is stored"),
     Room("config", 3, STANDARD, "every setting, model profile and retention limit"),
-    Room("ports", 4, DEFERREDS, "what the engine needs from outside, as protocols"),
+    Room(
+        "ports",
+        4,
+        DEFERREDS,
+        "protocols of what the engine needs from outside; what a character knows",
+    ),
     Room("store", 5, EDGE, "the tables and the characters' records; nothing else touches them"),
     Room("turn", 5, DEFERREDS, "one turn of thought: prompt, ReAct loop, tool calls, fallback"),
     Room("llm", 5, EDGE, "the way to a model: gateway, client, probe, tokenizers"),

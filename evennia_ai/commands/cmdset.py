@@ -22,7 +22,7 @@ from evennia_ai.commands import (
     purge,
     status,
 )
-from evennia_ai.commands.memory.command import CmdAIMemory
+from evennia_ai.commands.memories import CmdAIMemory
 from evennia_ai.commands.setup.command import CmdAISetup
 from evennia_ai.game.settings import game_setting
 

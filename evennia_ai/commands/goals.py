@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
+from evennia_ai.commands.memory_rendering import hidden_line
 from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.memory_reading import count_shown, may_read
 from evennia_ai.game.script_ports import GameScript
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PUBLIC_MEMORIES
+from evennia_ai.policy.disclosure import PUBLIC_MEMORIES
 from evennia_ai.policy.records.day_plan import clock
 from evennia_ai.policy.records.goal import (
     BUILDER,
@@ -19,9 +19,11 @@ from evennia_ai.policy.records.goal import (
     GOAL_CHARS,
     OPEN,
     USUAL_IMPORTANCE,
+    Branch,
     find_goal,
+    lay_out,
 )
-from evennia_ai.policy.records.goal_tree import Branch, lay_out
+from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import list_names
@@ -78,8 +80,7 @@ class CmdAIGoals(AICommand):
         count_shown(self.reader, *goals)
         lines = [branch_line(branch) for branch in lay_out(goals)]
         if hidden:
-            readers = self.reader.whose(PRIVATE_MEMORIES).lower()
-            lines.append(f"|xand {hidden} that somebody confided to it, for {readers}|n")
+            lines.append(hidden_line(hidden, self.reader))
         if self.reader.may(PUBLIC_MEMORIES):
             lines += map(plan_line, script.character.ai_plan.all())
         name = shown_name(script)
@@ -103,7 +104,7 @@ class CmdAIGoals(AICommand):
         self.msg(f"Added for {shown_name(script)}: {goal_line(script, kept)}")
 
     def do_done(self, script: GameScript) -> None:
-        goal, state = self.find_goal(script, self.rhs), {"done": DONE, "drop": DROPPED}[self.switch]
+        goal, state = self.find_goal(script, self.rhs), DONE if self.switch == "done" else DROPPED
         if goal["state"] != OPEN:
             raise UsageError(f"{goal['id']} is {goal['state']} already. {HOW_TO_UNDO}")
         count = script.character.ai_goals.close(goal["id"], state)

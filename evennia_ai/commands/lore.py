@@ -61,7 +61,7 @@ class CmdAILore(AICommand):
             scopes = clean_output(", ".join(entry.scopes))
             self.msg(f"|w{clean_output(entry.title)}|n ({scopes})\n{clean_output(entry.text)}")
             return
-        lines = [entry_line(entry) for entry in self.services.lore.entries()]
+        lines = map(entry_line, self.services.lore.entries())
         self.msg("\n".join(lines) or "There is no lore yet. |whelp ailore|n says how to write it.")
 
     def find(self, title: str) -> LoreEntry:
@@ -118,8 +118,9 @@ class CmdAILore(AICommand):
             known = select_lore(entries, labels, self.rhs, script.config.lore_tokens)
         else:
             known = [entry for entry in entries if is_known(entry, labels)]
-        lines = [entry_line(entry) for entry in known]
-        self.msg("\n".join(lines) or f"{shown_name(script)} knows no lore for this.")
+        self.msg(
+            "\n".join(map(entry_line, known)) or f"{shown_name(script)} knows no lore for this."
+        )
 
 
 def entry_line(entry: LoreEntry) -> str:

@@ -1,4 +1,4 @@
-"""The lines of ``aimemory`` and ``aihistory/journal``: entries and profiles."""
+"""The lines of ``aimemory`` and ``aihistory/journal``: entries, profiles and search results."""
 
 from __future__ import annotations
 
@@ -8,39 +8,35 @@ from datetime import datetime
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.memory_reading import count_shown, may_read, readable_page
+from evennia_ai.game.memory_reading import readable_page, search_for_staff
 from evennia_ai.game.script_ports import GameScript
+from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
-from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION, RELATIONSHIP
-from evennia_ai.policy.records.memory_listing import (
-    DAY_CHARS,
-    Names,
-    attribute_line,
-    entry_details,
-    entry_facts,
-    group_values,
-    observation_line,
-    origin_of,
-    relationship_line,
-)
+from evennia_ai.policy.records import memory_listing as listing
+from evennia_ai.policy.records.memory_listing import Names, count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Records
+from evennia_ai.ports import Found, RecordStore
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import Page, turns_of_messages
+from evennia_ai.turn.recall import memory_line, text_of
 
 ENTRIES_A_PAGE = 20
 LINE_CHARS = 400
 WHOLE_LINE_CHARS = 1_000
 LINK_CHARS = 80
 SECONDS_CHARS = 19
-SHOWN_OBSERVATIONS = 20
 
 
 @inlineCallbacks
 def journal_lines(
-    script: GameScript, journal: Records, number: int, reader: Reader, *, with_origins: bool = False
+    script: GameScript,
+    journal: RecordStore,
+    number: int,
+    reader: Reader,
+    *,
+    with_origins: bool = False,
 ) -> Steps[tuple[list[str], Page]]:
     """Read a page of a journal or its archive, newest first, in time slices.
 
@@ -67,11 +63,11 @@ def entry_lines(
 
     The reader must be allowed to read them all.
     """
-    chars = DAY_CHARS if origins is None else SECONDS_CHARS
+    chars = listing.DAY_CHARS if origins is None else SECONDS_CHARS
 
     def line(entry: Record) -> str:
         origin = (origins or {}).get(entry["id"], "")
-        facts = "; ".join(filter(None, [entry_facts(entry, names), origin]))
+        facts = "; ".join(filter(None, [listing.entry_facts(entry, names), origin]))
         private = " |r(private)|n" if entry["audience"] is not None else ""
         count_shown(reader, entry)
         at = datetime.fromisoformat(entry["timestamp"]).astimezone(reader.zone)
@@ -89,7 +85,7 @@ def origins_of(script: GameScript, entries: Sequence[Record]) -> dict[str, str]:
     seqs = [entry["source_seqs"] for entry in entries]
     ends = {end for known in seqs for end in (*known[:1], *known[-1:])}
     turns = turns_of_messages(script.id, ends)
-    return {entry["id"]: origin_of(entry, turns) for entry in entries}
+    return {entry["id"]: listing.origin_of(entry, turns) for entry in entries}
 
 
 def whole_entry(
@@ -98,7 +94,7 @@ def whole_entry(
     """Return one entry with everything that is known about it, and what is derived from it."""
     names = names_in(entry, *derived)
     title, _ = entry_lines([entry], names, reader, origins_of(script, [entry]))[0].split("\n")
-    details = entry_details(entry, names, script.services.now())
+    details = listing.entry_details(entry, names, script.services.now())
     links = [linked_to(script, link, reader) for link in entry["links"]]
     if links:
         details.append(f"Linked to: {'; '.join(links)}")
@@ -129,24 +125,52 @@ def whole_profile(
     """Return what is known about somebody, as far as the reader may see it; may be no lines."""
     known = [one for one in records if may_read(reader, one)]
     count_shown(reader, *known)
-    names = names_in(*known, besides=[dbref])
-    kinds = (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
-    met, facts, seen = ([one for one in known if one["kind"] == kind] for kind in kinds)
-    now = script.services.now()
-    lines = [clean_output(f"{relationship_line(one, now)}.") for one in met]
-    values = {one["id"]: one for one in facts}
-    for attribute, group in group_values(facts).items():
-        lines.append(f"|w{clean_output(attribute, 60)}|n")
-        lines += [f"  {clean_output(attribute_line(v, names, values), LINE_CHARS)}" for v in group]
-    if seen:
-        lines.append("|wObservations|n")
-    for one in seen[::-1][:SHOWN_OBSERVATIONS]:
-        lines.append(f"  {clean_output(observation_line(one, names), LINE_CHARS)}")
-    if len(seen) > SHOWN_OBSERVATIONS:
-        lines.append(f"  and {len(seen) - SHOWN_OBSERVATIONS} older ones")
+    told = listing.profile_lines(known, names_in(*known, besides=[dbref]), script.services.now())
+    lines = ["  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in told]
     if len(known) < len(records):
         lines.append(hidden_line(len(records) - len(known), reader))
     return lines
+
+
+@inlineCallbacks
+def search_lines(
+    script: GameScript, words: str, audience: Audience, reader: Reader
+) -> Steps[list[str]]:
+    """Search as the tool `search_memory` would for an audience, without counting as a recall.
+
+    Fires with lines: what the audience may be told, with scores, and what is withheld, with the
+    rule. A reader who may not see private records is told how many there are, but not whether any
+    match. Fails with StoreUnavailable and TurnAborted.
+    """
+    report = yield search_for_staff(script, words, audience, reader)
+    withheld = report.withheld
+    names = names_in(*withheld, besides=audience)
+    who = (
+        f"If {listing.named(sorted(audience), names)} asked"
+        if audience
+        else "What anybody may be told"
+    )
+    lines = [f"{clean_output(who, 200)}:"]
+    lines += [hit_line(script, words, hit) for hit in report.found]
+    if not report.found:
+        lines.append("Nothing.")
+    if withheld:
+        rules = "; ".join(listing.why_withheld(record, audience, names) for record in withheld)
+        lines.append(f"|yWithheld|n (with its audience): {clean_output(rules, 600)}.")
+    if report.hidden:
+        lines.append(hidden_line(report.hidden, reader))
+    return lines
+
+
+def hit_line(script: GameScript, words: str, hit: Found) -> str:
+    """Return a memory that was found, with its score and the reasons."""
+    line = memory_line(script, hit.record, words)
+    reasons = listing.why_found(words, text_of(hit.record), hit.score)
+    private = " |r(private)|n" if hit.record["audience"] is not None else ""
+    return (
+        f"|w{clean_output(hit.record['id'], 60)}|n {clean_output(line, LINE_CHARS)}{private}\n"
+        f"    |x{clean_output(reasons, 200)}|n"
+    )
 
 
 def hidden_line(count: int, reader: Reader) -> str:

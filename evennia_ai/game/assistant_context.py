@@ -33,10 +33,11 @@ from evennia_ai.policy.authors import of_record
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.records.day_plan import block_line
-from evennia_ai.policy.records.goal_tree import goal_lines
+from evennia_ai.policy.records.goal import goal_lines
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
+from evennia_ai.ports.records import RecordStore
 from evennia_ai.store.attributes import (
     forget_all_cached,
     inspect_attribute,
@@ -47,7 +48,6 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import by_builder, read_entries
 from evennia_ai.store.pending_acts import TablePendingActs
-from evennia_ai.store.record_store import RecordStore
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.who_knows import STORES
 

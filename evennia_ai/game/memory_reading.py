@@ -9,9 +9,10 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import select_found
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
+from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.ports import LINE, Found, Records, Script
+from evennia_ai.ports import LINE, Found, RecordStore, Script
 from evennia_ai.scheduling import Put, Steps, pause, spread
 from evennia_ai.store.reports import Page
 
@@ -32,19 +33,9 @@ class SearchReport:
     hidden: int
 
 
-def may_read(reader: Reader, record: Record) -> bool:
-    """Return True if a reader may read a record."""
-    return reader.may(memory_kind(not is_known_to(record, None)))
-
-
-def count_shown(reader: Reader, *records: Record) -> None:
-    """Count the private ones among records that the reader is shown."""
-    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in records))
-
-
 @inlineCallbacks
 def readable_page(
-    put: Put, journal: Records, number: int, size: int, reader: Reader
+    put: Put, journal: RecordStore, number: int, size: int, reader: Reader
 ) -> Steps[tuple[Page, int]]:
     """Read a page of a journal or its archive, newest first, in time slices.
 
@@ -83,7 +74,7 @@ def find_memories(
     results, best first; fails with StoreUnavailable and TurnAborted.
     """
     yield script.memories.prepare(script.services, [query], upto, audience)
-    keep = is_line if only_lines else None
+    keep = (lambda record: record.get("kind") == LINE) if only_lines else None
     now = script.services.now()
     hits = script.memories.search(query, CANDIDATES, audience, now, keep, upto)
     by_id = {hit.record["id"]: hit for hit in hits}
@@ -91,11 +82,6 @@ def find_memories(
     records = [hit.record for hit in hits]
     shown = select_found(records, script.conversation.current.record, most)
     return [by_id[record["id"]] for record in shown]
-
-
-def is_line(record: Record) -> bool:
-    """Return True for a line of the log."""
-    return record.get("kind") == LINE
 
 
 @inlineCallbacks
@@ -109,22 +95,16 @@ def search_for_staff(
     """
     found: list[Found] = yield find_memories(script, words, audience)
     yield pause(script.services.slices.put)
-    reads_private = reader.may(PRIVATE_MEMORIES)
-    withheld = find_withheld(script, words, audience) if reads_private else []
     found = [hit for hit in found if may_read(reader, hit.record)]
+    withheld: list[Record] = []
+    hidden = 0
+    if reader.may(PRIVATE_MEMORIES):
+        now = script.services.now()
+        nearest = script.memories.search(words, FOUND, audience, now, everything=True)
+        withheld = [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
+    else:  # all that the reader may not see, whether or not it matches
+        character = script.character
+        records = [*character.journal.held(), *character.ai_profiles.held()]
+        hidden = sum(not may_read(reader, record) for record in records)
     count_shown(reader, *withheld, *(hit.record for hit in found))
-    return SearchReport(found, withheld, 0 if reads_private else count_hidden(script, reader))
-
-
-def count_hidden(script: GameScript, reader: Reader) -> int:
-    """Return how many memories the reader may not see, whether or not they match any words."""
-    character = script.character
-    records = [*character.journal.held(), *character.ai_profiles.held()]
-    return sum(not may_read(reader, record) for record in records)
-
-
-def find_withheld(script: GameScript, words: str, audience: Audience) -> list[Record]:
-    """Return the nearest memories that may not be told to this audience."""
-    now = script.services.now()
-    nearest = script.memories.search(words, FOUND, audience, now, everything=True)
-    return [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
+    return SearchReport(found, withheld, hidden)

@@ -5,6 +5,10 @@ from evennia_ai.messages import Situation as Situation
 from evennia_ai.messages import ToolCallRequest as ToolCallRequest
 from evennia_ai.messages import Usage as Usage
 from evennia_ai.policy.lines import LINE as LINE
+from evennia_ai.ports.goal_records import DayPlan as DayPlan
+from evennia_ai.ports.goal_records import Goals as Goals
+from evennia_ai.ports.journal import Journal as Journal
+from evennia_ai.ports.journal import JournalArchive as JournalArchive
 from evennia_ai.ports.log import Conversation as Conversation
 from evennia_ai.ports.log import Inbox as Inbox
 from evennia_ai.ports.log import Lines as Lines
@@ -27,12 +31,8 @@ from evennia_ai.ports.models import HeardLine as HeardLine
 from evennia_ai.ports.models import LLMClient as LLMClient
 from evennia_ai.ports.models import LLMRequest as LLMRequest
 from evennia_ai.ports.models import Scene as Scene
-from evennia_ai.ports.records import DayPlan as DayPlan
-from evennia_ai.ports.records import EntityProfiles as EntityProfiles
-from evennia_ai.ports.records import Goals as Goals
-from evennia_ai.ports.records import Journal as Journal
-from evennia_ai.ports.records import JournalArchive as JournalArchive
-from evennia_ai.ports.records import Records as Records
+from evennia_ai.ports.profiles import EntityProfiles as EntityProfiles
+from evennia_ai.ports.records import RecordStore as RecordStore
 from evennia_ai.ports.script import Character as Character
 from evennia_ai.ports.script import Memories as Memories
 from evennia_ai.ports.script import Moderation as Moderation

@@ -1,130 +1,268 @@
-"""What a character knows: its journal, profiles, goals and day plan.
+"""The store of a character's records; each kind is a thin class over it.
 
-`store.record_store`, `store.journal`, `store.profiles`, `store.goal_records` and `store.plans`
-implement and describe the protocols. Records are plain dicts. ``audience`` always holds dbrefs;
-None selects public records. A method that writes does so in one transaction and raises
-`StoreUnavailable` if the database is busy; then nothing has changed.
+The kinds are the journal, its archive, the entity profiles, the goals, the day plan and the undo
+steps. Each declares where it is stored and which fields its records have; the models of
+`policy.records` say what these may hold, and which of them hold words. `store.segments` stores
+them.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, ClassVar, Protocol, Self
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
-from evennia_ai.policy.consolidation.attribute_synthesis import Finding
-from evennia_ai.policy.records.day_plan import Planned
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.amendments import Amended, is_withheld
+from evennia_ai.policy.records.provenance import (
+    Record,
+    Remembered,
+    copy_of,
+    read_record,
+    select_known,
+)
+from evennia_ai.scheduling import Put, Steps, pause
 
+STEPS_AT_ONCE = 4
+RECORD_BYTES = 2_000  # of one record in memory, with what is derived from it (measured)
 # Called with a record before and after a change; None if it did not exist or was removed.
 Watcher = Callable[[Record | None, Record | None], None]
 
 
-class Records(Protocol):
-    """Records of one kind that belong to one character, oldest first."""
+class Segments(Protocol):
+    """What holds a store's records and stores them: `store.segments` on an object."""
 
     @property
-    def is_loaded(self) -> bool: ...  # True once every record is in memory
-    def load(self, put: Callable[..., object]) -> Deferred[None]: ...  # in slices; `Slices.put`
+    def is_loaded(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def load_steps(self) -> Iterator[None]: ...
+    def load_all(self) -> None: ...
+    def reset(self) -> None: ...
+    def held(self) -> Iterator[Record]: ...
+    def all(self) -> Iterator[Record]: ...
     def get(self, id: str) -> Record | None: ...
-    def ids(self) -> list[str]: ...  # of all loaded records
-    def held(self) -> Iterable[Record]: ...  # the loaded ones; callers must not change them
-    def all(self) -> list[Record]: ...
-    def update(self, id: str, **fields: Any) -> Record: ...  # raises KeyError and BadRecord
-    def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int: ...  # skips unknown ids
-    def remove(self, *ids: str) -> int: ...
-    def withholds(self, record: Record) -> bool: ...  # True if its lines are hidden by a builder
-    def watch(self, watcher: Watcher) -> None: ...  # for every loaded record now, then each change
-    def unwatch(self, watcher: Watcher) -> None: ...
+    def select(self, ids: Iterable[str]) -> list[Record]: ...
+    def next_ids(self) -> Iterator[str]: ...
+    def change(self, records: Mapping[str, Record | None], *added: Record) -> None: ...
+    def rewrite_row(self, key: str, left_of: Callable[[Record], Record | None]) -> list[str]: ...
 
 
-class JournalArchive(Records, Protocol):
-    """Journal entries that pruning took out of the journal."""
+class WatchedRecords:
+    """Records in memory, and the watchers that are told of each change to them."""
 
-    def put_away(self, journal: Any, /, *ids: str) -> int: ...
-    def bring_back(self, journal: Any, id: str) -> Record: ...  # raises KeyError
-    def over(self, now: datetime, days: float) -> list[str]: ...  # archived ``days`` ago or more
+    def __init__(self) -> None:
+        self._watchers: list[Watcher] = []
+
+    def held(self) -> Iterable[Record]:
+        """Return the records that memory holds. Callers must not change them."""
+        raise NotImplementedError
+
+    def withholds(self, record: Record) -> bool:
+        """Return True for a record of lines that a builder hid or edited (`policy.amendments`)."""
+        return False
+
+    def watch(self, watcher: Watcher) -> None:
+        """Call a watcher with each record in memory, and with each change from now on."""
+        for record in self.held():
+            watcher(None, record)
+        self._watchers.append(watcher)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        """Stop calling a watcher."""
+        self._watchers.remove(watcher)
+
+    def tell_watchers(self, old: Record | None, new: Record | None) -> None:
+        """Call every watcher with one change."""
+        for watcher in self._watchers:
+            watcher(old, new)
 
 
-class Journal(Records, Protocol):
-    """A character's journal entries.
+class RecordStore(WatchedRecords):
+    """Records of one kind on one object: plain data in, plain data out.
 
-    ``recalls`` counts look-ups that are not stored yet, by entry id. ``asked_about`` holds ids of
-    entries whose importance a model was asked for. ``reflected_upto`` is the ISO time up to which a
-    reflection has read the journal. Entries wait until they are in long-term memory.
+    Each object has one store of each kind, kept in its ``ndb`` under the name of the kind. A method
+    that writes does so in one transaction and raises StoreUnavailable if the database is busy; then
+    nothing has changed. An ``audience`` holds dbrefs; None selects public records.
     """
 
-    recalls: Counter[str]
-    asked_about: set[str]
-    reflected_upto: str
+    kind: ClassVar[str]  # the attribute type, at most 16 characters
+    prefix: ClassVar[str]  # the first letter of the ids that the store gives out
+    model: ClassVar[type[Remembered]]  # the fields of a record
+
+    # The class of `Segments`, made of the store and a `Watcher`. `store.segments` sets it, since
+    # nothing here loads Evennia.
+    stored_in: ClassVar[type[Any]]
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__()
+        self.obj = obj
+        self.segments: Segments = self.stored_in(self, self._follow)
+
+    @classmethod
+    def of(cls, obj: Any) -> Self:
+        """Return the store of an object, the same one at every call."""
+        store: Self | None = obj.nattributes.get(cls.kind)
+        if store is None:
+            store = cls(obj)
+            obj.nattributes.add(cls.kind, store)
+        return store
+
+    @classmethod
+    def drop(cls, obj: Any) -> None:
+        """Remove the store of an object from memory."""
+        obj.nattributes.remove(cls.kind)
+
+    def model_of(self, raw: Any) -> type[Remembered]:
+        """Return the model of a record, which need not be valid."""
+        return self.model
+
+    def noticed(self, old: Record | None, new: Record | None) -> None:
+        """Update what this store derives from its records, such as an index."""
 
     @property
-    def archive(self) -> JournalArchive: ...
-    @property
-    def waiting_count(self) -> int: ...
-    def add(
-        self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
-    ) -> str: ...
-    def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int: ...
-    def has(self, content: str, audience: Audience | None = None) -> bool: ...
-    def search(
-        self, words: str, audience: Audience | None = None, limit: int = 10
-    ) -> list[Record]: ...
-    def pinned(
-        self, audience: Audience | None = None, everything: bool = False
-    ) -> list[Record]: ...
-    def newest(
-        self, limit: int, audience: Audience | None = None, everything: bool = False
-    ) -> list[Record]: ...
-    def count_recalls(self, ids: Iterable[str]) -> None: ...
-    def store_recalls(self, ids: Sequence[str]) -> int: ...
-    def waiting(self, limit: int, but: Container[str] = ()) -> list[Record]: ...
+    def is_loaded(self) -> bool:
+        """Return True once every record is in memory."""
+        return self.segments.is_loaded
 
+    @inlineCallbacks
+    def load(self, put: Put) -> Steps[None]:
+        """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
+        while True:
+            for _ in islice(self.segments.load_steps(), STEPS_AT_ONCE):
+                pass
+            if self.segments.is_loaded:
+                return
+            yield pause(put)
 
-class EntityProfiles(Records, Protocol):
-    """What a character knows about others, by their dbrefs."""
-
-    def observe(self, entity: str, content: str, **fields: Any) -> str: ...  # raises BadRecord
-    def newest(self, limit: int) -> list[Record]: ...  # observations about anybody
-    def observations(self, entity: str, audience: Audience | None = None) -> list[Record]: ...
-    def new_observations(self, most: int) -> list[Record]: ...
-    def count_new(self) -> int: ...
-    def consolidate(
-        self,
-        ids: Iterable[str],
-        findings: Sequence[Finding],
-        *,
-        inferred: bool = False,
-        sentiment: float | None = None,
-    ) -> int: ...
-    def attributes(self, subject: str, audience: Audience | None = None) -> list[Record]: ...
-    def relationship(self, entity: str) -> Record: ...  # with anybody, a stranger too
-    def note_contact(self, entity: str, sentiment: float | None = None) -> Record: ...
-    def about(self, entity: str) -> list[Record]: ...  # of any audience
-    def entities(self) -> list[str]: ...
-    def live_sources(self) -> frozenset[str]: ...
-
-
-class Goals(Records, Protocol):
-    """A character's goals and their steps."""
-
-    def add(self, content: str, **fields: Any) -> str: ...  # raises BadRecord
-    def add_steps(self, goal_id: str, contents: Iterable[str]) -> int: ...
-    def touch(self, id: str, **fields: Any) -> Record: ...  # as `update`, and counts as progress
-    def close(self, id: str, state: str) -> int: ...
-    def reopen(self, id: str) -> int: ...
-    def open(self, audience: Audience | None = None) -> list[Record]: ...
-    def over(self, days: float) -> list[str]: ...
-
-
-class DayPlan(Records, Protocol):
-    """A character's day plan, in parts."""
+    def unload(self) -> None:
+        """Free the memory of the records; the next use reads them again."""
+        self.segments.reset()
 
     @property
-    def is_stale(self) -> bool: ...  # True if today needs a plan
-    def give_up(self) -> None: ...
-    def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int: ...
+    def nbytes(self) -> int:
+        """Return about how much memory the records take."""
+        return len(self.segments) * RECORD_BYTES
+
+    def _follow(self, old: Record | None, new: Record | None) -> None:
+        if new and self._services:
+            self._services.loaded.note(self.obj.assistant)
+        self.noticed(old, new)
+        self.tell_watchers(old, new)
+
+    def read(self, raw: Any) -> Record:
+        """Return a stored value as a record; raises BadRecord."""
+        return read_record(self.model_of(raw), raw)
+
+    def held(self) -> Iterator[Record]:
+        """Return the records that are loaded, oldest first. Callers must not change them."""
+        return self.segments.held()
+
+    def ids(self) -> list[str]:
+        """Return the ids of the records that are loaded, oldest first."""
+        return [record["id"] for record in self.held()]
+
+    def all(self) -> list[Record]:
+        """Return every record, oldest first, whatever its audience."""
+        return [copy_of(record) for record in self.segments.all()]
+
+    def get(self, id: str) -> Record | None:
+        """Return one record, None if no record has this id."""
+        record = self.segments.get(id)
+        return copy_of(record) if record else None
+
+    def require(self, id: str) -> Record:
+        """Return one record; raises KeyError if no record has this id."""
+        record = self.get(id)
+        if record is None:
+            raise KeyError(id)
+        return record
+
+    @property
+    def next_id(self) -> str:
+        """Return the id of the next record, unless that has its own."""
+        return next(self.segments.next_ids())
+
+    def keep(self, new: Record, same: Record | None = None) -> str:
+        """Store a new record, or merge it into one that says the same; returns the id.
+
+        Raises BadRecord if the id of a new one exists, or will be given out later.
+        """
+        if same is not None:
+            merged = self.model_of(same).merged(same, new)
+            if merged != same:
+                self.segments.change({same["id"]: merged})
+            return str(same["id"])
+        own, given = str(new["id"]), self.next_id
+        if own != given and own.removeprefix(self.prefix).isdecimal():
+            raise BadRecord(
+                f"id: '{own}' is reserved: '{self.prefix}' and a number are ids of the store. "
+                "Use another id."
+            )
+        if self.segments.get(own):
+            raise BadRecord(f"id: '{own}' exists already. Use another id.")
+        self.segments.change({}, new)
+        return own
+
+    def update(self, id: str, **fields: Any) -> Record:
+        """Change some fields of a record; returns it. Raises KeyError and BadRecord."""
+        self.require(id)
+        self.update_all({id: fields})
+        return self.require(id)
+
+    def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
+        """Change existing records in one transaction; returns how many differ. Raises BadRecord."""
+        before = {known: record for known in changes if (record := self.segments.get(known))}
+        after = {
+            known: self.model_of(one).changed(one, changes[known]) for known, one in before.items()
+        }
+        differing = {known: record for known, record in after.items() if record != before[known]}
+        if differing:
+            self.segments.change(differing)
+        return len(differing)
+
+    def remove(self, *ids: str) -> int:
+        """Remove records; returns how many of them existed."""
+        existing = [known for known in ids if self.segments.get(known)]
+        if existing:
+            self.segments.change(dict.fromkeys(existing))
+        return len(existing)
+
+    @property
+    def _services(self) -> Any:
+        return getattr(getattr(self.obj, "assistant", None), "services", None)
+
+    def now(self) -> datetime:
+        """Return the time in UTC, by the game's clock for stores."""
+        at: datetime = self._services.now() if self._services else datetime.now(UTC)
+        return at
+
+    @property
+    def amendments(self) -> Any:
+        """Return the amendments of the character's log, None without an assistant."""
+        conversation = getattr(getattr(self.obj, "assistant", None), "conversation", None)
+        return getattr(conversation, "amendments", None)
+
+    @property
+    def _amended(self) -> Amended:
+        shown: Amended = self.amendments.shown if self.amendments else {}
+        return shown
+
+    def withholds(self, record: Record) -> bool:
+        """Return True for a record of lines that a builder hid or edited (`policy.amendments`)."""
+        return is_withheld(record, self._amended)
+
+    def told(self, records: Iterable[Record]) -> Iterable[Record]:
+        """Return records without those that are withheld."""
+        amended = self._amended
+        return (r for r in records if not is_withheld(r, amended)) if amended else records
+
+    def copies_known(
+        self, records: Iterable[Record], audience: Audience | None, everything: bool = False
+    ) -> list[Record]:
+        """Return copies of the records that an audience may know, or of all; no withheld ones."""
+        chosen = self.told(records)
+        return [copy_of(r) for r in (chosen if everything else select_known(chosen, audience))]

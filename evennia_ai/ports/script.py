@@ -32,10 +32,12 @@ from evennia_ai.policy.explanation.lock_answers import LockAsked
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText, UsageReport
+from evennia_ai.ports.goal_records import DayPlan, Goals
+from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.memory import Found, Related, SemanticMemory
 from evennia_ai.ports.models import Gateway
-from evennia_ai.ports.records import DayPlan, EntityProfiles, Goals, Journal
+from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.ports.tools import ToolResult, ToolSpec
 from evennia_ai.scheduling import Clock
 

@@ -17,7 +17,7 @@ from evennia_ai.policy.records.day_plan import (
     plan_request,
     read_plan,
 )
-from evennia_ai.policy.records.goal_tree import by_weight
+from evennia_ai.policy.records.goal import by_weight
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Script
 from evennia_ai.scheduling import Steps, persist

@@ -49,33 +49,33 @@ def by_builder(authors: Iterable[str]) -> Authors:
     return frozenset({BUILDER, *authors})
 
 
-def load_modules(paths: Iterable[str]) -> tuple[LoreEntry, ...]:
-    """Return the entries of each module's list ``LORE``; raises ConfigError."""
-    entries: list[LoreEntry] = []
-    for path in paths:
-        try:
-            module = import_module(path)
-        except ImportError as error:
-            raise ConfigError(f"The lore module '{path}' cannot be imported: {error}.") from error
-        listed = (read_entry(raw) for raw in getattr(module, "LORE", ()))
-        entries += [replace(entry, authors=frozenset({GAME})) for entry in listed]
-    return tuple(entries)
-
-
 class LoreRecords:
-    """All lore of the game, kept in memory until somebody writes."""
+    """All lore of the game, kept in memory until somebody writes.
+
+    ``fixed`` are the entries of each module's list ``LORE``. Raises ConfigError if one is wrong.
+    """
 
     def __init__(self, modules: Iterable[str] = ()) -> None:
-        self.fixed = load_modules(modules)
+        fixed: list[LoreEntry] = []
+        for path in modules:
+            try:
+                module = import_module(path)
+            except ImportError as error:
+                raise ConfigError(
+                    f"The lore module '{path}' cannot be imported: {error}."
+                ) from error
+            fixed += map(read_entry, getattr(module, "LORE", ()))
+        self.fixed = tuple(replace(entry, authors=frozenset({GAME})) for entry in fixed)
         self._written: tuple[LoreEntry, ...] | None = None
 
     def entries(self) -> tuple[LoreEntry, ...]:
         """Return every entry: those of the modules, then those written in the game."""
         if self._written is None:
             rows = models.Lore.objects.order_by("id")
+            rows = rows.values_list("title", "text", "scopes", "authors")
             self._written = tuple(
-                LoreEntry(row.title, row.text, tuple(row.scopes), by_builder(row.authors))
-                for row in rows
+                LoreEntry(title, text, tuple(scopes), by_builder(authors))
+                for title, text, scopes, authors in rows
             )
         return (*self.fixed, *self._written)
 
@@ -85,20 +85,14 @@ class LoreRecords:
 
     def write(self, entry: LoreEntry) -> None:
         """Store an entry; it replaces the one with the same title."""
-        models.Lore.objects.filter(title__iexact=entry.title).delete()
-        models.Lore.objects.create(
-            title=entry.title,
-            text=entry.text,
-            scopes=list(entry.scopes),
-            authors=sorted(entry.authors),
-        )
-        self._written = None
+        lists = {"scopes": list(entry.scopes), "authors": sorted(entry.authors)}
+        self.remove(entry.title)
+        models.Lore.objects.create(title=entry.title, text=entry.text, **lists)
 
     def remove(self, title: str) -> bool:
         """Delete an entry written in the game; returns True if it existed."""
-        deleted, _ = models.Lore.objects.filter(title__iexact=title).delete()
         self._written = None
-        return bool(deleted)
+        return bool(models.Lore.objects.filter(title__iexact=title).delete()[0])
 
 
 class PersonaRecords:
@@ -106,33 +100,37 @@ class PersonaRecords:
 
     def __init__(self, fixed: Mapping[str, Any]) -> None:
         self.fixed = {name.lower(): read_persona(value) for name, value in fixed.items()}
-        self._written: dict[str, Persona] | None = None
-        self._authors: dict[str, Authors] = {}
+        self._written: dict[str, tuple[Persona, Authors]] | None = None
+
+    def _stored(self) -> dict[str, tuple[Persona, Authors]]:
+        if self._written is None:
+            rows = models.SharedPersona.objects.order_by("name")
+            self._written = {
+                row.name: (read_persona(row.fields), by_builder(row.authors)) for row in rows
+            }
+        return self._written
 
     def all(self) -> dict[str, Persona]:
         """Return every shared persona by its name."""
-        if self._written is None:
-            rows = list(models.SharedPersona.objects.order_by("name"))
-            self._written = {row.name: read_persona(row.fields) for row in rows}
-            self._authors = {row.name: by_builder(row.authors) for row in rows}
-        return {**self.fixed, **self._written}
+        return {**self.fixed, **{name: persona for name, (persona, _) in self._stored().items()}}
 
     def authors_of(self, value: Any) -> Authors:
         """Return the authors of the shared persona in an Attribute's value, none without one."""
         name = shared_name(value)
         if name is None or name not in self.all():
             return frozenset()
-        return self._authors.get(name, frozenset({GAME}))
+        _persona, authors = self._stored().get(name, (None, frozenset({GAME})))
+        return authors
 
     def resolve(self, value: Any) -> Persona:
         """Return an Attribute's value as a persona; raises ConfigError if it is unknown."""
-        name = shared_name(value)
+        name, known = shared_name(value), self.all()
         if name is None:
             return read_persona(value)
-        if name not in self.all():
-            known = ", ".join(f"@{known}" for known in sorted(self.all())) or "none"
-            raise ConfigError(f"There is no shared persona '@{name}'. There are: {known}.")
-        return self.all()[name]
+        if name not in known:
+            names = ", ".join(f"@{one}" for one in sorted(known)) or "none"
+            raise ConfigError(f"There is no shared persona '@{name}'. There are: {names}.")
+        return known[name]
 
     def write(self, name: str, persona: Persona, authors: Iterable[str] = ()) -> None:
         """Store a shared persona and its authors."""

@@ -1,40 +1,54 @@
-"""A builder's changes to a journal, and their undo.
+"""A builder's changes to a journal, and their undo, for the commands and the web pages alike.
 
 The last changes are stored on the character. "Forget me" removes them as it does journal entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
+import evennia_ai.store.segments  # noqa: F401  # stores the records
+from evennia_ai.errors import AssistantError
+from evennia_ai.messages import Audience
 from evennia_ai.policy.amendments import SUMMARY, UNRECALLED
-from evennia_ai.policy.records.memory_undo import (
-    ADD,
-    BUILDER,
-    DELETE,
-    EDIT,
-    PIN,
-    UNPIN,
-    UndoStep,
-    edited_fields,
-    is_heard_since,
-    pinned_fields,
-    restored_entry,
-    restored_fields,
-    step_of,
-)
-from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.policy.compaction.journal_summary import is_synthesis
+from evennia_ai.policy.disclosure import Reader
+from evennia_ai.policy.records.journal_entry import JournalEntry
+from evennia_ai.policy.records.long_term import linked
+from evennia_ai.policy.records.memory_listing import BUILDER, may_read, undo_line
+from evennia_ai.policy.records.provenance import TRUST, Record, Time, Words, copy_of, iso_utc
+from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import Character
+from evennia_ai.ports.journal import Journal
+from evennia_ai.ports.records import RecordStore
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.journal import Journal
-from evennia_ai.store.record_store import RecordStore
 from evennia_ai.store.server_settings import mark_for_deletion
 
+ENTRY_CHARS = 1_000
 MOST_STEPS = 20
-# The outcomes of an undo.
-TAKEN_BACK, GONE, HEARD_SINCE = "taken back", "gone", "heard since"
+ADD, EDIT, PIN, UNPIN, DELETE = "add", "edit", "pin", "unpin", "delete"
+OWN_FIELDS = ("act", "entry", "done_at")
+# The fields that an undo restores. The audience and the speakers stay as they are now.
+PINNING = ("pinned", "importance_by")
+RESTORED: Mapping[str, Sequence[str]] = {
+    EDIT: ("content", "source_type", "source_entity", "trust"),
+    PIN: PINNING,
+    UNPIN: PINNING,
+}
+
+
+class CannotChange(AssistantError):
+    """An entry cannot be changed in this way. The text says why."""
+
+
+class UndoStep(JournalEntry):
+    """An entry before a change, or as written if the change added it."""
+
+    act: Literal["add", "edit", "pin", "unpin", "delete"]
+    entry: Words  # the entry's id; ``id`` is the step's own
+    done_at: Time
 
 
 class UndoSteps(RecordStore):
@@ -49,104 +63,140 @@ class UndoSteps(RecordStore):
         steps = list(self.segments.all())
         return copy_of(steps[-1]) if steps else None
 
-    def keep(self, entry: Record, act: str) -> None:
+    def note(self, entry: Record, act: str) -> None:
         """Store a change; remove the oldest above `MOST_STEPS`. Raises StoreUnavailable."""
-        step = step_of(entry, act, self.next_id, self.now())
+        own = {"id": self.next_id, "act": act, "entry": entry["id"], "done_at": iso_utc(self.now())}
         steps = [one["id"] for one in self.segments.all()]
         surplus = max(0, len(steps) + 1 - MOST_STEPS)
-        self.segments.change(dict.fromkeys(steps[:surplus]), step)
-
-
-def source_lines(entry: Record) -> list[int]:
-    """Return the lines of the log that an entry was made of; a summary has only a range."""
-    return [] if entry["source_type"] == SUMMARY else list(entry["source_seqs"])
+        self.segments.change(dict.fromkeys(steps[:surplus]), {**copy_of(entry), **own})
 
 
 class MemoryEditor:
     """A builder's changes to the journal of one character.
 
     Each change and its undo step are one transaction. What is removed from the journal is removed
-    from long-term memory soon after (`evennia_ai.store.server_settings`). Every method raises
-    StoreUnavailable, and then nothing has changed; KeyError if no entry has the id.
+    from long-term memory soon after (`evennia_ai.store.server_settings`). Every method that changes
+    something raises CannotChange or StoreUnavailable, or KeyError for an unknown id, and then
+    nothing has changed.
+
+    Args:
+        renew: called with the messages of the log that are recalled in another way from now on.
     """
 
-    def __init__(self, character: Character) -> None:
+    def __init__(
+        self, character: Character, renew: Callable[[Sequence[int]], None] = lambda _seqs: None
+    ) -> None:
         self._character = character
+        self._renew = renew
         self._journal = Journal.of(character)
         self.steps = UndoSteps.of(character)
 
-    def add(self, content: str, audience: list[str] | None = None) -> Record | None:
-        """Add an entry as a builder's, which pruning never removes; returns it. Raises BadRecord.
+    def add(self, text: str, audience: Audience | None = None) -> Record:
+        """Add an entry as a builder's, which pruning never removes; returns it.
 
-        ``audience`` has the dbrefs of the only people who may know it; None for public. Returns
-        None if an entry with the same words and the same audience exists.
+        ``audience`` has the dbrefs of the only people who may know it; None for public.
         """
-        if self._journal.has(content, None if audience is None else frozenset(audience)):
-            return None
+        words = entry_words(text)
+        if self._journal.has(words, audience):
+            raise CannotChange(f"{self._character.key} has this entry already.")
+        told = None if audience is None else sorted(audience)
         with self._together():
-            added = self._journal.add(content, source_type=BUILDER, audience=audience)
+            added = self._journal.add(words, source_type=BUILDER, audience=told)
             entry = self._journal.require(added)
-            self.steps.keep(entry, ADD)
+            self.steps.note(entry, ADD)
         return entry
 
-    def edit(self, id: str, content: str) -> Record:
-        """Change the words of an entry; returns it as it was before. Raises BadRecord."""
-        return self._change(id, EDIT, edited_fields(content))
+    def edit(self, id: str, text: str) -> Record:
+        """Replace the words of an entry, whose source is the builder then; returns it as before."""
+        entry = self._require_own_words(id)
+        words = entry_words(text)
+        if words == entry["content"]:
+            raise CannotChange("The entry has these words already.")
+        source = {"source_type": BUILDER, "source_entity": "", "trust": TRUST[BUILDER]}
+        return self._change(entry, EDIT, {"content": words, **source})
 
     def pin(self, id: str, pinned: bool) -> Record:
-        """Pin or unpin an entry; returns it as it was before."""
-        fields = pinned_fields(self._journal.require(id), pinned)
-        return self._change(id, PIN if pinned else UNPIN, fields)
+        """Pin or unpin an entry; returns it as it was before.
 
-    def delete(self, id: str, by: str = "") -> Record:
-        """Remove an entry; returns it as it was.
-
-        The lines of the log that it was made of are not recalled any more.
+        A manual pin's importance counts as given, so the character does not unpin it when space
+        runs out.
         """
-        lines = source_lines(self._journal.require(id))
+        entry = self._require_own_words(id)
+        if entry["pinned"] is pinned:
+            state = "pinned" if pinned else "not pinned"
+            raise CannotChange(f"{id} is {state} already.")
+        weight = {"importance": entry["importance"]} if pinned else {}
+        return self._change(entry, PIN if pinned else UNPIN, {"pinned": pinned, **weight})
+
+    def delete(self, id: str, by: str = "") -> int:
+        """Remove an entry; returns how many lines of the log are not recalled any more either."""
+        entry = self._journal.require(id)
+        lines = source_lines(entry)
         with self._together():
-            entry = self._change(id, DELETE, None)
+            self._change(entry, DELETE, None)
             if lines and self._journal.amendments:
-                self._journal.amendments.add(UNRECALLED, lines, by, entry["id"])
+                self._journal.amendments.add(UNRECALLED, lines, by, id)
+        if lines:
+            self._renew(lines)
+        return len(lines)
+
+    def restore(self, id: str) -> Record:
+        """Move a pruned entry back into the journal; returns it."""
+        return self._journal.archive.bring_back(self._journal, id)
+
+    def undo(self, reader: Reader) -> tuple[str, str]:
+        """Undo the last change; returns the entry's id, and what became of it as a sentence."""
+        step = self.steps.last()
+        if step is None:
+            raise CannotChange(f"There is no change of {self._character.key}'s journal to undo.")
+        if not may_read(reader, step):
+            raise CannotChange("The last change was to a private entry. Only an admin can undo it.")
+        mark_for_deletion(self._character.id)
+        with self._together():
+            said = self._take_back(step)
+            self.steps.remove(step["id"])
+        self._renew(source_lines(step))
+        return step["entry"], f"{said} ({len(self.steps.ids())} more to undo.)"
+
+    def _take_back(self, step: Record) -> str:
+        name, act = step["entry"], step["act"]
+        entry = self._journal.get(name)
+        if act == DELETE:
+            if entry is None:
+                was = {field: step[field] for field in step if field not in OWN_FIELDS}
+                back = {**was, "id": name, **linked(was, "")}  # long-term memory lost it
+                self._journal.segments.change({}, back)
+            if self._journal.amendments:
+                self._journal.amendments.undo("", kind=UNRECALLED, text=name)
+        elif entry is None:
+            return f"{name} is deleted meanwhile: there is nothing to undo."
+        elif act != ADD:
+            self._journal.update(name, **{field: step[field] for field in RESTORED[act]})
+        elif entry["speakers"] != step["speakers"]:
+            return f"{name} stays: somebody told the character the same since then."
+        else:
+            self._journal.remove(name)
+        return f"Undone: {undo_line(step)}."
+
+    def _require_own_words(self, id: str) -> Record:
+        entry = self._journal.require(id)
+        if is_synthesis(entry):
+            raise CannotChange(
+                "This entry is the summary of a compaction and can only be deleted. "
+                f"To undo the compaction: aicompact/undo {self._character.key}"
+            )
         return entry
 
-    def undo(self, step: Record) -> str:
-        """Undo the last step's change and remove the step; returns the outcome.
-
-        `TAKEN_BACK`; `GONE` if the entry no longer exists; `HEARD_SINCE` if the entry was added by
-        hand and somebody has said the same since, so that it stays.
-        """
-        entry = self._journal.get(step["entry"])
-        outcome = TAKEN_BACK
-        mark_for_deletion(self._character.id)
-        with self._together():
-            if step["act"] == DELETE:
-                if entry is None:
-                    self._journal.segments.change({}, restored_entry(step))
-                if self._journal.amendments:
-                    self._journal.amendments.undo("", kind=UNRECALLED, text=step["entry"])
-            elif entry is None:
-                outcome = GONE
-            elif step["act"] != ADD:
-                self._journal.update(entry["id"], **restored_fields(step))
-            elif is_heard_since(step, entry):
-                outcome = HEARD_SINCE
-            else:
-                self._journal.remove(entry["id"])
-            self.steps.remove(step["id"])
-        return outcome
-
-    def _change(self, id: str, act: str, fields: Mapping[str, Any] | None) -> Record:
+    def _change(self, entry: Record, act: str, fields: Mapping[str, Any] | None) -> Record:
         """Change fields of an entry, or remove it for None; returns it as it was before."""
-        before = self._journal.require(id)
         mark_for_deletion(self._character.id)
         with self._together():
-            self.steps.keep(before, act)
+            self.steps.note(entry, act)
             if fields is None:
-                self._journal.remove(id)
+                self._journal.remove(entry["id"])
             else:
-                self._journal.update(id, **fields)
-        return before
+                self._journal.update(entry["id"], **fields)
+        return entry
 
     @contextmanager
     def _together(self) -> Generator[None]:
@@ -158,3 +208,21 @@ class MemoryEditor:
             self._journal.segments.reset()
             self.steps.segments.reset()
             raise
+
+
+def entry_words(text: str) -> str:
+    """Return a text for an entry on one line; raises CannotChange if it is empty or too long."""
+    words = one_line(text)
+    if not words:
+        raise CannotChange("The entry needs a text.")
+    if len(words) > ENTRY_CHARS:
+        raise CannotChange(
+            f"The text has {len(words):,} characters; at most {ENTRY_CHARS:,} are allowed. "
+            "Write one fact at a time."
+        )
+    return words
+
+
+def source_lines(entry: Record) -> list[int]:
+    """Return the lines of the log that an entry was made of; a summary has only a range."""
+    return [] if entry["source_type"] == SUMMARY else list(entry["source_seqs"])

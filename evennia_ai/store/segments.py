@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
-from typing import Any
 
 from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
@@ -22,13 +21,18 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.sealed import Sealed, unsealed
 from evennia_ai.policy.records.segments import SIZE, Segment, place_in, read_segment, segment_of
+from evennia_ai.policy.records.shared_memory import is_as_told
+from evennia_ai.ports import Journal
+from evennia_ai.ports.records import RecordStore, Watcher
 from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.shared_entries import withdraw
 
 log = Logger()
 
 BROKEN = "broken_"
 DAMAGED = "a damaged segment of an assistant's records; py shows its content"
+NONE = Segment()
 
 
 class Segments:
@@ -37,31 +41,15 @@ class Segments:
     Memory equals the database: it changes after a write has succeeded. A caller that rolls back a
     transaction of its own must call `reset`. Callers must not change the records they get. A method
     that writes is one transaction; it raises StoreUnavailable if the database cannot be written.
-
-    Args:
-        kind: the attribute type, at most 16 characters.
-        prefix: the first letter of the ids that this class gives out.
-        read: returns a stored value as a record, or raises BadRecord.
-        noticed: called with each record before and after a change of memory, None if there is none.
-        storing: called inside the transaction of each write, with the records it replaces or, with
-            None, removes.
+    ``noticed`` is called with each record before and after a change of memory.
     """
 
-    def __init__(
-        self,
-        obj: Any,
-        kind: str,
-        prefix: str,
-        read: Callable[[Any], Record],
-        noticed: Callable[[Record | None, Record | None], None],
-        storing: Callable[[list[tuple[Record, Record | None]]], None],
-    ) -> None:
-        self._obj = obj
-        self._kind = kind
-        self._prefix = prefix
-        self._read = read
+    def __init__(self, store: RecordStore, noticed: Watcher) -> None:
+        self._obj = store.obj
+        self._kind = store.kind
+        self._prefix = store.prefix
+        self._read = store.read
         self._noticed = noticed
-        self._storing = storing
         self._row_ids: dict[int, int] | None = None
         self._loaded: dict[int, Segment] = {}
         self._numbers: dict[str, int] = {}
@@ -114,7 +102,7 @@ class Segments:
     def reset(self) -> None:
         """Remove all records from memory; the next use reads them again."""
         for segment in list(self._loaded):
-            self._take(segment, Segment())
+            self._take(segment, NONE)
         self._loaded.clear()
         self._row_ids = None
 
@@ -137,7 +125,7 @@ class Segments:
             changed[segment] = Segment(before.used, kept)
         for number, record in enumerate(added, self._next_number() if added else 0):
             segment = segment_of(number)
-            before = changed.get(segment) or self._loaded.get(segment, Segment())
+            before = changed.get(segment) or self._loaded.get(segment, NONE)
             changed[segment] = Segment(place_in(number), {**before.records, number: record})
         self._store(changed)
 
@@ -152,13 +140,12 @@ class Segments:
         if not key.isdecimal() or int(key) not in self._rows():
             attributes_of(self._obj, self._kind).filter(db_key=key).delete()
             return [key]
-        segment = int(key)
-        before = self._load(segment)
+        before = self._load(int(key))
         left = {number: left_of(record) for number, record in before.records.items()}
         changed = [number for number, record in left.items() if record != before.records[number]]
         if changed:
             kept = {number: record for number, record in left.items() if record is not None}
-            self._store({segment: Segment(before.used, kept)})
+            self._store({int(key): Segment(before.used, kept)})
         return [before.records[number]["id"] for number in changed]
 
     def _rows(self) -> dict[int, int]:
@@ -171,9 +158,7 @@ class Segments:
     def _next_number(self) -> int:
         """Return the number after the last one that was ever given out."""
         last = max(self._rows(), default=None)
-        if last is None:
-            return 1
-        return last * SIZE + self._load(last).used + 1
+        return 1 if last is None else last * SIZE + self._load(last).used + 1
 
     def _number_of(self, id: str) -> int | None:
         """Return the number of a record; one segment is enough for an id given out here."""
@@ -226,7 +211,7 @@ class Segments:
         last = max(rows, default=None)
         row_ids: dict[int, int | None] = {}
         with brief_transaction():
-            self._storing(self._replaced(segments))
+            self._withdraw(segments)
             for segment, content in segments.items():
                 if segment not in rows:
                     row_ids[segment] = self._create(segment, content)
@@ -243,32 +228,33 @@ class Segments:
             else:
                 rows[segment] = row_id
 
-    def _replaced(self, segments: Mapping[int, Segment]) -> list[tuple[Record, Record | None]]:
-        """Return the records that a write changes, each with its new record or None."""
-        return [
-            (old, new)
+    def _withdraw(self, segments: Mapping[int, Segment]) -> None:
+        """Withdraw what others were told of the entries that a write is about to change."""
+        if self._kind != Journal.kind:
+            return
+        differing = [
+            old["id"]
             for segment, content in segments.items()
-            for number, old in self._loaded.get(segment, Segment()).records.items()
-            if (new := content.records.get(number)) is not old
+            for number, old in self._loaded.get(segment, NONE).records.items()
+            if (new := content.records.get(number)) is not old and not is_as_told(old, new)
         ]
+        if differing:
+            withdraw(self._obj.dbref, differing)
 
     def _create(self, segment: int, content: Segment) -> int:
         """Insert an Attribute; returns its id. `save` would keep it and its value in memory."""
         row = Attribute(
             db_key=f"{segment:06d}",
-            db_value=content.as_stored(),
-            db_strvalue=content.people(),
             db_model=self._obj.__dbclass__.__name__.lower(),
             db_attrtype=self._kind,
+            **content.as_columns(),
         )
         Attribute.objects.bulk_create([row])
         self._obj.db_attributes.add(row)
         return int(row.id)
 
     def _update(self, row_id: int, content: Segment) -> None:
-        """Write the value of an Attribute."""
-        rows = Attribute.objects.filter(id=row_id)
-        if not rows.update(db_value=content.as_stored(), db_strvalue=content.people()):
+        if not Attribute.objects.filter(id=row_id).update(**content.as_columns()):
             self._changed_elsewhere()
 
     def _changed_elsewhere(self) -> None:
@@ -280,7 +266,7 @@ class Segments:
 
     def _take(self, segment: int, content: Segment) -> None:
         """Put a segment into memory, and report each record that differs."""
-        before = self._loaded.get(segment, Segment()).records
+        before = self._loaded.get(segment, NONE).records
         self._loaded[segment] = content
         for number in sorted({*before, *content.records}):
             old, new = before.get(number), content.records.get(number)
@@ -291,3 +277,6 @@ class Segments:
             if new:
                 self._numbers[new["id"]] = number
             self._noticed(old, new)
+
+
+RecordStore.stored_in = Segments

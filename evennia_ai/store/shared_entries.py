@@ -19,10 +19,10 @@ from evennia_ai import models
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
+from evennia_ai.ports.records import WatchedRecords
 from evennia_ai.scheduling import Put, Steps, pause
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.lines import amended_at
-from evennia_ai.store.record_store import WatchedRecords
 from evennia_ai.store.rows import delete_rows
 
 MOST_HEARD = 1_000  # entries in memory for each scope: the most important, then the newest
@@ -169,17 +169,15 @@ class SharedEntryStore(WatchedRecords):
 
 def record_of(row: dict[str, Any]) -> Record:
     """Return a row as a record with the fields that memories have."""
+    copied = {name: row[name] for name in ("trust", "importance", "teller", "entry")}
+    times = {"timestamp": row["learnt_at"], "available_from": row["available_from"]}
     return {
+        **copied,
+        **{name: at.astimezone(UTC).isoformat() for name, at in times.items()},
         "id": f"{PREFIX}{row['id']}",
         "source_type": HEARSAY,
         "source_entity": row["source"],
         "speakers": list(row["speakers"]),
         "audience": None,
-        "trust": row["trust"],
-        "timestamp": row["learnt_at"].astimezone(UTC).isoformat(),
-        "available_from": row["available_from"].astimezone(UTC).isoformat(),
         "content": row["text"],
-        "importance": row["importance"],
-        "teller": row["teller"],
-        "entry": row["entry"],
     }

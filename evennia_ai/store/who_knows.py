@@ -16,13 +16,12 @@ from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
+from evennia_ai.ports.goal_records import DayPlan, Goals
+from evennia_ai.ports.journal import Journal, JournalArchive
+from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.store.attributes import SCRIPT_KEY, rows_about
 from evennia_ai.store.forget_words import rows_of
-from evennia_ai.store.goal_records import Goals
-from evennia_ai.store.journal import Journal, JournalArchive
 from evennia_ai.store.memory_editor import UndoSteps
-from evennia_ai.store.plans import DayPlan
-from evennia_ai.store.profiles import EntityProfiles
 
 # The records of a character. The journal comes before what is made of it. "Forget me" searches
 # every text of a record (`policy.records.forget_me`), and ``aboutme`` shows it as this kind.

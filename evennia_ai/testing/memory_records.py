@@ -9,37 +9,38 @@ from itertools import count
 from typing import Any
 
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.store.goal_records import Goals
-from evennia_ai.store.journal import Journal, JournalArchive
-from evennia_ai.store.plans import DayPlan
-from evennia_ai.store.profiles import EntityProfiles
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.ports import DayPlan, EntityProfiles, Goals, Journal, JournalArchive, RecordStore
+from evennia_ai.ports.records import Watcher
 
 Now = Callable[[], datetime]
-Noticed = Callable[[Record | None, Record | None], None]
 
 
 class MemorySegments:
-    """`store.segments.Segments` in a dict of records by id."""
+    """`store.segments.Segments` in the dict ``entries`` of a store, by id."""
 
     is_loaded = True
 
-    def __init__(self, entries: dict[str, Record], prefix: str, noticed: Noticed) -> None:
-        self._entries = entries
-        self._prefix = prefix
+    def __init__(self, store: InMemory, noticed: Watcher) -> None:
+        self._entries = store.entries
+        self._prefix = store.prefix
         self._noticed = noticed
-        self._given_out = len(entries)
+        self._given_out = len(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     def load_steps(self) -> Iterator[None]:
         return iter(())
-
-    def load_all(self) -> None:
-        """Do nothing."""
 
     def held(self) -> Iterator[Record]:
         return iter(list(self._entries.values()))
 
     all = held
+
+    def load_all(self) -> None:
+        """Do nothing."""
+
+    reset = load_all
 
     def get(self, id: str) -> Record | None:
         return self._entries.get(id)
@@ -50,9 +51,6 @@ class MemorySegments:
 
     def next_ids(self) -> Iterator[str]:
         return (f"{self._prefix}{number}" for number in count(self._given_out + 1))
-
-    def reset(self) -> None:
-        """Do nothing."""
 
     def change(self, records: Mapping[str, Record | None], *added: Record) -> None:
         changes = {known: new for known, new in records.items() if known in self._entries}
@@ -74,7 +72,7 @@ class NoSegments(MemorySegments):
 class InMemory(RecordStore):
     """A store without a database; ``entries`` are its records by id."""
 
-    segments_type: type[MemorySegments] = MemorySegments
+    stored_in = MemorySegments
 
     def __init__(self, now: Now | None = None, entries: dict[str, Record] | None = None) -> None:
         self.entries: dict[str, Record] = {} if entries is None else entries
@@ -83,19 +81,16 @@ class InMemory(RecordStore):
         for record in self.entries.values():
             self.noticed(None, record)
 
-    def open_segments(self) -> Any:
-        return self.segments_type(self.entries, self.prefix, self._follow)
-
     def now(self) -> datetime:
         return self._now() if self._now else super().now()
 
 
 class MemoryArchive(InMemory, JournalArchive):
-    """`ports.JournalArchive`."""
+    """A `JournalArchive`."""
 
 
 class MemoryJournal(InMemory, Journal):
-    """`ports.Journal`."""
+    """A `Journal`."""
 
     archive: Any = None
 
@@ -105,20 +100,20 @@ class MemoryJournal(InMemory, Journal):
 
 
 class EmptyProfiles(InMemory, EntityProfiles):
-    """`ports.EntityProfiles` of a character that knows nobody, whatever happens."""
+    """The profiles of a character that knows nobody, whatever happens."""
 
-    segments_type = NoSegments
+    stored_in = NoSegments
     is_loaded = False
 
 
 class EmptyGoals(InMemory, Goals):
-    """`ports.Goals` of a character that wants nothing, whatever happens."""
+    """The goals of a character that wants nothing, whatever happens."""
 
-    segments_type = NoSegments
+    stored_in = NoSegments
 
 
 class EmptyPlan(InMemory, DayPlan):
-    """`ports.DayPlan` of a character whose days are never planned."""
+    """The plan of a character whose days are never planned."""
 
-    segments_type = NoSegments
+    stored_in = NoSegments
     is_stale = False

@@ -5,10 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from evennia_ai.web.staff import logs
-from evennia_ai.web.staff.lore_trial import lore
-from evennia_ai.web.staff.memory_browser import memory
+from evennia_ai.web.staff.knowledge import lore, memory, relations
 from evennia_ai.web.staff.overview import Overview
-from evennia_ai.web.staff.relations import relations
 
 app_name = "evennia_ai"
 OF_ONE = {

@@ -109,10 +109,10 @@ class TimedSlices(TimeSlices):
 
 
 def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
+    from evennia_ai.ports.goal_records import Goals
+    from evennia_ai.ports.journal import Journal, JournalArchive
+    from evennia_ai.ports.profiles import EntityProfiles
     from evennia_ai.sleep import STEPS, run_sleep_tick
-    from evennia_ai.store.goal_records import Goals
-    from evennia_ai.store.journal import Journal, JournalArchive
-    from evennia_ai.store.profiles import EntityProfiles
 
     live_long(mira)
     recalls = mira.journal.recalls

@@ -21,13 +21,14 @@ from django.db import connection
 from django.db.models import Max
 from evennia.objects.models import ObjectDB
 
+import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.messages import Heard
 from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
 from evennia_ai.policy.context.projection import View
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
+from evennia_ai.ports.journal import Journal
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.journal import Journal
 from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.turns import TableTurns, assistants_with_work, lost_turns, recover_lost_turn
 from evennia_ai.testing.stand_in_services import StandInServices

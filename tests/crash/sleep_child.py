@@ -134,7 +134,7 @@ def be_alive(place: Path, number: int, kill: Kill | None) -> int:
 
 def mark_before_making() -> None:
     """Observations are marked as used in a transaction before that of their values."""
-    from evennia_ai.store.profiles import EntityProfiles
+    from evennia_ai.ports.profiles import EntityProfiles
 
     real = EntityProfiles.consolidate
 
@@ -150,7 +150,7 @@ def mark_before_making() -> None:
 
 def gone_before_archived() -> None:
     """A pruned entry leaves the journal before it is in the archive."""
-    from evennia_ai.store.journal import JournalArchive
+    from evennia_ai.ports.journal import JournalArchive
 
     real = JournalArchive.put_away
 

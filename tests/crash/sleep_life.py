@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION
 from evennia_ai.policy.records.forgetting import CITING
@@ -27,11 +28,11 @@ from evennia_ai.policy.records.long_term import (
     memory_of,
 )
 from evennia_ai.policy.records.provenance import Record
+from evennia_ai.ports.goal_records import Goals
+from evennia_ai.ports.journal import Journal, JournalArchive
+from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.sleep import STEPS as ALL_STEPS
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.store.goal_records import Goals
-from evennia_ai.store.journal import Journal, JournalArchive
-from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.testing.semantic import StandInSemantic
 from evennia_ai.testing.stand_ins import StandInScript
 from tests.crash.child_life import Body, Chronicle, Executioner

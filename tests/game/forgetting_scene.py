@@ -14,7 +14,7 @@ from evennia_ai.commands.players import CmdForgetMe
 from evennia_ai.messages import LLMReply, Usage, make_message, wire_call
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.records.day_plan import Planned
-from evennia_ai.store.journal import Journal
+from evennia_ai.ports.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.server_settings import wishes
 from tests.scripted import call

@@ -5,7 +5,7 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.policy.records.sealed import unsealed
 from evennia_ai.policy.records.segments import SIZE
-from evennia_ai.store.journal import Journal
+from evennia_ai.ports.journal import Journal
 
 LONG = 3 * SIZE + 5
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.store.journal import Journal
+from evennia_ai.ports.journal import Journal
 from evennia_ai.store.memory_editor import UndoSteps
 
 TOLL = "The bridge toll is five pennies."

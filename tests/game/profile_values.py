@@ -5,13 +5,13 @@ from datetime import datetime
 from evennia_ai.policy.records.entity_profiles import (
     ATTRIBUTE,
     apply_attribute,
-    attribute_name,
     make_attribute,
 )
+from evennia_ai.policy.records.journal_entry import normalised
 
 
 def values_of(profiles, subject, attribute):
-    name = attribute_name(attribute)
+    name = normalised(attribute)
     about = (r for r in profiles.about(subject) if r["kind"] == ATTRIBUTE)
     return [record for record in about if record["attribute"] == name]
 

@@ -8,7 +8,7 @@ from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.context.projection import MASKED, CompactionRecord, is_marker
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.store.conversation import TableCompactions, assistants_to_archive
-from evennia_ai.store.journal import Journal
+from evennia_ai.ports.journal import Journal
 from tests.forgetting import forget_chunk
 
 pytestmark = pytest.mark.engine

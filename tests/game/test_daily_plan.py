@@ -9,10 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import LLMReply
+from evennia_ai.ports.goal_records import DayPlan
 from evennia_ai.sleep.planning import plan_day
-from evennia_ai.store.plans import DayPlan
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 
@@ -78,27 +76,6 @@ def test_a_day_is_planned_once_a_day_by_the_model(game, tavern, mira, plan):
     assert len(parts(mira)) == 3
 
 
-def test_a_plan_that_was_cut_off_keeps_its_complete_parts_and_says_so(game, mira, plan):
-    game.model.add(LLMReply(f'{ALL_DAY}\n{{"from": "22:00", "wh', finish_reason="length"))
-    assert plan() == {"success": True, "parts": 3, "calls": 1, "cut_off": 1}
-    assert [what for what, _ in parts(mira)] == ["mend the nets", "sell fish", "sing"]
-
-
-def test_of_a_plan_that_was_cut_off_too_early_nothing_is_stored(game, mira, plan):
-    early = "\n".join(ALL_DAY.splitlines()[:2])
-    mira.db.ai_persona = "You are Mira, who keeps the inn."
-    game.model.add(LLMReply(f'{early}\n{{"from": "16:00", "wh', finish_reason="length"))
-    result = plan()
-    assert result["cut_off"] == 1
-    assert not {"mend the nets", "sell fish"} & {what for what, _ in parts(mira)}
-
-
-def test_that_a_plan_was_cut_off_is_the_reason_if_there_is_none(game, mira, plan):
-    mira.db.ai_persona = "You are Mira."
-    game.model.add(LLMReply('{"from": "16:00", "wh', finish_reason="length"))
-    assert plan() == {"skipped": True, "reason": "the plan was cut off", "calls": 1}
-
-
 def test_what_is_confided_is_no_part_of_it(game, ann, mira, plan):
     mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref])
     mira.ai_goals.add("Find the thief.")
@@ -132,12 +109,6 @@ def test_who_is_forgotten_while_the_model_thinks_is_in_no_plan(game, ann, mira, 
     assert parts(mira) == []
 
 
-def test_a_model_that_fails_leaves_the_day_unplanned(game, mira, plan):
-    game.model.add(ProviderUnavailable("down"))
-    assert plan()["success"] is False
-    assert parts(mira) == []
-
-
 def test_without_a_model_and_with_one_that_answers_nonsense_the_trade_makes_the_day(
     game, mira, plan
 ):
@@ -147,20 +118,6 @@ def test_without_a_model_and_with_one_that_answers_nonsense_the_trade_makes_the_
     mira.ai_plan.replace([], [])
     game.model.add("What a lovely day!")
     assert plan() == {"success": True, "parts": 4, "calls": 1}
-
-
-def test_without_a_trade_there_is_none_and_no_model_is_asked_twice_a_day(game, mira, plan):
-    game.model.add("What a lovely day!")
-    assert plan()["reason"] == "nothing is known of its days"
-    assert plan()["reason"] == "its day is planned, or cannot be"
-    assert len(game.model.requests) == 1
-
-
-def test_where_none_is_wanted_none_is_made_nor_shown(game, ann, mira, plan):
-    now_only(mira, "mend the nets")
-    mira.assistant.attributes.add("daily_plan", False)
-    assert plan() == {"skipped": True, "reason": "no plans wanted"}
-    assert "You are about" not in ask(game, ann)
 
 
 def test_what_it_is_about_stands_in_its_prompts_at_its_hour(game, ann, mira):
@@ -196,15 +153,3 @@ def test_builders_see_its_day(game, tavern, mira):
     builder = game.player("Bea", tavern, permissions=["Builder"])
     mira.ai_plan.replace([{"begin": 480, "end": 720, "content": "sell fish", "where": "Yard"}], [])
     assert builder.told("aigoals Mira") == "08:00-12:00 sell fish, at Yard"
-
-
-def test_at_a_glance_it_is_told_of_those_who_are_up(admin, mira):
-    assert "about to" not in admin.told("aistatus")
-    now_only(mira, "sell |lcquit|ltfish|le")
-    mira.ai_goals.add("Find the thief.")
-    mira.ai_goals.add("Hide the ring.", audience=[admin.dbref])
-    told = admin.told("aistatus")
-    assert "Mira: about to sell |lcquit|ltfish|le, until " in told
-    assert "; 1 open goal" in told
-    admin.told("aistop Mira")
-    assert "about to" not in admin.told("aistatus")

@@ -182,7 +182,7 @@ def test_no_command_of_evennia_shows_a_builder_a_private_word(confided, builder,
 def test_a_damaged_segment_is_set_aside_without_showing_it(confided, builder, typed):
     from evennia.typeclasses.attributes import Attribute
 
-    from evennia_ai.store.journal import Journal
+    from evennia_ai.ports.journal import Journal
 
     Attribute.objects.filter(db_key="000000", db_attrtype="ai_journal").update(
         db_value={"used": 1, "records": {1: CANARY}}

@@ -9,7 +9,7 @@ from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.memory.entity_context import run_entity_consolidation_batch
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.store.profiles import EntityProfiles
+from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.turn.people import describe_present
 from tests.game.profile_values import history, set_attribute
 from tests.scripted import call

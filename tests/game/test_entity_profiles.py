@@ -3,14 +3,12 @@
 import json
 
 import pytest
-from evennia.typeclasses.attributes import Attribute
 
-from evennia_ai.errors import BadRecord
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
-from evennia_ai.store.profiles import EntityProfiles
+from evennia_ai.ports.profiles import EntityProfiles
 from tests.forgetting import forget_chunk
-from tests.game.profile_values import history, set_attribute
+from tests.game.profile_values import set_attribute
 
 ANN, BOB, CID = "#1005", "#1007", "#1009"
 
@@ -26,16 +24,6 @@ def cold(character):
     return character.ai_profiles
 
 
-def test_observations_are_kept_by_dbref_in_their_order(mira, known):
-    known.observe(ANN, "She limps.", source_entity=BOB, source_seqs=[3])
-    known.observe(BOB, "He smokes.")
-    known.observe(ANN, "She is tall.")
-    assert [o["content"] for o in cold(mira).observations(ANN)] == ["She limps.", "She is tall."]
-    assert sorted(mira.ai_profiles.entities()) == [ANN, BOB]
-    with pytest.raises(BadRecord, match="entity"):
-        known.observe("Ann", "She limps.")
-
-
 def test_an_observation_is_kept_once(mira, known):
     made = known.observe(ANN, "She limps.", source_seqs=[3])
     assert known.observe(ANN, "she limps", source_seqs=[9]) == made
@@ -49,36 +37,6 @@ def test_an_observation_is_told_to_those_who_may_know_it(known):
     assert known.observations(ANN, frozenset({BOB}))
     assert not known.observations(ANN, frozenset({BOB, CID}))
     assert not known.observations(ANN)
-
-
-def test_the_newest_value_of_an_attribute_holds_and_the_others_are_history(game, mira, known):
-    first = set_attribute(known, ANN, "Debt", "5 silver", source_entity=ANN)
-    game.clock.advance(60)
-    second = set_attribute(known, ANN, "debt", "7 silver", source_entity=BOB)
-    set_attribute(known, ANN, "home", "Ferrow")
-    again = cold(mira)
-    assert {a["attribute"]: a["value"] for a in again.attributes(ANN)} == {
-        "debt": "7 silver",
-        "home": "Ferrow",
-    }
-    old, new = history(again, ANN, "DEBT")
-    assert (old["id"], new["id"]) == (first, second)
-    assert old["valid_to"] == new["valid_from"] == game.service.now().isoformat()
-    assert (old["contradicts"], new["contradicts"]) == ([second], [first])
-
-
-def test_a_value_that_is_confirmed_keeps_its_id(mira, known):
-    made = set_attribute(known, ANN, "debt", "5 silver")
-    assert set_attribute(known, ANN, "debt", "5 Silver", speakers=[BOB]) == made
-    assert len(history(cold(mira), ANN, "debt")) == 1
-
-
-def test_a_confidence_changes_nothing_for_others(game, known):
-    set_attribute(known, ANN, "debt", "5 silver")
-    game.clock.advance(60)
-    set_attribute(known, ANN, "debt", "9 silver", audience=[ANN])
-    assert known.attributes(ANN, frozenset({ANN}))[0]["value"] == "9 silver"
-    assert known.attributes(ANN, frozenset({BOB}))[0]["value"] == "5 silver"
 
 
 def test_they_come_to_know_each_other(game, mira, known):
@@ -133,32 +91,6 @@ def test_the_tool_knows_people_things_and_places_by_what_they_are_called(
     assert (seen["content"], seen["source_entity"]) == ("She limps.", ann.dbref)
 
 
-def test_who_has_gone_is_known_still_and_a_stranger_is_not(game, mira, ann, bob, notice):
-    notice("Bob", "He smokes.")
-    bob.character.move_to(game.room("Yard"), quiet=True)
-    assert notice("Bob", "He left early.").state == "done"
-    assert len(mira.ai_profiles.observations(bob.dbref)) == 2
-    result = notice("Hanno", "He is tall.")
-    assert (result.state, result.text) == ("failed", "You know nobody and nothing called 'Hanno'.")
-
-
-def test_what_is_noticed_in_confidence_stays_there(mira, ann, bob, notice):
-    notice("Bob", "He cheats at cards.", private=True)
-    assert mira.ai_profiles.observations(bob.dbref, frozenset({ann.dbref}))
-    assert not mira.ai_profiles.observations(bob.dbref, frozenset({bob.dbref}))
-
-
-def test_another_of_the_same_name_is_somebody_else(game, mira, ann, tavern, notice):
-    notice("Ann", "She limps.")
-    other = game.player("Anna", game.room("Yard"))
-    ann.character.key = "Zoe"
-    other.character.key = "Ann"
-    other.character.move_to(tavern, quiet=True)
-    notice("Ann", "She is tall.")
-    assert [o["content"] for o in mira.ai_profiles.observations(ann.dbref)] == ["She limps."]
-    assert [o["content"] for o in mira.ai_profiles.observations(other.dbref)] == ["She is tall."]
-
-
 def test_of_two_of_one_name_the_one_who_speaks_is_meant(game, mira, ann, bob, tavern, notice):
     other = game.player("Anna", tavern)
     other.character.key = "Ann"
@@ -171,10 +103,3 @@ def test_of_two_of_one_name_the_one_who_speaks_is_meant(game, mira, ann, bob, ta
         "failed",
         "Several people here are called 'Ann': who is meant?",
     )
-
-
-def test_they_stand_in_attributes_of_their_own_type(mira, known):
-    known.observe(ANN, "She limps.")
-    row = Attribute.objects.get(db_attrtype="ai_profiles")
-    assert row.db_strvalue == f" {ANN} "
-    assert mira.attributes.get("000000") is None

@@ -2,9 +2,7 @@
 
 import pytest
 
-from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.goal import MOST_OPEN
-from evennia_ai.store.goal_records import Goals
+from evennia_ai.ports.goal_records import Goals
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 
@@ -54,14 +52,6 @@ def test_a_step_towards_a_confidence_is_one(game, ann, bob, mira):
     assert "box" not in ask(game, bob)
 
 
-def test_so_it_is_where_the_confidence_had_no_room_in_the_prompt(game, ann, mira):
-    mira.assistant.attributes.add("pin_tokens", 0)
-    mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref], speakers=[ann.dbref])
-    use(game, ann, "set_goal", goal="Buy a box.", part_of="g1")
-    assert "Ann's ring" not in str(game.model.requests)
-    assert mira.ai_goals.all()[1]["audience"] == [ann.dbref]
-
-
 def test_nobody_else_can_name_a_confided_goal(game, ann, bob, mira):
     mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref])
     told = use(game, bob, "update_goal", goal="g1", state="dropped")
@@ -79,13 +69,6 @@ def test_what_is_confided_changes_no_goal_that_others_see(game, ann, mira):
     assert mira.ai_goals.get("g1")["progress"] == 0, "the prompt holds the older whisper"
 
 
-def test_what_a_trusting_character_hears_may_change_a_goal_that_others_see(game, ann, mira):
-    mira.assistant.attributes.add("discretion", "trusting")
-    mira.ai_goals.add("Find the thief.")
-    use(game, ann, "update_goal", "whisper Mira = it was Bob", goal="g1", progress=90)
-    assert mira.ai_goals.get("g1")["progress"] == 0.9
-
-
 def test_progress_and_ends_are_stored_and_what_is_done_leaves_the_prompt(game, ann, mira):
     mira.ai_goals.add("Find the thief.")
     mira.ai_goals.add("Sell the ring.")
@@ -97,58 +80,12 @@ def test_progress_and_ends_are_stored_and_what_is_done_leaves_the_prompt(game, a
     assert "You are after" not in ask(game, ann)
 
 
-def test_a_builders_goal_can_be_reached_and_not_be_given_up(game, ann, mira):
-    mira.ai_goals.add("Guard the door.", origin="builder")
-    assert "cannot drop it" in use(game, ann, "update_goal", goal="g1", state="dropped")
-    use(game, ann, "update_goal", goal="g1", state="done")
-    assert states(mira) == {"Guard the door.": "done"}
-
-
-def test_there_are_not_more_than_can_be_minded(game, ann, mira):
-    for number in range(MOST_OPEN):
-        mira.ai_goals.add(f"Goal number {number}.")
-    assert "finish or drop one" in use(game, ann, "set_goal", goal="One more.")
-    assert "Goal number 3" in use(game, ann, "set_goal", goal="Goal number 3.", importance=9)
-    assert len(mira.ai_goals.all()) == MOST_OPEN
-
-
-def test_the_prompt_has_no_more_of_them_than_there_is_room(game, ann, mira):
-    mira.assistant.attributes.add("pin_tokens", 30)
-    for number in range(9):
-        mira.ai_goals.add(f"A rather long goal of the number {number}.", importance=9 - number)
-    tail = ask(game, ann)
-    assert "number 0" in tail
-    assert tail.count("You are after") < 4
-
-
 def test_what_is_set_twice_is_one_goal_taken_up_again(mira):
     first = mira.ai_goals.add("Find the thief.", importance=4)
     mira.ai_goals.close(first, "dropped")
     assert mira.ai_goals.add("find the thief", importance=8) == first
     assert [(g["state"], g["importance"]) for g in mira.ai_goals.all()] == [("open", 8)]
     assert mira.ai_goals.add("Find the thief.", audience=["#5"]) != first
-
-
-def test_a_step_of_nothing_or_too_far_down_is_refused(mira):
-    goals = mira.ai_goals
-    with pytest.raises(BadRecord):
-        goals.add("Nothing.", parent="g9")
-    parent = ""
-    for number in range(3):
-        parent = goals.add(f"Level {number}.", parent=parent)
-    with pytest.raises(BadRecord):
-        goals.add("Too deep.", parent=parent)
-
-
-def test_a_closed_goal_takes_its_steps_along_and_can_be_taken_up_again(mira):
-    goals = mira.ai_goals
-    goal = goals.add("Find the thief.")
-    goals.add("Ask Bob.", parent=goal)
-    assert goals.close(goal, "done") == 2
-    assert set(states(mira).values()) == {"done"}
-    assert mira.ai_goals.reopen(goal) == 2
-    assert set(states(mira).values()) == {"open"}
-    assert mira.ai_goals.reopen(goal) == 0
 
 
 def test_forgetting_somebody_takes_the_goals_his_words_are_in(ann, bob, mira):

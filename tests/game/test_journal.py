@@ -5,40 +5,16 @@ import json
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from evennia.objects.models import ObjectDB
-from evennia.typeclasses.attributes import Attribute
 from twisted.internet.defer import inlineCallbacks
 from twisted.internet.task import Clock, deferLater
 
-from evennia_ai.errors import BadRecord, StoreUnavailable
+from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.segments import SIZE
-from evennia_ai.store import record_store
-from evennia_ai.store.journal import Journal
+from evennia_ai.ports import records as record_store
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, contents, rows
 
 journal, full = scene.journal, scene.full
-
-
-def test_what_is_written_is_there_with_its_time(game, mira, journal):
-    made = journal.add("Ann owes me 5 silver.", source_entity="#5", tags=["debt"])
-    entry = journal.get(made)
-    assert entry["timestamp"] == game.service.now().isoformat()
-    assert (entry["content"], entry["source_entity"], entry["tags"]) == (
-        "Ann owes me 5 silver.",
-        "#5",
-        ["debt"],
-    )
-    assert cold(mira).all() == [entry]
-
-
-def test_a_character_without_a_mind_may_have_one_too(game, tavern):
-    from evennia.utils.create import create_object
-
-    from evennia_ai.assistant_character import AssistantCharacter
-
-    hanno = create_object(AssistantCharacter, key="Hanno", location=tavern)
-    assert hanno.journal.get(hanno.journal.add("It rains."))["timestamp"].endswith("+00:00")
 
 
 def test_it_is_plain_data_that_may_be_changed_without_changing_the_journal(full):
@@ -61,11 +37,6 @@ def test_32_entries_go_into_one_attribute_and_an_entry_writes_one(mira, full):
     written = [q["sql"] for q in queries if q["sql"].startswith(("UPDATE", "INSERT"))]
     assert len(written) == 1
     assert contents(cold(mira)) == contents(full)
-
-
-def test_examine_and_the_objects_own_attributes_do_not_show_it(ann, mira, full):
-    assert not [a for a in mira.attributes.all() if "paid" in str(a.value)]
-    assert mira.db.ai_journal is None
 
 
 def test_it_is_loaded_a_segment_a_step_and_works_meanwhile(mira, full):
@@ -106,30 +77,6 @@ def test_what_is_long_is_loaded_in_turns_with_other_work(slowly):
     assert fired == [None, None]
 
 
-def test_what_memory_had_to_drop_meanwhile_is_loaded_again(slowly):
-    journal, put_off, fired = slowly
-    put_off.pop()()
-    journal.segments.reset()
-    while put_off:
-        put_off.pop()()
-    assert fired == [None]
-    assert journal.segments.is_loaded
-
-
-def test_who_waits_for_it_learns_that_it_is_gone(slowly):
-    _journal, put_off, fired = slowly
-    Attribute.objects.filter(db_attrtype=Journal.kind).delete()
-    put_off.pop()()
-    fired[0].trap(StoreUnavailable)
-
-
-def test_one_entry_is_found_without_loading_the_others(mira, full):
-    journal = cold(mira)
-    with CaptureQueriesContext(connection) as queries:
-        assert journal.get("j40")["content"] == "Guest 40 paid."
-    assert len(queries) == 2
-
-
 def test_ids_are_stable_and_never_given_again(mira, journal):
     first, second = journal.add("One."), journal.add("Two.")
     assert journal.remove(second) == 1
@@ -161,22 +108,6 @@ def test_the_same_words_for_the_same_ears_are_written_once(mira, journal):
     assert not journal.has("ann owes me 5 silver", frozenset({"#7"}))
 
 
-def test_what_was_removed_or_changed_may_be_written_again(journal):
-    made = journal.add("Ann owes me 5 silver.")
-    journal.update(made, content="Ann paid her debt.")
-    again = journal.add("Ann owes me 5 silver.")
-    assert again != made
-    journal.remove(again)
-    assert journal.add("Ann owes me 5 silver.") not in (made, again)
-
-
-def test_of_two_that_came_to_say_the_same_one_may_go(journal):
-    first, second = journal.add("One."), journal.add("Two.")
-    journal.update(second, content="One.")
-    journal.remove(second)
-    assert journal.add("One.") == first
-
-
 def test_an_id_of_ones_own_is_taken_once(mira, journal):
     made = journal.add("[CONTEXT SYNTHESIS]\nAim: none", id="compact_1", source_type="compaction")
     assert made == "compact_1"
@@ -184,13 +115,6 @@ def test_an_id_of_ones_own_is_taken_once(mira, journal):
     assert contents(mira.journal) == ["[CONTEXT SYNTHESIS]\nAim: none"]
     assert cold(mira).get("compact_1")["source_type"] == "compaction"
     assert mira.journal.add("The next.") == "j2"
-
-
-def test_an_id_that_others_will_be_given_is_not_for_the_taking(journal):
-    for taken in ("j2", "j1000", "7"):
-        with pytest.raises(BadRecord, match="is reserved"):
-            journal.add("Mine.", id=taken)
-    assert [journal.add("One."), journal.add("Two.")] == ["j1", "j2"]
 
 
 def test_changes_are_checked(journal):
@@ -223,45 +147,11 @@ def test_a_search_ranks_by_words_and_shows_what_the_audience_may_know(journal):
     assert journal.search("dragon") == journal.search("") == []
 
 
-def test_what_others_may_not_know_does_not_change_their_ranking(journal):
-    journal.add("A key.")
-    journal.add("A cellar.")
-    before = journal.search("cellar key", frozenset({"#7"}))
-    for number in range(5):
-        journal.add(f"Cellar {number} of Ann.", audience=["#5"])
-    assert journal.search("cellar key", frozenset({"#7"})) == before
-
-
-def test_of_equals_the_newest_comes_first(journal):
-    first, second = journal.add("A red key."), journal.add("A new key.")
-    assert [e["id"] for e in journal.search("key")] == [second, first]
-
-
 def test_a_new_typeclass_keeps_it(mira, full):
     mira.swap_typeclass("world.characters.Character", clean_attributes=True)
     assert len(mira.journal.all()) == LONG
     mira.swap_typeclass("evennia_ai.assistant_character.AssistantCharacter", clean_attributes=True)
     assert len(mira.journal.all()) == LONG
-
-
-def test_a_copy_of_the_character_begins_with_an_empty_one(mira, full):
-    twin = mira.copy("Twin")
-    assert twin.journal.all() == []
-    assert twin.journal.add("I am new.") == "j1"
-    assert len(cold(mira).all()) == LONG
-
-
-def test_it_goes_with_the_character(mira, full):
-    mira.delete()
-    assert not rows()
-
-
-def test_another_instance_of_the_character_reads_the_same(mira, full):
-    number = mira.id
-    mira.nattributes.clear()
-    mira.flush_from_cache(force=True)
-    again = ObjectDB.objects.get(id=number)
-    assert len(again.journal.all()) == LONG
 
 
 def test_chains_of_writes_that_come_between_each_other_lose_nothing(mira, journal):

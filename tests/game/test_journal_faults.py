@@ -6,7 +6,7 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.records.segments import SIZE
-from evennia_ai.store.journal import Journal
+from evennia_ai.ports.journal import Journal
 from tests.faults.own_database import Full
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, rows, spoil
@@ -51,12 +51,6 @@ def test_a_pickle_that_cannot_be_loaded_is_set_aside(mira, full):
             "AND db_attrtype = 'ai_journal'"
         )
     assert len(cold(mira).all()) == LONG - SIZE
-
-
-def test_numbers_of_a_last_segment_that_cannot_be_read_are_not_given_again(mira, full):
-    spoil("000003", "nonsense")
-    assert cold(mira).add("The next.") == f"j{4 * SIZE + 1}"
-    assert cold(mira).add("And one.") == f"j{4 * SIZE + 2}"
 
 
 def test_where_a_write_fails_memory_is_what_is_stored(mira, full):

@@ -64,16 +64,6 @@ def test_a_piece_may_be_for_the_room_one_stands_in(game, builder, mira, tavern, 
     assert "Gate" not in builder.told("ailore/for Mira")
 
 
-def test_a_character_is_no_room(builder, mira):
-    assert "There is no room" in builder.told(f"ailore/set Gate : room:{mira.dbref} = x")
-    assert not Lore.objects.exists()
-
-
-def test_nowhere_there_is_no_here(builder):
-    builder.character.location = None
-    assert "You are in no room" in builder.told("ailore/set Gate : room:here = x")
-
-
 def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, builder, tavern):
     builder.do("ailore/set The dragon : quest:dragon = It sleeps under the gate.")
     ann, ben = game.player("Ann", tavern), game.player("Ben", tavern)
@@ -82,13 +72,6 @@ def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, buil
     assert known_after(game, ann, "say Mira, the dragon?") == []
     ben.account.unpuppet_object(ben.session)
     assert known_after(game, ann, "say Mira, the dragon!") != []
-
-
-def test_a_character_may_have_lore_of_its_own(game, builder, mira):
-    mira.db.ai_lore = ["The cask in the corner is empty.", {"title": "Cat", "text": "It is grey."}]
-    assert known_after(game, builder, "say is the cask full?") == [
-        "You know: The cask in the corner is empty."
-    ]
 
 
 def test_writing_again_replaces_and_tells_how_to_undo(builder):
@@ -128,15 +111,6 @@ def test_what_cannot_be_done_is_told_in_a_sentence(builder, line, answer):
     assert answer in builder.told(line)
 
 
-def test_what_somebody_knows_can_be_asked(builder):
-    builder.do("ailore/set Gate = Hanno built it.")
-    builder.do("ailore/set Beer = It comes from Holm.")
-    assert "Gate" in builder.told("ailore/for Mira")
-    shown = builder.told("ailore/for Mira = where does the beer come from?")
-    assert "Holm" in shown
-    assert "Hanno" not in shown
-
-
 def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, builder):
     from evennia_ai.store.lore_records import LoreRecords
 
@@ -160,14 +134,6 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
     assert "aisetup/persona guard.voice = ..." in refused
 
 
-def test_fields_of_a_persona_may_be_changed_one_by_one(game, builder, mira):
-    text = builder.told("aisetup/set Mira/persona.wants = a roof; peace")
-    assert "To undo: aisetup/set Mira/persona.wants =" in text
-    assert mira.assistant.persona.text == "You are Mira."
-    assert mira.assistant.persona.wants == ("a roof", "peace")
-    assert "= a roof; peace" in builder.told("aisetup/set Mira/persona.wants = a ship")
-
-
 @pytest.mark.parametrize("field", ["text", "voice", "wants"])
 def test_a_field_of_a_persona_can_be_emptied_and_that_undone(builder, mira, field):
     builder.do(f"aisetup/set Mira/persona.{field} = a roof; peace")
@@ -178,30 +144,3 @@ def test_a_field_of_a_persona_can_be_emptied_and_that_undone(builder, mira, fiel
     assert undo == f"aisetup/set Mira/persona.{field} = a roof; peace"
     builder.do(undo)
     assert mira.assistant.persona == filled
-
-
-def test_what_was_empty_before_is_empty_after_the_undo(builder, mira):
-    before = mira.assistant.persona
-    undo = builder.told("aisetup/set Mira/persona.voice = low").partition("To undo: ")[2]
-    builder.do(undo)
-    assert mira.assistant.persona == before
-
-
-def test_a_field_of_a_shared_persona_can_be_emptied(game, builder):
-    builder.do("aisetup/persona guard = You are a guard.")
-    builder.do("aisetup/persona guard.voice = hoarse")
-    builder.do("aisetup/persona guard.voice =")
-    assert game.service.personas.all()["guard"].voice == ""
-    assert game.service.personas.all()["guard"].text == "You are a guard."
-
-
-def test_a_game_may_add_what_only_it_knows(game, builder, mira, monkeypatch):
-    from dataclasses import replace
-
-    monkeypatch.setattr(
-        type(mira), "at_ai_situation", lambda self, seen: replace(seen, notes=("It rains.",))
-    )
-    game.model.add(call("noop"))
-    builder.do("say hello")
-    game.run()
-    assert "Also: It rains." in game.tail(0)

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.memory.remote_vectors import PAUSE_S
-from evennia_ai.store.journal import Journal
+from evennia_ai.ports.journal import Journal
 from evennia_ai.tools.registry import load_registry
 from tests.game.profile_values import set_attribute
 from tests.scripted import call

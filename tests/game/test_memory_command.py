@@ -27,15 +27,6 @@ def test_the_journal_is_listed_newest_first_with_its_columns(game, mira, ann, as
     assert "Page 1 of 1" in text
 
 
-def test_pages_hold_twenty_and_one_beyond_the_last_is_the_last(mira, ask):
-    for number in range(41):
-        mira.journal.add(f"Guest {number} came in.")
-    first, last = ask("aimemory Mira"), ask("aimemory Mira = 99")
-    assert "Guest 40 came in." in first and "Guest 20 " not in first
-    assert "Page 1 of 3" in first and "Older: aimemory Mira = 2" in first
-    assert "Guest 0 came in." in last and "Page 3 of 3" in last and "Older" not in last
-
-
 def test_what_is_private_is_shown_to_admins_and_only_counted_for_builders(
     mira, ann, ring, ask, told, builder
 ):
@@ -60,24 +51,6 @@ def test_what_is_private_is_not_there_for_a_builder(mira, ring, told, builder, l
     assert contents(mira) == [RING]
 
 
-def test_a_builder_neither_asks_as_others_nor_tells_what_is_private(mira, ann, told, builder):
-    for line in ("aimemory/search Mira as Ann = ring", "aimemory/add Mira for Ann = A ring."):
-        assert "Only admins may read or write what is private" in told(builder, line)
-    assert contents(mira) == []
-
-
-def test_a_builder_reads_only_characters_he_may_change(game, tavern, mira, told, builder):
-    other = game.player("Cy", tavern, permissions=["Builder"])
-    assert "You may not change Mira: its edit and control locks do not let you." in told(
-        other, "aimemory Mira"
-    )
-    assert "no journal entries" in told(builder, "aimemory Mira")
-
-
-def test_it_is_not_for_players(ann, told):
-    assert "is not available" in told(ann, "aimemory Mira")
-
-
 def test_one_entry_is_shown_whole_with_what_it_comes_from_and_leads_to(game, mira, ann, ask):
     game.model.add(call("add_journal_entry", content=TOLL), call("noop"))
     ann.do("say Mira, the toll is five pennies")
@@ -95,21 +68,6 @@ def test_one_entry_is_shown_whole_with_what_it_comes_from_and_leads_to(game, mir
     assert "Mira, the toll is five pennies" in text  # the line of talk itself
 
 
-def test_the_private_lines_of_talk_are_for_admins(game, mira, ann, told, ask, builder):
-    game.model.add(call("add_journal_entry", content=TOLL), call("noop"))
-    ann.do("say Mira, the toll is five pennies")
-    game.run(1)
-    game.model.add(call("noop"))
-    ann.do("whisper Mira = I owe Bob the toll")
-    game.run(1)
-    heard = [m for m in mira.assistant.conversation_history if m["role"] == "user"]
-    mira.journal.update("j1", source_seqs=[m["metadata"]["seq"] for m in heard])
-    text = told(builder, "aimemory/show Mira = j1")
-    assert TOLL in text and "I owe Bob" not in text
-    assert "[whisper, Admins read it]" in text and "the toll is five" in text
-    assert "I owe Bob" in ask("aimemory/show Mira = j1")
-
-
 def test_of_somebody_old_values_contradictions_and_observations_are_told(game, mira, ann, bob, ask):
     profiles = mira.ai_profiles
     set_attribute(profiles, ann.dbref, "town", "Riverton", source_entity=bob.dbref)
@@ -125,12 +83,6 @@ def test_of_somebody_old_values_contradictions_and_observations_are_told(game, m
     assert "from Ann; known to all; made of j1; against p1 Riverton (from Bob)" in text
     assert "hums a tune (from Ann; known to all; not consolidated yet)" in text
     assert "has no profile of Bob" in ask("aimemory/about Mira = Bob")
-
-
-def test_what_is_known_in_private_is_counted_for_a_builder(mira, ann, told, builder):
-    mira.ai_profiles.observe(ann.dbref, "is a spy", audience=[ann.dbref])
-    text = told(builder, "aimemory/about Mira = Ann")
-    assert "1 more: private" in text and "spy" not in text
 
 
 def test_markup_in_what_was_said_does_nothing(mira, ann, admin, ask):
@@ -151,15 +103,6 @@ def test_markup_in_what_was_said_does_nothing(mira, ann, admin, ask):
         for sent in admin.session.sent:
             assert "\x1b[4z" not in telnet(sent, MXP=True) and not on_web(sent)[1], line
         assert evil in "".join(admin.heard()), line
-
-
-def test_of_somebody_who_was_deleted_it_is_told_by_his_number(game, mira, tavern, ask):
-    gone = game.thing("Rex", tavern)
-    number = gone.dbref
-    mira.ai_profiles.observe(number, "barks")
-    gone.delete()
-    assert f"What Mira knows about {number} ({number}):" in ask(f"aimemory/about Mira = {number}")
-    assert "has no profile of #999999." in ask("aimemory/about Mira = #999999")
 
 
 def test_what_faded_is_listed_and_put_back(mira, ann, ring, ask, told, builder):
@@ -194,27 +137,6 @@ def test_a_search_tells_what_a_player_would_be_answered_and_what_is_held_back(
     assert RING not in text and f"{ring}, private to Ann." in text
 
 
-def test_a_builder_is_told_only_that_something_is_held_back(mira, ring, told, builder):
-    for discretion in ("strict", "trusting"):
-        mira.assistant.attributes.add("discretion", discretion)
-        mira.assistant.resolve_settings()
-        text = told(builder, "aimemory/search Mira = where is the ring")
-        assert "1 more: private" in text and RING not in text and "Ann" not in text
-
-
-def test_a_search_shows_lines_of_the_log_and_withholds_whispers(game, mira, ann, ask):
-    game.model.add(call("noop"), call("noop"))
-    ann.do("say Mira, the ferry leaves at noon.")
-    game.run(1)
-    ann.do("whisper Mira = the ferry key is under the mat.")
-    game.run(1)
-    text = ask("aimemory/search Mira = when does the ferry leave")
-    shown, _, withheld = text.partition("Withheld")
-    assert "line:" in shown and "leaves at noon" in shown
-    assert "line:" in withheld and "under the mat" not in text
-    assert "under the mat" in ask("aimemory/search Mira as Ann = where is the ferry key")
-
-
 def test_a_search_says_what_the_tool_finds_and_counts_nothing_as_looked_up(
     game, mira, ann, ring, ask
 ):
@@ -243,46 +165,6 @@ def test_a_rebuild_makes_index_and_long_term_memory_anew(game, mira, ask):
     assert mira.assistant.memories is not before
     mira.journal.add("Whoever was put away hears of nothing.")
     assert "j46" not in before._due
-
-
-def test_a_rebuild_tells_how_far_it_is_and_is_not_begun_twice(game, mira, admin, monkeypatch):
-    monkeypatch.setattr("evennia_ai.commands.memory.command.PROGRESS_EVERY", 20)
-    for number in range(45):
-        mira.journal.add(f"Guest {number} came in.")
-    admin.told("aimemory/rebuild Mira")
-    assert "is being rebuilt already" in admin.told("aimemory/rebuild Mira")
-    for _ in range(30):
-        game.run(0.1)
-    text = "\n".join(admin.heard())
-    assert "Mira: 20 entries done, 25 to go" in text and "Mira: 40 entries done, 5 to go" in text
-    admin.told("aimemory/rebuild Mira")
-    assert "already" not in admin.last()
-
-
-def test_a_rebuild_without_long_term_memory_says_so(game, mira, ask):
-    mira.journal.add(TOLL)
-    game.service.semantic.off = "turned off."
-    assert "Long-term memory is not rebuilt: turned off." in ask("aimemory/rebuild Mira")
-    game.service.semantic.off, game.service.semantic.down = "", True
-    assert "Long-term memory is not complete: It is down." in ask("aimemory/rebuild Mira")
-
-
-def test_aihistory_tells_what_was_written_when_and_from_which_turn(game, mira, ann, ask):
-    game.model.add(call("add_journal_entry", content=TOLL), call("noop"))
-    ann.do("say Mira, the toll is five pennies")
-    game.run(1)
-    mira.journal.add("A builder's word.", source_type="builder")
-    text = ask("aihistory/journal Mira")
-    (entry, _) = mira.journal.all()
-    (message,) = [m for m in mira.assistant.conversation_history if m["role"] == "user"]
-    assert f"known to all; turn {message['metadata']['turn_id']}\n    {TOLL}" in text
-    assert entry["timestamp"][:19].replace("T", " ") in text
-    assert "a builder's word, known to all\n" in text
-    assert "Page 1 of 1" in text
-
-
-def test_aihistory_says_where_nothing_was_written(ask):
-    assert "Mira has no journal entries yet." in ask("aihistory/journal Mira")
 
 
 @pytest.mark.parametrize(

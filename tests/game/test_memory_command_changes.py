@@ -7,11 +7,12 @@ import pytest
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Message
 from evennia_ai.policy.audience import visible
+from evennia_ai.policy.disclosure import DEFAULTS, Reader
 from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
 )
-from evennia_ai.store.memory_editor import MOST_STEPS, TAKEN_BACK, MemoryEditor, UndoSteps
+from evennia_ai.store.memory_editor import MOST_STEPS, MemoryEditor, UndoSteps
 from evennia_ai.store.server_settings import deletion_marks
 from evennia_ai.store.who_knows import assistants_who_know
 from tests.forgetting import forget_chunk
@@ -20,6 +21,8 @@ from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
+
+EVERYTHING = Reader(DEFAULTS, lambda permission: True)
 
 told, ask, builder, ring = scene.told, scene.ask, scene.builder, scene.ring
 
@@ -79,16 +82,6 @@ def test_a_line_of_the_log_is_hidden_with_the_lines_that_repeat_it(game, mira, a
     assert "aihistory/hide Mira = 999" in told(builder, "aimemory/pin Mira = line:999")
 
 
-def test_changes_are_taken_back_one_by_one_the_last_first(mira, ask):
-    mira.journal.add(TOLL)
-    ask("aimemory/edit Mira/j1 = It is six.")
-    ask("aimemory/edit Mira/j1 = It is seven.")
-    ask("aimemory/delete Mira = j1")
-    for words in ("It is seven.", "It is six.", TOLL):
-        ask("aimemory/undo Mira")
-        assert contents(mira) == [words]
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_was_done_is_taken_back_to_where_it_began(mira, ann, seed):
     choose = random.Random(seed)
@@ -104,7 +97,7 @@ def test_whatever_was_done_is_taken_back_to_where_it_began(mira, ann, seed):
         editor, ids = MemoryEditor(mira), mira.journal.ids()
         act = choose.choice(["add", "edit", "pin", "delete"]) if ids else "add"
         if act == "add":
-            editor.add(f"Note {number}.", choose.choice([None, [ann.dbref]]))
+            editor.add(f"Note {number}.", choose.choice([None, frozenset({ann.dbref})]))
         elif act == "edit":
             editor.edit(choose.choice(ids), f"Words {number}.")
         elif act == "pin":
@@ -116,21 +109,8 @@ def test_whatever_was_done_is_taken_back_to_where_it_began(mira, ann, seed):
         if choose.random() < 0.2:
             restarted(mira)
     for expected in reversed(before[:-1]):
-        editor = MemoryEditor(mira)
-        assert editor.undo(editor.steps.last()) == TAKEN_BACK
+        assert "Undone: " in MemoryEditor(mira).undo(EVERYTHING)[1]
         assert told_to(restarted(mira)) == expected
-
-
-def test_the_last_twenty_changes_are_kept(mira, ask):
-    editor = MemoryEditor(mira)
-    for number in range(MOST_STEPS + 15):
-        editor.add(f"Guest {number} came in.")
-        assert len(UndoSteps.of(mira).all()) == min(number + 1, MOST_STEPS)
-    restarted(mira)
-    for _ in range(MOST_STEPS):
-        ask("aimemory/undo Mira")
-    assert "no change" in ask("aimemory/undo Mira")
-    assert contents(mira) == [f"Guest {number} came in." for number in range(15)]
 
 
 def test_an_edit_is_a_builders_word_and_keeps_who_may_know_and_who_may_have_it_forgotten(
@@ -159,51 +139,11 @@ def test_old_words_are_found_nowhere_and_leave_long_term_memory(game, mira, ask,
     assert left == ([] if "delete" in line else ["Six pennies."])
 
 
-def test_what_was_deleted_and_brought_back_goes_into_long_term_memory_again(game, mira, ask):
-    mira.journal.add(TOLL)
-    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
-    ask("aimemory/delete Mira = j1")
-    run(game, prune_orphaned_memory_links(mira.assistant, mira))
-    ask("aimemory/undo Mira")
-    assert not mira.journal.get("j1")["consolidated"] and mira.journal.get("j1")["links"] == []
-    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
-    memory = game.service.semantic.stored[f"npc_{mira.id}"]
-    assert [row.entry for row, _ in memory.values()] == ["j1"]
-
-
-def test_what_somebody_told_too_is_not_taken_back(mira, ann, ask):
-    ask(f"aimemory/add Mira = {TOLL}")
-    mira.journal.add(TOLL, speakers=[ann.dbref])
-    assert "j1 stays: somebody told the character the same" in ask("aimemory/undo Mira")
-    assert contents(mira) == [TOLL]
-
-
-def test_what_is_gone_meanwhile_is_told(mira, ask):
-    mira.journal.add(TOLL)
-    ask("aimemory/pin Mira = j1")
-    mira.journal.remove("j1")
-    assert "j1 is deleted meanwhile" in ask("aimemory/undo Mira")
-    assert contents(mira) == []
-
-
 def test_a_builder_cannot_take_back_what_concerns_something_private(mira, ring, ask, told, builder):
     ask(f"aimemory/delete Mira = {ring}")
     text = told(builder, "aimemory/undo Mira")
     assert "an admin can undo it" in text and ring not in text and "ring" not in text
     assert f"{ring} is in its journal again" in ask("aimemory/undo Mira")
-
-
-def test_what_a_builder_pinned_is_not_let_go_by_the_character_itself(game, mira, ann, ask):
-    mira.assistant.attributes.add("pin_tokens", 12)
-    for content in (TOLL, "Ann is allergic to fish."):
-        mira.journal.update(mira.journal.add(content), pinned=content == TOLL)
-    ask("aimemory/pin Mira = j2")
-    game.model.add(call("pin_fact", content="Bob never pays for his ale."), call("noop"))
-    ann.do("say Mira, remember this")
-    game.run(1)
-    assert [entry["pinned"] for entry in mira.journal.all()] == [False, True, True]
-    ask("aimemory/undo Mira")
-    assert mira.journal.get("j2")["importance_by"] == "rule"
 
 
 def test_a_summary_of_old_talk_may_be_deleted_but_not_put_in_other_words(mira, ask):
@@ -247,7 +187,7 @@ def test_a_change_is_whole_or_not_at_all(mira, admin, monkeypatch, broken):
             lambda: editor.edit("j1", "Six."),
             lambda: editor.pin("j1", True),
             lambda: editor.delete("j1"),
-            lambda: editor.undo(editor.steps.last()),
+            lambda: editor.undo(EVERYTHING),
         ):
             with pytest.raises(StoreUnavailable):
                 change()

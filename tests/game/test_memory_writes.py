@@ -10,9 +10,9 @@ from twisted.internet.task import deferLater
 
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
+from evennia_ai.ports.journal import Journal
+from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.store.journal import Journal
-from evennia_ai.store.profiles import EntityProfiles
 
 pytestmark = pytest.mark.engine
 

@@ -9,8 +9,8 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.messages import LLMReply
+from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.sleep.pruning import prune_low_importance_entries
-from evennia_ai.store.journal import Journal, JournalArchive
 from evennia_ai.store.who_knows import count_traces
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.forgetting import forget_chunk

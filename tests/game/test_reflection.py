@@ -10,8 +10,8 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.models import SleepPass
 from evennia_ai.policy.records.forgetting import cited_by
 from evennia_ai.policy.records.goal import MOST_OPEN
+from evennia_ai.ports.journal import Journal
 from evennia_ai.sleep.reflection import reflect
-from evennia_ai.store.journal import Journal
 from tests.forgetting import forget_chunk
 from tests.game.conftest import flat
 

@@ -4,10 +4,8 @@ import pytest
 
 from evennia_ai.assistant_script import sleep_through
 from evennia_ai.models import SharedEntry
-from evennia_ai.offline.brain import OfflineBrain
-from evennia_ai.policy.records.shared_memory import HEARSAY, MOST_TOLD
+from evennia_ai.policy.records.shared_memory import MOST_TOLD
 from tests.game import shared_memory_scene as scene
-from tests.game.conftest import gateway_to
 from tests.game.shared_memory_scene import BRIDGE, asked_for, learn
 from tests.scripted import call
 
@@ -23,25 +21,6 @@ def test_what_one_guard_learnt_another_tells_with_its_source(game, bruno, vera, 
     ann.character.location = vera.location
     shown = asked_for(game, ann, "Vera", "can one cross the bridge at the mill?")
     assert f"Bruno told you: {BRIDGE}" in shown
-
-
-def test_whose_word_it_was_is_told_too(game, bruno, vera, sleep, ann):
-    learn(bruno, source_entity=ann.dbref)
-    sleep(bruno)
-    ann.character.location = vera.location
-    shown = asked_for(game, ann, "Vera", "can one cross the bridge at the mill?")
-    assert f"Bruno told you, from Ann: {BRIDGE}" in shown
-
-
-def test_the_offline_brain_tells_it(game, bruno, vera, sleep, ann):
-    game.service.gateway = gateway_to(OfflineBrain(), game.clock)
-    learn(bruno)
-    sleep(bruno)
-    ann.character.location = vera.location
-    ann.forget()
-    ann.do("say Vera, what do you know of the bridge at the mill?")
-    game.run(3)
-    assert "is down" in ann.last()
 
 
 def test_a_search_finds_it_too_and_writes_nothing_into_the_own_journal(
@@ -81,39 +60,6 @@ def test_a_pass_of_sleep_tells_it(game, bruno, vera, knows):
     assert knows(vera) == [BRIDGE]
 
 
-def test_nothing_is_told_twice(bruno, sleep):
-    learn(bruno)
-    sleep(bruno)
-    assert sleep(bruno) == {"skipped": True, "reason": "nothing new to tell"}
-    assert SharedEntry.objects.count() == 1
-
-
-def test_who_told_it_is_not_told_it_back_and_what_one_knows_is_not_said_twice(
-    bruno, vera, sleep, knows
-):
-    learn(bruno)
-    learn(vera)
-    sleep(bruno)
-    sleep(vera)
-    assert knows(bruno) == knows(vera) == [BRIDGE]
-
-
-def test_nobody_hears_from_others_what_he_told_himself(game, bruno, sleep, knows):
-    learn(bruno)
-    sleep(bruno)
-    knows(bruno)
-    memories, now = bruno.assistant.memories, game.service.now()
-    others = memories.search("bridge", 5, None, now, keep=lambda r: r["source_type"] == HEARSAY)
-    assert others == [] and memories.records() == []
-
-
-def test_what_several_scopes_were_told_is_found_once(guard, sleep, knows):
-    bruno, vera = (guard(name, share="faction, world") for name in ("Bruno", "Vera"))
-    learn(bruno)
-    assert sleep(bruno)["told"] == 1 and SharedEntry.objects.count() == 2
-    assert knows(vera) == [BRIDGE]
-
-
 def test_news_takes_its_time(game, guard, sleep, knows):
     bruno, vera = guard("Bruno", delay=3_600.0), guard("Vera")
     learn(bruno)
@@ -135,16 +81,6 @@ def test_two_factions_are_apart(guard, bruno, sleep, knows):
     assert knows(bruno) == [BRIDGE]
 
 
-def test_who_is_no_guard_any_more_knows_it_no_more_and_again_when_he_is(bruno, vera, sleep, knows):
-    learn(bruno)
-    sleep(bruno)
-    assert knows(vera) == [BRIDGE]
-    vera.tags.remove("guards", category="faction")
-    assert knows(vera) == []
-    vera.tags.add("guards", category="faction")
-    assert knows(vera) == [BRIDGE]
-
-
 def test_the_talk_of_a_place_is_known_to_those_who_are_there(game, guard, sleep, knows):
     square, harbour = game.room("Square"), game.room("Harbour")
     here, there = guard("Bruno", square, share="room"), guard("Vera", harbour, share="room")
@@ -157,15 +93,6 @@ def test_the_talk_of_a_place_is_known_to_those_who_are_there(game, guard, sleep,
     assert sleep(here)["skipped"]
     there.location = harbour
     assert knows(there) == []
-
-
-def test_turned_off_it_takes_back_what_it_told(bruno, vera, sleep, knows):
-    learn(bruno)
-    sleep(bruno)
-    assert knows(vera) == [BRIDGE]
-    bruno.assistant.attributes.add("share_memory", "off")
-    assert sleep(bruno)["taken_back"] == 1
-    assert knows(vera) == []
 
 
 def test_only_what_matters_most_is_told(bruno, sleep):

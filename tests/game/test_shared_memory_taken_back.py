@@ -4,7 +4,6 @@ import pytest
 
 from evennia_ai.models import SharedEntry
 from evennia_ai.store.erase import erase_chunk
-from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
 from tests.forgetting import forget_chunk
 from tests.game import shared_memory_scene as scene
@@ -40,14 +39,6 @@ def test_what_its_teller_takes_back_nobody_knows_any_more(
     assert knows(vera) == [] and not SharedEntry.objects.exists()
 
 
-def test_what_was_corrected_is_told_anew(bruno, vera, sleep, knows):
-    kept = learn(bruno)
-    sleep(bruno)
-    bruno.journal.update(kept, content="The bridge at the mill is mended.")
-    assert sleep(bruno)["told"] == 1
-    assert knows(vera) == ["The bridge at the mill is mended."]
-
-
 def test_a_change_that_fails_takes_nothing_back(bruno, vera, sleep, knows, monkeypatch):
     kept = learn(bruno)
     sleep(bruno)
@@ -62,14 +53,6 @@ def test_a_change_that_fails_takes_nothing_back(bruno, vera, sleep, knows, monke
     assert knows(vera) == [BRIDGE]
 
 
-def test_what_memory_still_holds_is_not_told_once_the_row_is_gone(bruno, vera, sleep, knows):
-    learn(bruno)
-    sleep(bruno)
-    assert knows(vera) == [BRIDGE]
-    SharedEntry.objects.all().delete()  # behind our back
-    assert knows(vera) == []
-
-
 def test_forget_me_reaches_it_and_memory_lets_go_of_the_words(bruno, vera, ann, bob, sleep, knows):
     learn(bruno, speakers=[ann.dbref, bob.dbref])
     learn(bruno, "The mill is shut.", speakers=[bob.dbref])
@@ -81,16 +64,6 @@ def test_forget_me_reaches_it_and_memory_lets_go_of_the_words(bruno, vera, ann, 
     assert [record["content"] for record in held] == ["The mill is shut."]
     assert knows(vera) == ["The mill is shut."]
     assert [row.text for row in SharedEntry.objects.all()] == ["The mill is shut."]
-
-
-def test_forget_me_reaches_what_the_journal_has_no_more(bruno, vera, ann, sleep, knows):
-    learn(bruno, speakers=[ann.dbref])
-    sleep(bruno)
-    Journal.drop(bruno)
-    bruno.db_attributes.filter(db_attrtype="ai_journal").delete()
-    while forget_chunk(ann.dbref):
-        pass
-    assert knows(vera) == [] and not SharedEntry.objects.exists()
 
 
 def test_a_teller_who_is_deleted_takes_it_along(bruno, vera, guard, sleep, knows):

@@ -5,13 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.goal import (
-    INSTRUCTIONS,
     MOST_STEPS,
     make_goal,
     read_steps,
-    steps_request,
 )
 
 GOAL = make_goal("g1", "Find the thief.", datetime(2026, 5, 1, tzinfo=UTC), {"why": "Ann begged"})
@@ -19,13 +16,6 @@ GOAL = make_goal("g1", "Find the thief.", datetime(2026, 5, 1, tzinfo=UTC), {"wh
 
 def steps(*texts):
     return "\n".join(json.dumps({"step": text}) for text in texts)
-
-
-def test_the_request_holds_the_persona_and_this_goal_alone():
-    system, material = steps_request(INSTRUCTIONS, "Mira", Persona("You keep an inn."), GOAL)
-    assert "You plan for Mira" in system["content"]
-    assert "<persona>\nYou keep an inn.\n</persona>" in material["content"]
-    assert "<goal>\nFind the thief. Ann begged\n</goal>" in material["content"]
 
 
 def test_the_steps_come_in_their_order_and_not_more_than_four():

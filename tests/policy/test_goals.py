@@ -6,26 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.goal import (
     BUILDER,
-    DEEPEST,
     DONE,
     DROPPED,
     FADED,
     Goal,
-    depth_of,
     find_goal,
-    long_closed,
+    goal_lines,
+    lay_out,
     make_goal,
-    merge_goals,
-    needs_steps,
     plan_close,
     plan_fading,
     plan_reopen,
 )
-from evennia_ai.policy.records.goal_tree import goal_lines, lay_out
-from evennia_ai.policy.records.provenance import read_record
 from evennia_ai.policy.tokens import estimate_tokens
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -41,17 +35,6 @@ def shape(goals):
 
 
 # --- the tree -----------------------------------------------------------------------------------
-
-
-def test_what_is_stored_reads_back_the_same():
-    stored = goal(importance=7, audience=["#5"])
-    assert read_record(Goal, dict(stored)) == stored
-
-
-@pytest.mark.parametrize("fields", [{"progress": 1.5}, {"state": "lost"}, {"importance": 0}])
-def test_what_no_goal_can_be_is_refused(fields):
-    with pytest.raises(BadRecord):
-        goal(**fields)
 
 
 def test_steps_stand_below_their_goal_and_the_weightiest_comes_first():
@@ -73,22 +56,6 @@ def test_a_parent_that_may_not_be_known_shows_in_nothing():
 def test_every_goal_stands_in_the_tree_once_whatever_the_parents(parents):
     goals = [goal(f"g{n}", parent=parent) for n, parent in enumerate(parents)]
     assert sorted(known for known, _ in shape(goals)) == sorted(g["id"] for g in goals)
-
-
-def test_a_goal_has_come_as_far_as_its_steps_but_for_those_given_up():
-    goals = [
-        goal("g1", progress=0.9),
-        goal("g2", parent="g1", state=DONE),
-        goal("g3", parent="g1", progress=0.5),
-        goal("g4", parent="g1", state=DROPPED),
-    ]
-    assert lay_out(goals)[0].progress == 0.75
-    assert lay_out(goals[:1])[0].progress == 0.9
-
-
-def test_how_deep_a_goal_stands_is_counted_to_the_limit_only():
-    goals = {g["id"]: g for g in (goal("g1", parent="g2"), goal("g2", parent="g1"))}
-    assert depth_of(goals["g1"], goals) == DEEPEST
 
 
 @pytest.mark.parametrize(
@@ -115,11 +82,6 @@ def test_with_a_goal_its_open_steps_end_and_taking_it_back_opens_those_again():
     assert reopened["g2"]["state"] == "open"
 
 
-def test_what_ended_long_ago_is_told():
-    goals = [goal("g1", days=40), goal("g2", days=40, state=DONE), goal("g3", days=2, state=DONE)]
-    assert long_closed(goals, NOW, 30.0) == ["g2"]
-
-
 @pytest.mark.parametrize(
     ("importance", "days", "fades"),
     [(5, 20.9, False), (5, 21.0, True), (10, 41.0, False), (10, 42.0, True), (1, 4.2, True)],
@@ -140,65 +102,19 @@ def test_a_step_that_was_taken_lately_keeps_its_goal_and_alone_it_fades_with_it(
     assert set(plan_fading([old, {**step, "touched": old["touched"]}], NOW, WEEK)) == {"g1", "g2"}
 
 
-def test_with_a_half_life_of_0_nothing_fades():
-    assert plan_fading([goal(days=9_999)], NOW, 0.0) == {}
-
-
 def test_what_is_set_again_is_open_and_fresh():
     before = goal(days=9, state=FADED, speakers=["#5"])
-    again = merge_goals(before, goal(speakers=["#6"], importance=8, why="For Ann"))
+    again = Goal.merged(before, goal(speakers=["#6"], importance=8, why="For Ann"))
     assert (again["state"], again["importance"], again["why"]) == ("open", 8, "For Ann")
     assert again["speakers"] == ["#5", "#6"]
     assert again["touched"] == NOW.isoformat()
     assert again["created"] == before["created"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "needs"),
-    [
-        ({"importance": 7}, True),
-        ({"importance": 6}, False),
-        ({"importance": 7, "decomposed": True}, False),
-        ({"importance": 7, "state": DONE}, False),
-        ({"importance": 7, "parent": "g0"}, False),
-    ],
-)
-def test_steps_are_thought_of_once_for_what_weighs_enough(fields, needs):
-    assert needs_steps(goal(**fields), []) == needs
-
-
-def test_a_goal_that_has_steps_needs_none():
-    assert not needs_steps(goal(importance=9), [goal("g2", parent="g1")])
-
-
 # --- in a prompt ----------------------------------------------------------------------------------
-
-
-def test_a_line_tells_what_for_how_far_and_by_which_number():
-    goals = [goal("g1", "Find the thief.", why="Ann begged"), goal("g2", parent="g1", progress=0.5)]
-    lines = goal_lines(goals, 200, estimate_tokens)
-    assert [line.text for line in lines] == [
-        "Find the thief (Ann begged) [g1, 50% done]",
-        "a step towards that: Goal g2 [g2, 50% done]",
-    ]
-
-
-def test_a_step_that_is_done_is_not_shown_and_counts_for_its_goal():
-    goals = [goal("g1"), goal("g2", parent="g1", state=DONE), goal("g3", parent="g1")]
-    lines = goal_lines(goals, 200, estimate_tokens)
-    assert [line.text for line in lines] == [
-        "Goal g1 [g1, 50% done]",
-        "a step towards that: Goal g3 [g3]",
-    ]
 
 
 def test_what_is_confided_is_marked_and_whose_words_it_is_is_told():
     goals = [goal(audience=["#5"], speakers=["#5"])]
     (line,) = goal_lines(goals, 200, estimate_tokens)
     assert (line.private, line.authors) == (True, frozenset({"#5"}))
-
-
-def test_what_has_no_room_is_left_out_the_weightiest_stays():
-    goals = [goal("g1", importance=2), goal("g2", importance=9)]
-    room = estimate_tokens("Goal g2 [g2]")
-    assert [line.text for line in goal_lines(goals, room, estimate_tokens)] == ["Goal g2 [g2]"]

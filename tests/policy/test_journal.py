@@ -1,6 +1,6 @@
 """What an entry is, what it weighs, and when two say the same."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -9,19 +9,13 @@ from hypothesis import strategies as st
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.journal_entry import (
     JournalEntry,
-    change_entry,
     make_entry,
-    merge_entries,
     normalised,
     sameness,
     score_importance,
 )
 from evennia_ai.policy.records.provenance import (
-    TRUST,
-    copy_of,
-    is_known_to,
     is_sound,
-    people_in,
     read_record,
 )
 
@@ -56,22 +50,6 @@ def test_an_entry_has_every_field_and_is_plain_data():
     }
 
 
-def test_what_is_given_is_put_in_order():
-    made = entry(
-        "  Ann owes me.\n",
-        audience=frozenset({BOB, ANN}),
-        speakers={BOB, ANN},
-        source_seqs=(9, 3, 9),
-        tags=("debt", "silver", "debt"),
-        timestamp=NOON.astimezone(timezone(timedelta(hours=2))),
-    )
-    assert made["content"] == "Ann owes me."
-    assert made["audience"] == made["speakers"] == [ANN, BOB]
-    assert made["source_seqs"] == [3, 9]
-    assert made["tags"] == ["debt", "silver"]
-    assert made["timestamp"] == "2026-01-01T12:00:00+00:00"
-
-
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -92,38 +70,12 @@ def test_what_does_not_fit_is_named(fields, words):
         entry(**fields)
 
 
-@pytest.mark.parametrize("content", ["", "   ", "\x00"])
-def test_without_words_there_is_no_entry(content):
-    with pytest.raises(BadRecord, match="content"):
-        entry(content)
-
-
-def test_each_kind_of_source_is_believed_as_far_as_it_deserves():
-    assert entry(source_type="builder")["trust"] == 1.0
-    assert entry(source_type="direct")["trust"] < entry(source_type="observation")["trust"]
-    assert entry(source_type="inference", trust=0.9)["trust"] == 0.9
-    kinds = JournalEntry.model_fields["source_type"].annotation.__args__
-    assert set(kinds) == set(TRUST)
-
-
-def test_who_scored_it_is_known():
-    assert entry(importance=9)["importance_by"] == "given"
-    assert entry(importance=9, importance_by="model")["importance_by"] == "model"
-    assert change_entry(entry(), {"importance": 2})["importance_by"] == "given"
-    assert change_entry(entry(), {"pinned": True})["importance_by"] == "rule"
-
-
-def test_an_id_never_changes():
-    with pytest.raises(BadRecord, match="never changes"):
-        change_entry(entry(), {"id": "j2"})
-
-
 def test_what_an_older_version_stored_is_filled_up_and_what_a_later_one_stored_is_kept():
     old = {name: value for name, value in entry().items() if name not in ("speakers", "trust")}
     assert read_record(JournalEntry, old) == entry()
     later = {**entry(), "recalls": 3}
     assert read_record(JournalEntry, later)["recalls"] == 3
-    assert change_entry(later, {"pinned": True})["recalls"] == 3
+    assert JournalEntry.changed(later, {"pinned": True})["recalls"] == 3
 
 
 @pytest.mark.parametrize(
@@ -146,13 +98,6 @@ def test_what_is_no_entry_is_not_read(raw):
             read_record(JournalEntry, raw)
 
 
-def test_a_copy_may_be_changed():
-    made = entry(tags=["debt"])
-    copied = copy_of(made)
-    copied["tags"].append("silver")
-    assert made["tags"] == ["debt"]
-
-
 def test_the_same_words_for_the_same_ears_are_the_same():
     made = sameness(entry("Ann owes me 5 silver."))
     assert made == sameness(entry(" ann  OWES me\n5 silver"))
@@ -170,7 +115,7 @@ def test_normalising_again_changes_nothing(text):
 def test_two_entries_that_say_the_same_become_one_with_the_sources_of_both():
     one = entry(source_seqs=[3], speakers=[ANN], tags=["debt"], source_entity=ANN)
     again = entry(source_seqs=[9], speakers=[BOB], tags=["silver"], importance=8, pinned=True)
-    merged = merge_entries(one, again)
+    merged = JournalEntry.merged(one, again)
     assert merged == {
         **one,
         "source_seqs": [3, 9],
@@ -180,22 +125,7 @@ def test_two_entries_that_say_the_same_become_one_with_the_sources_of_both():
         "importance_by": "given",
         "pinned": True,
     }
-    assert merge_entries(merged, one) == merged
-
-
-def test_an_entry_is_known_to_its_ears_and_to_nobody_else():
-    private, public = entry(audience=[ANN]), entry()
-    for audience, known in ((frozenset({ANN}), True), (frozenset({ANN, BOB}), False)):
-        assert is_known_to(private, audience) is known
-        assert is_known_to(public, audience)
-    assert not is_known_to(private, frozenset())
-    assert not is_known_to(private, None)
-
-
-def test_everybody_it_concerns_may_have_it_forgotten():
-    made = entry(source_entity="#1", speakers=["#2"], audience=["#3"])
-    assert people_in(made) == {"#1", "#2", "#3"}
-    assert people_in(entry()) == frozenset()
+    assert JournalEntry.merged(merged, one) == merged
 
 
 @pytest.mark.parametrize(
@@ -217,11 +147,6 @@ def test_everybody_it_concerns_may_have_it_forgotten():
 )
 def test_a_text_weighs_what_the_rule_says(text, score):
     assert score_importance(text) == score
-
-
-def test_ones_own_name_and_a_stranger_weigh_more():
-    assert score_importance("A word.", named=True) == 4
-    assert score_importance("A word.", first_meeting=True) == 5
 
 
 @given(st.text(), st.booleans(), st.booleans())

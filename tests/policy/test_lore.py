@@ -21,11 +21,6 @@ def titles(labels, talk, budget=500):
     return [e.title for e in select_lore([GATE, DRAGON, BEER], frozenset(labels), talk, budget)]
 
 
-def test_one_of_several_knowers_is_enough():
-    assert is_known(GATE, frozenset({"all", "room:tower"}))
-    assert not is_known(GATE, EVERYBODY)
-
-
 def test_a_quest_flag_is_needed_besides():
     both = LoreEntry("x", "y", ("tag:guard", "quest:dragon"))
     assert is_known(both, frozenset({"tag:guard", "quest:dragon"}))
@@ -51,11 +46,6 @@ def test_the_budget_is_kept_and_a_smaller_piece_may_still_fit():
     long = LoreEntry("Beer", "beer " * 500)
     chosen = select_lore([long, BEER], EVERYBODY, "beer", 50)
     assert chosen == [BEER]
-
-
-@pytest.mark.parametrize(("raw", "scope"), [(" ALL ", "all"), ("Room:#2", "room:#2")])
-def test_scopes_have_one_form(raw, scope):
-    assert check_scope(raw) == scope
 
 
 @pytest.mark.parametrize("raw", ["", "tag:", "moon:full", "all:x"])

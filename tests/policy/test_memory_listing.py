@@ -3,15 +3,10 @@
 import pytest
 
 from evennia_ai.policy.records.memory_listing import (
-    entry_facts,
-    group_values,
-    origin_of,
-    undo_line,
     whose_word,
     why_found,
     why_withheld,
 )
-from evennia_ai.policy.records.memory_undo import ADD, DELETE, EDIT, PIN, UNPIN
 
 NAMES = {"#5": "Ann", "#6": "Bob"}
 
@@ -49,37 +44,6 @@ def test_whose_word_it_is(fields, words):
     assert whose_word(entry(**fields), NAMES) == words
 
 
-def test_only_what_long_term_memory_has_is_marked_so():
-    assert entry_facts(entry(consolidated=True), NAMES).endswith("known to all")
-    marked = entry(consolidated=True, links=["j2", "mem0:x"], pinned=True)
-    assert entry_facts(marked, NAMES).endswith("known to all; pinned; in long-term memory")
-
-
-@pytest.mark.parametrize(
-    ("seqs", "turns", "words"),
-    [
-        ([], {}, ""),
-        ([3], {3: 12}, "turn 12"),
-        ([3, 4, 9], {3: 12, 9: 15}, "turns 12 to 15"),
-        ([3, 4], {3: None}, "messages 3 to 4"),
-        ([3], {}, "message 3"),
-    ],
-)
-def test_which_talk_an_entry_comes_from(seqs, turns, words):
-    assert origin_of(entry(source_seqs=seqs), turns) == words
-
-
-def test_values_stand_by_their_attribute_the_newest_first():
-    values = [
-        {"attribute": "town", "valid_from": "2026-01-01", "id": "p1"},
-        {"attribute": "debt", "valid_from": "2026-01-02", "id": "p2"},
-        {"attribute": "town", "valid_from": "2026-01-03", "id": "p3"},
-    ]
-    groups = {name: [v["id"] for v in group] for name, group in group_values(values).items()}
-    assert groups == {"debt": ["p2"], "town": ["p3", "p1"]}
-    assert list(groups) == ["debt", "town"]
-
-
 def test_why_something_was_found():
     text = "The rings lie in the well."
     assert why_found("where is the ring", text, 0.5) == "score 0.50, words: rings"
@@ -90,8 +54,3 @@ def test_why_something_is_held_back():
     private = entry(audience=["#5"])
     assert why_withheld(private, ["#5", "#6"], NAMES) == "j1, private to Ann, and Bob was not told"
     assert why_withheld(private, [], NAMES) == "j1, private to Ann"
-
-
-@pytest.mark.parametrize("act", [ADD, EDIT, PIN, UNPIN, DELETE])
-def test_every_act_can_be_told_as_taken_back(act):
-    assert undo_line({"act": act, "entry": "j7"}).startswith("j7 ")

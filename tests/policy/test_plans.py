@@ -8,18 +8,13 @@ import pytest
 
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.day_plan import (
-    INSTRUCTIONS,
-    Block,
-    block_line,
     current_block,
     is_stale,
     make_block,
     places_near,
     plan_plainly,
-    plan_request,
     read_plan,
 )
-from evennia_ai.policy.records.provenance import read_record
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 PLACES = ("Harbour", "North Gate")
@@ -41,15 +36,6 @@ def read(*lines):
     return read_plan("\n".join(lines), PLACES)
 
 
-def test_the_request_holds_what_it_is_after_and_where_it_can_be():
-    persona = Persona("You fish.")
-    system, material = plan_request(INSTRUCTIONS, "Mira", persona, ["Find the ring."], PLACES)
-    assert "a day of Mira" in system["content"]
-    assert "<persona>\nYou fish.\n</persona>" in material["content"]
-    assert "<goals>\nFind the ring.\n</goals>" in material["content"]
-    assert "<places>\nhere\nHarbour\nNorth Gate\n</places>" in material["content"]
-
-
 def test_exits_are_named_by_where_they_lead():
     assert places_near(("road (to North Gate)", "hole", "gate (to North Gate)")) == [
         "North Gate",
@@ -62,10 +48,6 @@ def test_a_day_counts_with_its_hours_and_its_places():
     assert first == {"begin": 480, "end": 720, "content": "mend the nets", "where": "Harbour"}
     assert read(*DAY)[1]["content"] == "eat"
     assert read(*DAY)[2]["end"] == 0
-
-
-def test_a_place_it_cannot_reach_is_here():
-    assert read(part("8:00", "12:00", where="the Moon"), *DAY[1:])[0]["where"] == ""
 
 
 @pytest.mark.parametrize(
@@ -107,17 +89,6 @@ def test_without_a_model_the_day_is_that_of_the_trade():
     assert len(plan_plainly(Persona("You are Mira, who keeps the inn."), [])) == 4
 
 
-def test_without_a_trade_nothing_is_made_up():
-    assert plan_plainly(Persona("You are Mira."), ["Find the ring."]) == []
-
-
-@pytest.mark.parametrize(
-    ("minute", "found"), [(479, False), (480, True), (719, True), (720, False)]
-)
-def test_what_it_is_about_goes_by_the_minute(minute, found):
-    assert (current_block([block()], minute) is not None) == found
-
-
 def test_over_midnight_it_is_about_it_too():
     late = block(1380, 60)
     assert current_block([late], 30) == current_block([late], 1400) == late
@@ -128,19 +99,3 @@ def test_a_plan_lasts_a_day():
     assert is_stale([], None, NOW)
     assert not is_stale([block()], None, NOW + timedelta(hours=19, minutes=59))
     assert is_stale([block()], None, NOW + timedelta(hours=20))
-
-
-def test_what_was_tried_in_vain_is_tried_again_the_next_day():
-    assert not is_stale([], NOW, NOW + timedelta(hours=19))
-    assert is_stale([], NOW, NOW + timedelta(hours=20))
-
-
-def test_the_line_tells_where_only_if_that_is_elsewhere_and_whose_words_it_is_of():
-    line = block_line(block(where="Harbour"), "Inn")
-    assert line.text == "mend the nets, at Harbour, until 12:00"
-    assert (line.private, line.authors) == (False, frozenset({"#5"}))
-    assert block_line(block(where="Harbour"), "harbour").text == "mend the nets, until 12:00"
-
-
-def test_what_is_stored_reads_back_the_same():
-    assert read_record(Block, dict(block())) == block()

@@ -81,6 +81,16 @@ class LoreTrial:
     tokens: int = 0
     is_chosen: bool = False
 
+    def verdict(self, was_asked: bool, found: str) -> str:
+        """Return in words why the piece is in the prompt or not; ``found`` says why it fits."""
+        if self.why_unknown:
+            return f"no: {self.why_unknown}"
+        if not was_asked:
+            return "known"
+        if not self.score:
+            return "no: it shares no word with the line"
+        return f"yes: {found}" if self.is_chosen else f"no: the budget is used up ({found})"
+
 
 def try_lore(
     entries: Iterable[LoreEntry], labels: frozenset[str], talk: str, budget_tokens: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypedDict
+from typing import ClassVar, TypedDict
 
 from pydantic import Field
 
@@ -81,6 +81,8 @@ class Block(Remembered):
     where: str = ""  # a place's name; empty for the current one
     made: Time  # when it was planned, ISO-8601 UTC
 
+    texts: ClassVar[tuple[str, ...]] = ("content", "where")
+
 
 def make_block(id: str, planned: Planned, at: datetime, speakers: Sequence[str]) -> Record:
     """Return a part of a day to store; raises BadRecord."""
@@ -109,13 +111,9 @@ def plan_request(
 
 def places_near(exits: Sequence[str]) -> list[str]:
     """Return the places that exits lead to: "road (to North Gate)" → "North Gate"."""
-    return list(dict.fromkeys(map(place_behind, exits)))
-
-
-def place_behind(name: str) -> str:
-    """Return the place in the brackets of an exit's name, else the name."""
-    _exit, _, place = name.partition(" (to ")
-    return place[:-1] if place.endswith(")") and len(place) > 1 else name
+    parts = [(name, name.partition(" (to ")[2]) for name in exits]
+    places = (place[:-1] if place.endswith(")") else name for name, place in parts)
+    return list(dict.fromkeys(places))
 
 
 def read_plan(reply: str, places: Sequence[str]) -> list[Planned]:
@@ -123,7 +121,9 @@ def read_plan(reply: str, places: Sequence[str]) -> list[Planned]:
     planned: list[Planned] = []
     for line in reply_lines(reply):
         part = read_part(line, places)
-        if part and len(planned) < MOST_BLOCKS and not any(overlap(part, p) for p in planned):
+        if part is None or len(planned) == MOST_BLOCKS:
+            continue
+        if not any(holds(part, p["begin"]) or holds(p, part["begin"]) for p in planned):
             planned.append(part)
     return planned if len(planned) >= FEWEST_BLOCKS else []
 
@@ -149,11 +149,6 @@ def read_clock(text: object) -> int | None:
         return None
     minutes = 60 * int(found[1]) + int(found[2])
     return minutes % DAY_MINUTES if minutes <= DAY_MINUTES else None
-
-
-def overlap(one: Planned, other: Planned) -> bool:
-    """Return True if one part begins while the other lasts."""
-    return holds(one, other["begin"]) or holds(other, one["begin"])
 
 
 def holds(part: Planned | Record, minute: int) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import (
@@ -16,10 +16,7 @@ from evennia_ai.policy.records.provenance import (
     Remembered,
     Time,
     Words,
-    changed_record,
     make_record,
-    read_record,
-    united,
 )
 
 OBSERVATION, ATTRIBUTE, RELATIONSHIP = "observation", "attribute", "relationship"
@@ -53,6 +50,9 @@ class AttributeValue(Remembered):
     sources: Labels = Field(default_factory=list)  # ids of observations or entries
     contradicts: Labels = Field(default_factory=list)  # ids of values that other sources gave
 
+    united: ClassVar[tuple[str, ...]] = (*Remembered.united, "sources")
+    texts: ClassVar[tuple[str, ...]] = ("attribute", "value")
+
 
 class Relationship(Remembered):
     """The character's relationship with an entity."""
@@ -65,28 +65,20 @@ class Relationship(Remembered):
     first_contact: Time | None = None
     last_contact: Time | None = None
 
+    texts: ClassVar[tuple[str, ...]] = ()
 
-MODELS: Mapping[str, type[BaseModel]] = {
+
+MODELS: Mapping[object, type[Remembered]] = {
     OBSERVATION: Observation,
     ATTRIBUTE: AttributeValue,
     RELATIONSHIP: Relationship,
 }
 
 
-def model_of(raw: object) -> type[BaseModel]:
+def model_of(raw: object) -> type[Remembered]:
     """Return the model of a stored record by its kind, by default the observation's."""
     kind = raw.get("kind") if isinstance(raw, dict) else None
     return MODELS.get(kind, Observation) if isinstance(kind, str) else Observation
-
-
-def read_profile_record(raw: object) -> Record:
-    """Return a stored record of any kind; raises BadRecord."""
-    return read_record(model_of(raw), raw)
-
-
-def change_profile_record(record: Record, fields: Mapping[str, object]) -> Record:
-    """Return a record with some fields changed; raises BadRecord."""
-    return changed_record(model_of(record), record, fields)
 
 
 def make_observation(
@@ -99,22 +91,12 @@ def make_observation(
     )
 
 
-def merge_observations(record: Record, again: Record) -> Record:
-    """Return an observation that was made a second time, with the sources of both."""
-    lists = united(record, again, ("speakers", "source_seqs"))
-    return change_profile_record(record, {**lists, "trust": max(record["trust"], again["trust"])})
-
-
-def attribute_name(name: str) -> str:
-    """Return an attribute's name for comparison: "Home  town." → "home town"."""
-    return normalised(name).replace("_", " ")
-
-
 def make_attribute(
     id: str, subject: str, attribute: str, value: str, at: datetime, fields: Mapping[str, object]
 ) -> Record:
     """Return a new value; raises BadRecord."""
-    named = {"subject": subject, "attribute": attribute_name(attribute), "value": value}
+    name = normalised(attribute).replace("_", " ")  # "Home  town." → "home town"
+    named = {"subject": subject, "attribute": name, "value": value}
     since = fields.get("valid_from") or at
     times = {"valid_from": since, "confirmed_at": since}
     return make_record(AttributeValue, {**fields, **times, **named, "id": id})
@@ -136,72 +118,50 @@ def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
     holds is confirmed and takes in the new sources. Values of two sources that differ name each
     other.
     """
-    same = next((record for record in known if is_confirmed_by(record, new)), None)
+    since = moment(new["valid_from"])
+
+    def is_confirmed(record: Record) -> bool:
+        return bool(
+            record["valid_to"] is None
+            and record["audience"] == new["audience"]
+            and normalised(record["value"]) == normalised(new["value"])
+            and moment(record["confirmed_at"]) <= since
+        )
+
+    same = next(filter(is_confirmed, known), None)
     others = [record for record in known if record is not same]
-    changed = {
+    changed = {  # what is not newer ends
         record["id"]: {**record, "valid_to": new["valid_from"]}
         for record in others
-        if is_ended_by(record, new)
+        if record["valid_to"] is None
+        and moment(record["confirmed_at"]) <= moment(new["confirmed_at"])
+        and covers(new, record)
     }
     if same:
-        return {**changed, same["id"]: merge_attributes(same, new)}
-    newer = (r for r in others if moment(r["confirmed_at"]) > moment(new["valid_from"]))
-    ends = [end_set_by(record, new) for record in newer if covers(record, new)]
+        confirmed = {"confirmed_at": new["valid_from"]}
+        return {**changed, same["id"]: AttributeValue.merged(same, new, confirmed)}
+    ends = [  # what is learnt late held until something newer was so, or was confirmed
+        record["valid_from" if moment(record["valid_from"]) > since else "confirmed_at"]
+        for record in others
+        if moment(record["confirmed_at"]) > since and covers(record, new)
+    ]
     new = {**new, "valid_to": min(filter(None, (*ends, new["valid_to"])), default=None)}
     for record in others:
-        if record["valid_to"] is None and is_contradiction(record, new):
+        if (
+            record["valid_to"] is None
+            and record["source_entity"] != new["source_entity"]
+            and normalised(record["value"]) != normalised(new["value"])
+        ):
             latest = changed.get(record["id"], record)
-            changed[record["id"]] = with_contradiction(latest, new["id"])
-            new = with_contradiction(new, record["id"])
+            named = [*latest["contradicts"], new["id"]]
+            changed[record["id"]] = {**latest, "contradicts": named}
+            new = {**new, "contradicts": [*new["contradicts"], record["id"]]}
     return {**changed, new["id"]: new}
 
 
 def moment(time: str) -> datetime:
     """Return a stored time as a datetime, to compare."""
     return datetime.fromisoformat(time)
-
-
-def is_confirmed_by(record: Record, new: Record) -> bool:
-    """Return True if a current value is learned again for the same audience."""
-    return (
-        record["valid_to"] is None
-        and record["audience"] == new["audience"]
-        and normalised(record["value"]) == normalised(new["value"])
-        and moment(record["confirmed_at"]) <= moment(new["valid_from"])
-    )
-
-
-def is_ended_by(one: Record, other: Record) -> bool:
-    """Return True if ``other``, not older and stored later, may end a current value."""
-    newer = moment(one["confirmed_at"]) <= moment(other["confirmed_at"])
-    return one["valid_to"] is None and newer and covers(other, one)
-
-
-def end_set_by(record: Record, new: Record) -> str:
-    """Return when an earlier learned but newer value ends one that is learned late."""
-    is_later = moment(record["valid_from"]) > moment(new["valid_from"])
-    return str(record["valid_from"] if is_later else record["confirmed_at"])
-
-
-def is_contradiction(record: Record, new: Record) -> bool:
-    """Return True if another source, not the same one, gives another value."""
-    return record["source_entity"] != new["source_entity"] and (
-        normalised(record["value"]) != normalised(new["value"])
-    )
-
-
-def with_contradiction(record: Record, other_id: str) -> Record:
-    """Return a value that names a contradicting one."""
-    return {**record, "contradicts": [*record["contradicts"], other_id]}
-
-
-def merge_attributes(record: Record, again: Record) -> Record:
-    """Return a value that was learned a second time."""
-    lists = united(record, again, ("speakers", "source_seqs", "sources"))
-    trust = max(record["trust"], again["trust"])
-    return change_profile_record(
-        record, {**lists, "confirmed_at": again["valid_from"], "trust": trust}
-    )
 
 
 def current_values(records: Iterable[Record]) -> list[Record]:
@@ -239,7 +199,7 @@ def after_contact(relationship: Record, at: datetime, sentiment: float | None = 
         fields["first_contact"] = relationship["first_contact"] or at
     if sentiment is not None:
         fields["sentiment"] = sentiment_after(relationship["sentiment"], sentiment)
-    return change_profile_record(relationship, fields)
+    return Relationship.changed(relationship, fields)
 
 
 def sentiment_after(before: float, sentiment: float) -> float:

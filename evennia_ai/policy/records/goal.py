@@ -1,4 +1,4 @@
-"""Goals: what a character wants, with sub-goals, progress, fading, and steps from a model.
+"""Goals: what a character wants, with sub-goals, progress, fading, prompt lines and model steps.
 
 A goal is open until it is done, dropped or faded. A goal fades if the character set it and then did
 nothing about it for a long time; a builder's goal never fades. The progress of a parent is the mean
@@ -9,27 +9,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from evennia_ai.messages import WireMessage
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import of_record
 from evennia_ai.policy.conversation.persona import Persona, render_persona
 from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.records.forgetting import DAY_S
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import (
+    NOTHING,
     Record,
     Remembered,
     Time,
     Words,
-    changed_record,
     make_record,
-    united,
 )
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.tokens import CountText
 
 Changes = dict[str, dict[str, object]]  # fields to store, by goal id
 State = Literal["open", "done", "dropped", "faded"]
@@ -41,6 +43,7 @@ WHY_CHARS = 200
 USUAL_IMPORTANCE = 5
 MOST_OPEN = 12  # for each audience, sub-goals included
 DEEPEST = 3  # levels: a goal, its sub-goals, and theirs
+MOST_SHOWN = 8  # in a prompt
 FADED_AT = 0.125
 LEAST_TO_DECOMPOSE = 7
 FEWEST_STEPS, MOST_STEPS = 2, 4
@@ -71,15 +74,27 @@ class Goal(Remembered):
     origin: Literal["builder", "self", "reflection"] = "self"
     decomposed: bool = False  # a model was asked for its steps
 
+    texts: ClassVar[tuple[str, ...]] = ("content", "why")
+
+    @classmethod
+    def merged(
+        cls, record: Record, again: Record, fields: Mapping[str, object] = NOTHING
+    ) -> Record:
+        """Return a goal that was set again: open, and a builder's if one of both was."""
+        anew = {
+            "state": OPEN,
+            "touched": again["touched"],
+            "why": record["why"] or again["why"],
+            "importance": max(record["importance"], again["importance"]),
+            "origin": BUILDER if again["origin"] == BUILDER else record["origin"],
+        }
+        return super().merged(record, again, {**anew, **fields})
+
 
 def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, object]) -> Record:
     """Return a new goal, set at ``at``; raises BadRecord."""
     times = {"created": at, "touched": at}
     return make_record(Goal, {**times, **fields, "id": id, "content": content})
-
-
-# Return a goal with some fields changed; raises BadRecord.
-change_goal = partial(changed_record, Goal)
 
 
 def children_of(goals: Iterable[Record]) -> dict[str, list[Record]]:
@@ -145,41 +160,33 @@ def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
 
 def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -> Changes:
     """Return the changes that end the faded goals of a character's own."""
-    # A goal fades at an eighth of its `strength` since it or a step of it was last touched. A
-    # builder's goal never fades, nor do its steps. A half-life of 0 disables fading.
+    # A goal fades at an eighth of its strength, 0.5^(t / (h · importance/5)): t days since it or a
+    # step of it was last touched, h the half-life; 0 disables fading. A builder's never fades.
     if not half_life_days:
         return {}
     at = now.isoformat()
     changes: Changes = {}
     known = {goal["id"]: goal for goal in goals}
     for goal in goals:
-        if goal["state"] != OPEN or goal["id"] in changes or is_given(goal, known):
+        if goal["state"] != OPEN or goal["id"] in changes:
             continue
         family = [goal, *(s for s in family_of(goal["id"], goals) if s["state"] == OPEN)]
-        if any(is_given(step, known) for step in family):
+        if any(is_given(member, known) for member in family):
             continue
         touched = max(datetime.fromisoformat(member["touched"]) for member in family)
-        weightiest = max(member["importance"] for member in family)
-        if strength(touched, now, weightiest, half_life_days) <= FADED_AT:
+        days = max(0.0, (now - touched).total_seconds() / DAY_S)
+        weight = max(member["importance"] for member in family) / USUAL_IMPORTANCE
+        if 0.5 ** (days / (half_life_days * weight)) <= FADED_AT:
             changes |= plan_close(goal, goals, FADED, at)
     return changes
 
 
 def is_given(goal: Record, known: Mapping[str, Record]) -> bool:
     """Return True for a builder's goal and for a step of one."""
-    for _ in range(DEEPEST + 1):
-        if goal["origin"] == BUILDER:
-            return True
-        if goal["parent"] not in known:
-            return False
-        goal = known[goal["parent"]]
-    return False
-
-
-def strength(touched: datetime, now: datetime, importance: int, half_life_days: float) -> float:
-    """Return a goal's strength, 0.5^(t / (h · importance/5)); t days untouched, h the half-life."""
-    days = max(0.0, (now - touched).total_seconds() / DAY_S)
-    return float(0.5 ** (days / (half_life_days * importance / USUAL_IMPORTANCE)))
+    line = [goal]
+    while line[-1]["parent"] in known and len(line) <= DEEPEST:
+        line.append(known[line[-1]["parent"]])
+    return any(one["origin"] == BUILDER for one in line)
 
 
 def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str]:
@@ -192,6 +199,81 @@ def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str
     ]
 
 
+@dataclass(frozen=True)
+class Branch:
+    """A goal in the tree: its depth from 0, and its progress 0 to 1."""
+
+    goal: Record
+    depth: int
+    progress: float
+
+
+def lay_out(goals: Sequence[Record]) -> list[Branch]:
+    """Return goals as a tree from top to bottom, the most important first, then the oldest."""
+    # Goals that are not passed show neither as a parent nor in any progress, so a tree of the goals
+    # that an audience may know reveals nothing else (P9). A goal whose parent is missing, or is
+    # part of a circle, stands at the top.
+    known = {goal["id"]: goal for goal in goals}
+    children = children_of(goals)
+    branches: list[Branch] = []
+    seen: set[str] = set()
+
+    def add(goal: Record, depth: int) -> None:
+        if goal["id"] in seen:
+            return
+        seen.add(goal["id"])
+        branches.append(Branch(goal, depth, progress_of(goal, children)))
+        for child in by_weight(children.get(goal["id"], ())):
+            add(child, depth + 1)
+
+    ranked = by_weight(goals)
+    roots = [goal for goal in ranked if goal["parent"] not in known]
+    for goal in (*roots, *ranked):  # what no root leads to is in circles
+        add(goal, 0)
+    return branches
+
+
+def by_weight(goals: Iterable[Record]) -> list[Record]:
+    """Return goals, the most important first, then the oldest."""
+    return sorted(goals, key=lambda goal: (-goal["importance"], goal["created"]))
+
+
+def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: int = 0) -> float:
+    """Return a goal's progress, 0 to 1: the mean of its sub-goals not given up, else its own."""
+    if goal["state"] == DONE:
+        return 1.0
+    steps = [c for c in children.get(goal["id"], ()) if c["state"] in (OPEN, DONE)]
+    if not steps or depth >= DEEPEST:
+        return float(goal["progress"])
+    return sum(progress_of(step, children, depth + 1) for step in steps) / len(steps)
+
+
+def goal_lines(goals: Sequence[Record], room_tokens: int, count_text: CountText) -> list[KnownLine]:
+    """Return open goals as prompt lines in a budget.
+
+    ``goals`` are all that the audience may know; ended ones count towards the progress of others.
+    """
+    lines: list[KnownLine] = []
+    open_ones = [branch for branch in lay_out(goals) if branch.goal["state"] == OPEN]
+    for branch in open_ones[:MOST_SHOWN]:
+        text = goal_line(branch)
+        room_tokens -= count_text(text)
+        if room_tokens < 0:
+            break
+        goal = branch.goal
+        lines.append(KnownLine(text, goal["audience"] is not None, of_record(goal)))
+    return lines
+
+
+def goal_line(branch: Branch) -> str:
+    """Return a goal as one line of a prompt."""
+    goal = branch.goal
+    why = f" ({goal['why']})" if goal["why"] else ""
+    progress = f", {branch.progress:.0%} done" if branch.progress else ""
+    step = "a step towards that: " if branch.depth else ""
+    return f"{step}{goal['content'].rstrip(' .')}{why} [{goal['id']}{progress}]"
+
+
 def needs_steps(goal: Record, goals: Iterable[Record]) -> bool:
     """Return True for an important goal whose steps were not asked for yet."""
     return (
@@ -200,22 +282,6 @@ def needs_steps(goal: Record, goals: Iterable[Record]) -> bool:
         and not goal["decomposed"]
         and not goal["parent"]
         and not any(other["parent"] == goal["id"] for other in goals)
-    )
-
-
-def merge_goals(goal: Record, again: Record) -> Record:
-    """Return a goal that was set a second time: open, and with the sources of both."""
-    lists = united(goal, again, ("speakers", "source_seqs"))
-    return change_goal(
-        goal,
-        {
-            **lists,
-            "state": OPEN,
-            "touched": again["touched"],
-            "why": goal["why"] or again["why"],
-            "importance": max(goal["importance"], again["importance"]),
-            "origin": BUILDER if BUILDER in (goal["origin"], again["origin"]) else goal["origin"],
-        },
     )
 
 

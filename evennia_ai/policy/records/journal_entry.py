@@ -6,21 +6,20 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import ClassVar
 
 from pydantic import Field
 
 from evennia_ai.policy.records.long_term import LINK
 from evennia_ai.policy.records.provenance import (
+    NOTHING,
     Labels,
     Record,
     Remembered,
     Time,
     Words,
-    changed_record,
-    iso_utc,
     make_record,
-    united,
 )
 
 BASE = 3
@@ -75,6 +74,29 @@ class JournalEntry(Remembered):
     consolidated: bool = False  # long-term memory holds it
     recalls: int = Field(default=0, ge=0)  # each slows the fading
 
+    united: ClassVar[tuple[str, ...]] = (*Remembered.united, "tags", "links")
+    texts: ClassVar[tuple[str, ...]] = ("content", "tags")
+
+    @classmethod
+    def changed(cls, record: Record, fields: Mapping[str, object]) -> Record:
+        """Return an entry with some fields changed; raises BadRecord."""
+        # If its content or audience changes, long-term memory no longer holds it.
+        scored = {"importance_by": GIVEN} if "importance" in fields else {}
+        said = ("content", "audience")
+        differs = any(fields.get(name, record[name]) != record[name] for name in said)
+        anew = {"consolidated": False} if differs else {}
+        return super().changed(record, {**scored, **anew, **fields})
+
+    @classmethod
+    def merged(
+        cls, record: Record, again: Record, fields: Mapping[str, object] = NOTHING
+    ) -> Record:
+        """Return an entry that was written again: as important as the weightier of both."""
+        weightier = max(record, again, key=lambda item: item["importance"])
+        weight = {name: weightier[name] for name in ("importance", "importance_by")}
+        pinned = record["pinned"] or again["pinned"]
+        return super().merged(record, again, {**weight, "pinned": pinned, **fields})
+
 
 def make_entry(
     id: str,
@@ -102,31 +124,6 @@ def make_entry(
     )
 
 
-def change_entry(entry: Record, fields: Mapping[str, object]) -> Record:
-    """Return an entry with some fields changed; raises BadRecord."""
-    # If its content or audience changes, long-term memory no longer holds it.
-    scored = {"importance_by": GIVEN} if "importance" in fields else {}
-    differs = any(fields.get(name, entry[name]) != entry[name] for name in ("content", "audience"))
-    anew = {"consolidated": False} if differs else {}
-    return changed_record(JournalEntry, entry, {**scored, **anew, **fields})
-
-
-def merge_entries(entry: Record, again: Record) -> Record:
-    """Return an entry that was written a second time, with the sources of both."""
-    lists = united(entry, again, ("speakers", "source_seqs", "tags", "links"))
-    weightier = max(entry, again, key=lambda item: item["importance"])
-    return change_entry(
-        entry,
-        {
-            **lists,
-            "importance": weightier["importance"],
-            "importance_by": weightier["importance_by"],
-            "trust": max(entry["trust"], again["trust"]),
-            "pinned": entry["pinned"] or again["pinned"],
-        },
-    )
-
-
 def normalised(content: str) -> str:
     """Return text for comparison: without case, extra spaces and outer punctuation."""
     folded = unicodedata.normalize("NFKC", content).casefold()
@@ -147,19 +144,9 @@ class ArchivedEntry(JournalEntry):
     archived_at: Time
 
 
-def archived(entry: Record, at: datetime) -> Record:
-    """Return an entry in its archive form, archived now."""
-    return {**entry, "archived_at": iso_utc(at)}
-
-
 def brought_back(entry: Record) -> Record:
     """Return an archived entry as it returns to the journal, without its long-term memory."""
     # Its importance counts as given, because somebody asked for it.
     plain = {name: value for name, value in entry.items() if name != "archived_at"}
     links = [link for link in plain["links"] if not link.startswith(LINK)]
     return {**plain, "links": links, "consolidated": False, "importance_by": GIVEN}
-
-
-def is_over(entry: Record, now: datetime, days: float) -> bool:
-    """Return True if an entry has been in the archive for at least ``days`` days."""
-    return now - datetime.fromisoformat(entry["archived_at"]) >= timedelta(days=days)

@@ -7,16 +7,22 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.policy.authors import people_among
-from evennia_ai.policy.records.entity_profiles import familiarity_at
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
+from evennia_ai.policy.records.entity_profiles import (
+    ATTRIBUTE,
+    OBSERVATION,
+    RELATIONSHIP,
+    familiarity_at,
+)
 from evennia_ai.policy.records.forget_me import FORGOTTEN
 from evennia_ai.policy.records.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.long_term import memory_of
-from evennia_ai.policy.records.memory_undo import BUILDER
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.retrieval.words import WORD, asked_words, find_words, language_of
 
 Names = Mapping[str, str]
 
+BUILDER = "builder"
 SOURCES = {
     BUILDER: "a builder's word",
     "compaction": "a summary of old talk",
@@ -28,6 +34,17 @@ SOURCES = {
 }
 DAY_CHARS = 10
 MOST_WORDS = 6
+SHOWN_OBSERVATIONS = 20
+
+
+def may_read(reader: Reader, record: Record) -> bool:
+    """Return True if a reader may read a record."""
+    return reader.may(memory_kind(not is_known_to(record, None)))
+
+
+def count_shown(reader: Reader, *records: Record) -> None:
+    """Count the private ones among records that the reader is shown."""
+    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in records))
 
 
 def named(dbrefs: Iterable[str], names: Names) -> str:
@@ -90,19 +107,43 @@ def entry_details(entry: Record, names: Names, now: datetime) -> list[str]:
     return [*lines, *([f"Tags: {', '.join(entry['tags'])}"] if entry["tags"] else [])]
 
 
+def profile_lines(records: Sequence[Record], names: Names, at: datetime) -> list[str]:
+    """Return what is known about somebody, one fact a line: relationship, values, observations.
+
+    The values of an attribute stand below its name, the newest first, and name those that
+    contradict them. Of the observations, the newest `SHOWN_OBSERVATIONS` are shown.
+    """
+    kinds = (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
+    met, facts, seen = ([one for one in records if one["kind"] == kind] for kind in kinds)
+    lines = [relationship_line(one, at) for one in met]
+    values = {one["id"]: one for one in facts}
+    newest = sorted(facts, key=lambda value: str(value["valid_from"]), reverse=True)
+    for attribute in sorted({value["attribute"] for value in facts}):
+        group = (value for value in newest if value["attribute"] == attribute)
+        lines += [attribute, *(f"  {attribute_line(value, names, values)}" for value in group)]
+    if seen:
+        lines.append("Observations")
+    for one in seen[::-1][:SHOWN_OBSERVATIONS]:
+        state = "consolidated" if one["consolidated"] else "not consolidated yet"
+        facts_of_it = f"{whose_word(one, names)}; {who_may_know(one, names)}; {state}"
+        lines.append(f"  {one['id']} {one['at'][:DAY_CHARS]} {one['content']} ({facts_of_it})")
+    if len(seen) > SHOWN_OBSERVATIONS:
+        lines.append(f"  and {len(seen) - SHOWN_OBSERVATIONS} older ones")
+    return lines
+
+
 def relationship_line(record: Record, at: datetime) -> str:
     """Return a relationship as one line."""
     times = "once" if record["contacts"] == 1 else f"{record['contacts']} times"
-    last = f", last on {day(record['last_contact'])}" if record["last_contact"] else ""
+    last = f", last on {record['last_contact'][:DAY_CHARS]}" if record["last_contact"] else ""
     return (
         f"They met {times}{last}; familiarity {familiarity_at(record, at):.2f} of 1, "
-        f"feelings {record['sentiment']:+.2f} of ±1"
+        f"feelings {record['sentiment']:+.2f} of ±1."
     )
 
 
 def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -> str:
     """Return one attribute value as one line; ``values`` may be named in it, by id."""
-    until = f" to {day(record['valid_to'])}" if record["valid_to"] else ""
     facts = [whose_word(record, names), who_may_know(record, names)]
     if record["sources"]:
         facts.append(f"made of {', '.join(record['sources'])}")
@@ -110,30 +151,9 @@ def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -
     against = [f"{one['id']} {one['value']} ({whose_word(one, names)})" for one in others]
     if against:
         facts.append(f"against {', '.join(against)}")
-    since = "since " if not until else ""
-    held = f"{since}{day(record['valid_from'])}{until}"
+    since, until = record["valid_from"][:DAY_CHARS], (record["valid_to"] or "")[:DAY_CHARS]
+    held = f"{since} to {until}" if until else f"since {since}"
     return f"{record['id']} {record['value']}, {held}: {'; '.join(facts)}"
-
-
-def observation_line(record: Record, names: Names) -> str:
-    """Return an observation as one line."""
-    state = "consolidated" if record["consolidated"] else "not consolidated yet"
-    facts = [whose_word(record, names), who_may_know(record, names), state]
-    return f"{record['id']} {day(record['at'])} {record['content']} ({'; '.join(facts)})"
-
-
-def group_values(values: Iterable[Record]) -> dict[str, list[Record]]:
-    """Return values by attribute name, each group newest first."""
-    ordered = sorted(values, key=lambda value: str(value["valid_from"]), reverse=True)
-    groups: dict[str, list[Record]] = {}
-    for value in ordered:
-        groups.setdefault(value["attribute"], []).append(value)
-    return dict(sorted(groups.items()))
-
-
-def day(time: str) -> str:
-    """Return the day of a stored time."""
-    return time[:DAY_CHARS]
 
 
 def why_found(query: str, text: str, score: float) -> str:

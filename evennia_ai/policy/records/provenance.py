@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -40,6 +41,9 @@ TRUST: Mapping[str, float] = {
     "reflection": 0.5,
 }
 LONGEST_CONTENT = 8_000
+NOTHING: Mapping[str, object] = MappingProxyType({})
+# The fields of any record that hold dbrefs; "speakers" also holds other authors.
+ABOUT, PEOPLE = ("entity", "subject", "source_entity"), ("speakers", "audience")
 PLAIN: Mapping[str, type] = {
     "string": str,
     "integer": int,
@@ -93,6 +97,31 @@ class Remembered(BaseModel):
     said_at: Time | None = None  # when these messages were said; None if unknown
     audience: Dbrefs | None = None  # None if it is public
     trust: float = Field(ge=0.0, le=1.0)
+
+    # The lists that a record which is made again takes over, and the fields that hold words.
+    united: ClassVar[tuple[str, ...]] = ("speakers", "source_seqs")
+    texts: ClassVar[tuple[str, ...]] = ("content",)
+
+    @classmethod
+    def changed(cls, record: Record, fields: Mapping[str, object]) -> Record:
+        """Return a record with some fields changed, never its id; raises BadRecord."""
+        if "id" in fields:
+            raise BadRecord("id: an id never changes.")
+        later = {name: value for name, value in record.items() if name not in cls.model_fields}
+        known = {name: value for name, value in record.items() if name not in later}
+        return {**later, **make_record(cls, {**known, **fields})}
+
+    @classmethod
+    def merged(
+        cls, record: Record, again: Record, fields: Mapping[str, object] = NOTHING
+    ) -> Record:
+        """Return a record that was made again, with the sources and the higher trust of both.
+
+        ``fields`` are what else changes. Raises BadRecord.
+        """
+        lists = united(record, again, cls.united)
+        trust = max(record["trust"], again["trust"])
+        return cls.changed(record, {**lists, "trust": trust, **fields})
 
     @model_validator(mode="before")
     @classmethod
@@ -152,15 +181,6 @@ def make_record(model: type[BaseModel], fields: Mapping[str, object]) -> Record:
     return checked_record(model, fields)
 
 
-def changed_record(model: type[BaseModel], record: Record, fields: Mapping[str, object]) -> Record:
-    """Return a record with some fields changed, never its id; raises BadRecord."""
-    if "id" in fields:
-        raise BadRecord("id: an id never changes.")
-    later = {name: value for name, value in record.items() if name not in model.model_fields}
-    known = {name: value for name, value in record.items() if name not in later}
-    return {**later, **make_record(model, {**known, **fields})}
-
-
 def copy_of(record: Record) -> Record:
     """Return a copy of a record, its lists copied too."""
     return {name: list(v) if isinstance(v, list) else v for name, v in record.items()}
@@ -184,8 +204,8 @@ def time_of(record: Mapping[str, Any]) -> datetime:
 
 def people_in(record: Record) -> frozenset[str]:
     """Return who may have a record forgotten: all it is about, from, quotes, or private to."""
-    named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
-    return people_among({*named, *record["speakers"], *(record["audience"] or ())})
+    named = (record.get(name, "") for name in ABOUT)
+    return people_among({*named, *(one for name in PEOPLE for one in record[name] or ())})
 
 
 def is_known_to(record: Record, audience: Audience | None) -> bool:

@@ -21,14 +21,12 @@ class Segment:
     used: int = 0
     records: Mapping[int, Record] = field(default_factory=dict)
 
-    def as_stored(self) -> Sealed:
-        """Return the value for the Attribute."""
+    def as_columns(self) -> dict[str, object]:
+        """Return the columns of the Attribute: the value, and everybody concerned (" #5 #12 ")."""
         content = {"used": self.used, "records": dict(self.records)}
-        return Sealed(content, LABEL.format(count=len(self.records)))
-
-    def people(self) -> str:
-        """Return everybody concerned as searchable text: " #5 #12 "."""
-        return people_field(frozenset().union(*map(people_in, self.records.values())))
+        people = frozenset().union(*map(people_in, self.records.values()))
+        sealed = Sealed(content, LABEL.format(count=len(self.records)))
+        return {"db_value": sealed, "db_strvalue": people_field(people)}
 
 
 def people_field(people: Iterable[str]) -> str:

@@ -129,27 +129,12 @@ def was_said_openly(entry: Record, open_seqs: frozenset[int]) -> bool:
     return open_seqs.issuperset(entry["source_seqs"])
 
 
-@dataclass(frozen=True)
-class Rumour:
-    """A memory that another character told."""
-
-    size: int  # content words
-    heard_from: str  # since when it could be heard
-    teller: frozenset[str]  # words of the teller's name
-
-    def is_in(self, words: frozenset[str], common: int) -> bool:
-        """Return True if a text of these content words, ``common`` to both, repeats it."""
-        named = bool(self.teller) and self.teller <= words
-        smaller = min(self.size, len(words))
-        share = NAMED_SHARE if named else ECHO_SHARE
-        return common >= min(ECHO_WORDS, smaller) and common >= share * smaller
-
-
 class Rumours:
     """The memories that others told a character, to recognise them when repeated."""
 
     def __init__(self) -> None:
-        self._heard: list[Rumour] = []
+        # Of each memory: how many words, since when it could be heard, and the teller's name.
+        self._heard: list[tuple[int, str, frozenset[str]]] = []
         self._by_word: dict[str, list[int]] = defaultdict(list)
 
     def add(self, record: Mapping[str, Any], teller: str = "") -> None:
@@ -157,18 +142,21 @@ class Rumours:
         words = frozenset(find_words(record["content"]))
         for word in words:
             self._by_word[word].append(len(self._heard))
-        name = frozenset(find_words(teller))
-        self._heard.append(Rumour(len(words), record["available_from"], name))
+        named = frozenset(find_words(teller))
+        self._heard.append((len(words), record["available_from"], named))
 
     def is_echo(self, entry: Record) -> bool:
         """Return True if an entry may only repeat a rumour heard before; it is not told on."""
         words = frozenset(find_words(entry["content"]))
         common = Counter(index for word in words for index in self._by_word.get(word, ()))
-        return any(
-            self._heard[index].heard_from <= entry["timestamp"]
-            and self._heard[index].is_in(words, count)
-            for index, count in common.items()
-        )
+        for index, count in common.items():
+            size, heard_from, teller = self._heard[index]
+            smaller = min(size, len(words))
+            share = NAMED_SHARE if teller and teller <= words else ECHO_SHARE
+            is_like = count >= max(min(ECHO_WORDS, smaller), share * smaller)
+            if is_like and heard_from <= entry["timestamp"]:
+                return True
+        return False
 
 
 def make_tellings(

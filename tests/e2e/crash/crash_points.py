@@ -22,13 +22,13 @@ from twisted.internet.defer import Deferred
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.models import Message
+from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.services import startup
 from evennia_ai.sleep import consolidation
 from evennia_ai.sleep.compaction import ladder
 from evennia_ai.store import turns
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.tools.registry import ToolRegistry
 

@@ -1,8 +1,10 @@
-"""The memories of one character: list, search as a player would be answered, and change."""
+"""What one character knows: its memories, whom it knows, and its lore."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -11,18 +13,22 @@ from evennia.accounts.models import AccountDB
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import AssistantError
-from evennia_ai.game import memory_acts, memory_reading
 from evennia_ai.game.authorship import listed_by
-from evennia_ai.game.memory_reading import may_read
+from evennia_ai.game.line_changes import renew
+from evennia_ai.game.memory_reading import readable_page, search_for_staff
 from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import is_synthesis
+from evennia_ai.policy.conversation.lore import LoreEntry, LoreTrial, try_lore
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.entity_profiles import RELATIONSHIP, familiarity_at
+from evennia_ai.policy.records.memory_listing import count_shown, may_read
+from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.names import names_in
+from evennia_ai.store.names import names_in, names_of
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
 from evennia_ai.turn.recall import memory_line, text_of
@@ -31,6 +37,10 @@ from evennia_ai.web.staff.game_thread import Missing, find_script, game
 from evennia_ai.web.staff.rendering import asked_text, number_or_none, page_text, people_named
 
 ENTRIES_A_PAGE = 25
+SHOWN, DRAWN = 200, 16  # relationships
+WIDTH, HEIGHT = 640, 460
+RADIUS_X, RADIUS_Y = 235, 180
+FOND = 0.1  # sentiment from which a line is drawn as fond, or below minus that as hostile
 Fields = Mapping[str, str]
 
 
@@ -74,15 +84,15 @@ def read_memories(
     if words:
         yield character.ai_profiles.load(put)
         yield pause(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
-        report = yield memory_reading.search_for_staff(script, words, audience, reader)
+        report = yield search_for_staff(script, words, audience, reader)
         yield pause(put)
         hits = [shown_hit(script, words, hit) for hit in report.found]
         kept = {"hidden": report.hidden, "withheld": report.withheld}
         return {**found, **kept, "hits": hits, "page": Page(1, 1, [])}
     journal = character.journal.archive if fields["archive"] else character.journal
     number = number_or_none(fields["page"]) or 1
-    page, hidden = yield memory_reading.readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
-    memory_reading.count_shown(reader, *page.rows)
+    page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
+    count_shown(reader, *page.rows)
     # Whoever looks at memories searches them next: reading a long log first takes seconds.
     if not len(script.memories):
         ready = script.memories.prepare(script.services)
@@ -162,18 +172,18 @@ def change(request: Any, reader: Reader, who: Row) -> HttpResponseRedirect:
     return HttpResponseRedirect(request.get_full_path())
 
 
-ACTS: Mapping[str, tuple[Callable[[GameScript, Record, Fields], object], str]] = {
-    "pin": (lambda script, entry, _: memory_acts.pin_memory(script, entry, True), "Pinned."),
-    "unpin": (lambda script, entry, _: memory_acts.pin_memory(script, entry, False), "Not pinned."),
-    "edit": (
-        lambda script, entry, fields: memory_acts.edit_memory(
-            script, entry, fields.get("text", "")
-        ),
-        "Changed.",
-    ),
+Act = Callable[[MemoryEditor, str, str], object]
+ACTS: Mapping[str, tuple[Act, str]] = {
+    "pin": (lambda editor, entry, _: editor.pin(entry, True), "Pinned."),
+    "unpin": (lambda editor, entry, _: editor.pin(entry, False), "Not pinned."),
+    "edit": (lambda editor, entry, text: editor.edit(entry, text), "Changed."),
     "delete": (
-        lambda script, entry, _: memory_acts.delete_memory(script, entry),
+        lambda editor, entry, _: editor.delete(entry),
         "Deleted, and the lines that it came from are not recalled. An undo brings both back.",
+    ),
+    "restore": (
+        lambda editor, entry, _: editor.restore(entry),
+        "Back in the journal; pruning will not remove it again.",
     ),
 }
 
@@ -189,29 +199,100 @@ def change_memory(
     script = find_script(assistant)
     ensure_may_read(script, reader, account)
     character, put, act = script.character, script.services.slices.put, fields.get("act", "")
-    journal = character.journal
-    yield journal.load(put)
+    editor, text = MemoryEditor(character, partial(renew, script)), fields.get("text", "")
+    records: RecordStore = character.journal
+    yield records.load(put)
     yield character.ai_profiles.load(put)
     if act == "undo":
-        return memory_acts.undo_memory(script, reader)
+        return editor.undo(reader)
     if act == "add":
-        return str(memory_acts.add_memory(script, fields.get("text", ""))["id"]), "Added."
-    if act == "restore":
-        yield journal.archive.load(put)
-        entry = find_entry(journal.archive, reader, fields)
-        back = journal.archive.bring_back(journal, entry["id"])
-        return str(back["id"]), "Back in the journal; pruning will not remove it again."
+        return str(editor.add(text)["id"]), "Added."
     if act not in ACTS:
         raise Missing("There is no such act.")
-    do, said = ACTS[act]
-    entry = find_entry(journal, reader, fields)
-    do(script, entry, fields)
-    return str(entry["id"]), said
-
-
-def find_entry(records: Any, reader: Reader, fields: Fields) -> Record:
-    """Return the entry that is to be changed; raises Missing."""
+    if act == "restore":
+        records = character.journal.archive
+        yield records.load(put)
     entry: Record | None = records.get(fields.get("entry", ""))
     if entry is None or not may_read(reader, entry):
         raise Missing("There is no such entry.")
-    return entry
+    do, said = ACTS[act]
+    do(editor, entry["id"], text)
+    return str(entry["id"]), said
+
+
+@staff_page("relations.html")
+def relations(request: Any, reader: Reader, who: Row) -> Row:
+    """Show how well and how gladly it knows whom, best known first: a graph, and a table."""
+    found = game.ask(read_relations, who["id"], reader, request.user.pk)
+    best = sorted(found, key=lambda one: -one[1])[:SHOWN]
+    names = names_of(record["entity"] for record, _ in best)
+    rows = [shown_relation(record, familiar, names) for record, familiar in best]
+    for place, row in enumerate(rows[:DRAWN]):  # on an ellipse, the first at the top
+        angle = 2 * math.pi * place / min(DRAWN, len(rows))
+        row["x"] = round(WIDTH // 2 + RADIUS_X * math.sin(angle))
+        row["y"] = round(HEIGHT // 2 - RADIUS_Y * math.cos(angle))
+    return {"rows": rows, "nodes": rows[:DRAWN], "left_out": len(found) - len(rows)}
+
+
+@inlineCallbacks
+def read_relations(
+    assistant: int, reader: Reader, account: int
+) -> Steps[list[tuple[Record, float]]]:
+    """Read the relationships with how familiar each still is, on the reactor's thread."""
+    script = find_script(assistant)
+    ensure_may_read(script, reader, account)
+    profiles, now = script.character.ai_profiles, script.services.now()
+    yield profiles.load(script.services.slices.put)
+    known = [one for one in profiles.held() if one["kind"] == RELATIONSHIP]
+    seen = [copy_of(one) for one in known if may_read(reader, one)]
+    count_shown(reader, *seen)
+    return [(one, familiarity_at(one, now)) for one in seen]
+
+
+def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Row:
+    """Return a relationship as the template takes it."""
+    felt, dbref = record["sentiment"], record["entity"]
+    return {
+        "name": page_text(names.get(dbref, f"somebody deleted ({dbref})"), 60),
+        "dbref": dbref,
+        "familiar": familiar,
+        "stroke": f"{1 + 7 * familiar:.1f}",
+        "sentiment": felt,
+        "feeling": "fond" if felt >= FOND else "hostile" if felt <= -FOND else "neutral",
+        "contacts": record["contacts"],
+        "last": (record["last_contact"] or "")[:10] or "never",
+    }
+
+
+@staff_page("lore.html")
+def lore(request: Any, reader: Reader, who: Row) -> Row:
+    """Show all lore; with a line, what of it the prompt would hold if a player said that."""
+    line = asked_text(request.GET, "line")
+    entries, labels, budget = game.ask(read_lore, who["id"])
+    return {
+        "line": line,
+        "budget": budget,
+        "labels": sorted(page_text(label, 60) for label in labels),
+        "entries": [shown_trial(one, line) for one in try_lore(entries, labels, line, budget)],
+    }
+
+
+def read_lore(assistant: int) -> tuple[list[LoreEntry], Audience, int]:
+    """Return all lore, the labels of what a character may use before nobody, and its budget."""
+    script = find_script(assistant)
+    entries, labels = script.services.world.lore(script.character, frozenset())
+    return list(entries), frozenset(labels), script.config.lore_tokens
+
+
+def shown_trial(trial: LoreTrial, line: str) -> Row:
+    """Return a piece of lore as the template takes it."""
+    entry = trial.entry
+    found = listing.why_found(line, f"{entry.title} {entry.text}", trial.score)
+    return {
+        "title": page_text(entry.title or "(no title)", 80),
+        "text": page_text(entry.text),
+        "scopes": page_text(", ".join(entry.scopes), 200),
+        "known": not trial.why_unknown,
+        "chosen": trial.is_chosen,
+        "why": page_text(trial.verdict(bool(line), found), 200),
+    }

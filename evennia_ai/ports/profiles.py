@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,18 +15,16 @@ from evennia_ai.policy.records.entity_profiles import (
     OBSERVATION,
     RELATIONSHIP,
     after_contact,
-    change_profile_record,
     current_values,
     make_observation,
-    merge_observations,
+    model_of,
     new_relationship,
-    read_profile_record,
     sentiment_after,
 )
 from evennia_ai.policy.records.forgetting import sources_in_use
 from evennia_ai.policy.records.journal_entry import sameness
-from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.policy.records.provenance import Record, Remembered, copy_of, select_known
+from evennia_ai.ports.records import RecordStore
 
 
 class EntityProfiles(RecordStore):
@@ -48,7 +46,7 @@ class EntityProfiles(RecordStore):
         new = make_observation(self.next_id, entity, content, self.now(), fields)
         same = sameness(new)
         known = next((one for one in self._of(entity, OBSERVATION) if sameness(one) == same), None)
-        return self.put_or_merge(new, known, merge_observations)
+        return self.keep(new, known)
 
     def newest(self, limit: int) -> list[Record]:
         """Return the newest loaded observations about anybody, oldest first."""
@@ -118,7 +116,7 @@ class EntityProfiles(RecordStore):
         if known:
             self.segments.change({after["id"]: after})
         else:
-            self.put(after)
+            self.keep(after)
         return copy_of(after)
 
     def live_sources(self) -> frozenset[str]:
@@ -134,13 +132,9 @@ class EntityProfiles(RecordStore):
         self.segments.load_all()
         return [dbref for dbref, ids in self._ids_about.items() if ids]
 
-    def read(self, raw: Any) -> Record:
-        """Return a stored value as a record of its own model; raises BadRecord."""
-        return read_profile_record(raw)
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """Return a record with some fields changed; raises BadRecord."""
-        return change_profile_record(record, fields)
+    def model_of(self, raw: Any) -> type[Remembered]:
+        """Return the model of a record: that of its kind."""
+        return model_of(raw)
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update the ids by entity, and the ids of new observations."""

@@ -1,12 +1,14 @@
-"""A character's goals: `character.ai_goals`."""
+"""A character's goals and its day plan: `character.ai_goals` and `character.ai_plan`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
+from evennia_ai.policy.records.day_plan import Block, Planned, current_block, is_stale, make_block
 from evennia_ai.policy.records.goal import (
     DEEPEST,
     OPEN,
@@ -14,13 +16,12 @@ from evennia_ai.policy.records.goal import (
     depth_of,
     long_closed,
     make_goal,
-    merge_goals,
     plan_close,
     plan_reopen,
 )
 from evennia_ai.policy.records.journal_entry import sameness
-from evennia_ai.policy.records.provenance import Record
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.ports.records import RecordStore
 
 COPIED_TO_STEPS = ("audience", "speakers", "source_seqs", "importance")
 
@@ -47,21 +48,19 @@ class Goals(RecordStore):
                 f"parent: '{new['parent']}' is a step of a step already. Give the goal above it."
             )
         key = sameness(new, new["parent"])
-        same = next((g for g in goals.values() if sameness(g, g["parent"]) == key), None)
-        return self.put_or_merge(new, same, merge_goals)
+        return self.keep(
+            new, next((g for g in goals.values() if sameness(g, g["parent"]) == key), None)
+        )
 
     def add_steps(self, goal_id: str, contents: Iterable[str]) -> int:
         """Store a goal's steps once, in one transaction; returns how many are new."""
         goal = self.segments.get(goal_id)
         if goal is None or goal["decomposed"]:
             return 0
-        shared = {name: goal[name] for name in COPIED_TO_STEPS}
+        shared = {"parent": goal_id, **{name: goal[name] for name in COPIED_TO_STEPS}}
         ids = self.segments.next_ids()
-        steps = [
-            make_goal(next(ids), content, self.now(), {**shared, "parent": goal_id})
-            for content in contents
-        ]
-        self.segments.change({goal_id: self.changed(goal, {"decomposed": True})}, *steps)
+        steps = [make_goal(next(ids), content, self.now(), shared) for content in contents]
+        self.segments.change({goal_id: Goal.changed(goal, {"decomposed": True})}, *steps)
         return len(steps)
 
     def touch(self, id: str, **fields: Any) -> Record:
@@ -91,3 +90,39 @@ class Goals(RecordStore):
     def over(self, days: float) -> list[str]:
         """Return the ids of goals that closed at least ``days`` ago."""
         return long_closed(self.segments.all(), self.now(), days)
+
+
+class DayPlan(RecordStore):
+    """The parts of one day as plain dicts with the fields of `Block`."""
+
+    kind = "ai_plan"
+    prefix = "b"
+    model = Block
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj)
+        self._given_up_at: datetime | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Return True if no loaded plan is for today, unless today's plan was given up."""
+        return is_stale(list(self.held()), self._given_up_at, self.now())
+
+    def give_up(self) -> None:
+        """Note that today gets no plan, until this process ends."""
+        self._given_up_at = self.now()
+
+    def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
+        """Replace the plan in one transaction; returns how many parts it has. Raises BadRecord.
+
+        ``speakers`` are the dbrefs of everybody whose words may be in it.
+        """
+        ids = self.segments.next_ids()
+        blocks = [make_block(next(ids), part, self.now(), speakers) for part in planned]
+        self.segments.change(dict.fromkeys(self.ids()), *blocks)
+        return len(blocks)
+
+    def at(self, minute: int) -> Record | None:
+        """Return the loaded part of the plan at a minute of the day, None if none."""
+        block = current_block(list(self.held()), minute)
+        return copy_of(block) if block else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -12,19 +12,14 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import (
     ArchivedEntry,
     JournalEntry,
-    archived,
     brought_back,
-    change_entry,
-    is_over,
     make_entry,
-    merge_entries,
     sameness,
 )
-from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.policy.records.shared_memory import is_as_told
+from evennia_ai.policy.records.provenance import Record, copy_of, iso_utc, select_known
 from evennia_ai.policy.retrieval.relevance import score_documents
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.ports.records import RecordStore
 
 
 class JournalArchive(RecordStore):
@@ -40,9 +35,8 @@ class JournalArchive(RecordStore):
         Two transactions: after a crash in between, a second call completes the move.
         """
         entries = [entry for entry in map(journal.get, ids) if entry]
-        new = [
-            archived(entry, self.now()) for entry in entries if not self.segments.get(entry["id"])
-        ]
+        now = iso_utc(self.now())
+        new = [{**e, "archived_at": now} for e in entries if not self.segments.get(e["id"])]
         if new:
             self.segments.change({}, *new)
         return journal.remove(*ids)
@@ -60,7 +54,9 @@ class JournalArchive(RecordStore):
 
     def over(self, now: datetime, days: float) -> list[str]:
         """Return the ids of loaded entries that were archived at least ``days`` ago."""
-        return [entry["id"] for entry in self.segments.held() if is_over(entry, now, days)]
+        latest = now - timedelta(days=days)
+        times = ((entry["id"], entry["archived_at"]) for entry in self.segments.held())
+        return [known for known, at in times if datetime.fromisoformat(at) <= latest]
 
 
 class Journal(RecordStore):
@@ -111,7 +107,7 @@ class Journal(RecordStore):
             named=named,
             first_meeting=first_meeting,
         )
-        return self.put_or_merge(entry, self._find_same(entry), merge_entries)
+        return self.keep(entry, self._find_same(entry))
 
     def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
         """Store several entries in one transaction; returns how many are new.
@@ -174,10 +170,6 @@ class Journal(RecordStore):
         ids = (entry_id for entry_id in self._waiting if entry_id not in but)
         return [copy_of(entry) for entry in self.segments.select(islice(ids, limit))]
 
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """Return an entry with some fields changed; raises BadRecord."""
-        return change_entry(record, fields)
-
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update what is derived from entries: words, contents, pins, waiting."""
         if old:
@@ -193,14 +185,6 @@ class Journal(RecordStore):
                 self._pinned[new["id"]] = new
             self._words[new["id"]] = tuple(find_words(" ".join([new["content"], *new["tags"]])))
             self._ids_by_content.setdefault(sameness(new), new["id"])
-
-    def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
-        """Withdraw shared copies of the entries that a write is about to change."""
-        from evennia_ai.store.shared_entries import withdraw  # loads Django's models
-
-        differing = [old["id"] for old, new in replaced if not is_as_told(old, new)]
-        if differing:
-            withdraw(self.obj.dbref, differing)
 
     def _find_same(self, entry: Record) -> Record | None:
         """Return the entry with the same words and audience, None if there is none."""

@@ -1,0 +1,337 @@
+"""``aimemory``: read, search and change what a character remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from evennia.utils import logger
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai.commands.common import NUMBER, AICommand, UsageError, error_line, page_number
+from evennia_ai.commands.history_rendering import message_line
+from evennia_ai.commands.memory_rendering import (
+    entry_lines,
+    journal_lines,
+    search_lines,
+    whole_entry,
+    whole_profile,
+)
+from evennia_ai.commands.players import name_of
+from evennia_ai.errors import TurnAborted
+from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.line_changes import renew
+from evennia_ai.game.script_ports import GameScript
+from evennia_ai.messages import Audience
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PRIVATE_WORDS
+from evennia_ai.policy.lines import LINE
+from evennia_ai.policy.records.memory_listing import count_shown, may_read, who_may_know
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.sanitize import one_line
+from evennia_ai.ports import RecordStore
+from evennia_ai.scheduling import Steps, spread
+from evennia_ai.sleep.consolidation import rebuild
+from evennia_ai.store.memory_editor import MemoryEditor
+from evennia_ai.store.names import names_in
+from evennia_ai.store.reports import messages_by_seq
+from evennia_ai.store.search import repeats_of
+
+LINE_CHARS = 200
+MOST_REPEATS = 10
+SHOWN_MESSAGES = 6
+PROGRESS_EVERY = 500  # entries
+
+
+@dataclass(frozen=True)
+class MemoryRequest:
+    """What was typed: the assistant, the text after its name, and the text after the ``=``."""
+
+    script: GameScript
+    more: str
+    value: str
+
+    @property
+    def name(self) -> str:
+        """The character's name, safe to show."""
+        return shown_name(self.script)
+
+    @property
+    def editor(self) -> MemoryEditor:
+        """What changes the character's journal."""
+        return MemoryEditor(self.script.character, partial(renew, self.script))
+
+
+class CmdAIMemory(AICommand):
+    """
+    read, search and change what an assistant remembers
+
+    Usage:
+      aimemory <character> [= <page>]
+      aimemory/show <character> = <number>
+      aimemory/about <character> = <player or thing>
+      aimemory/search <character> [as <player>, ...] = <words>
+      aimemory/add <character> [for <player>, ...] = <text>
+      aimemory/edit <character>/<number> = <text>
+      aimemory/pin <character> = <number>
+      aimemory/unpin <character> = <number>
+      aimemory/delete <character> = <number>
+      aimemory/undo <character>
+      aimemory/archive <character> [= <page>]
+      aimemory/restore <character> = <number>
+      aimemory/rebuild <character>
+
+    Without a switch: the journal, newest first. Each entry is shown with its
+    number, its day, its weight (importance, 1 to 10) and who gave it, its source,
+    its audience, and whether it is pinned and in long-term memory.
+
+    Switches:
+      show    - one entry in full: source, links, and what was derived from it
+      about   - what the character knows about somebody, with earlier values
+      search  - what the character would find if these players asked, and why;
+                without players, what anybody may be told. Also shows what it
+                would withhold.
+      add     - write an entry, for everybody or for some players only. It is
+                never removed automatically.
+      edit    - replace the words of an entry
+      pin, unpin - keep an entry in every prompt whose audience may know it, as
+                far as the setting pin_tokens has room
+      delete  - delete an entry
+      undo    - undo the last add, edit, pin, unpin or delete; the last 20 are
+                kept
+      archive - the entries that were pruned during sleep
+      restore - put a pruned entry back into the journal
+      rebuild - build the index and the long-term memory again from the journal
+
+    Only admins may read what was told in private.
+
+    Examples:
+      aimemory/search Mira as Ann = what does Ann owe
+      aimemory/edit Mira/j12 = Ann paid her debt.
+    """
+
+    key = "aimemory"
+    locks = "cmd:perm(Builder)"
+    switch_options = tuple(
+        "show about search add edit pin unpin delete undo archive restore rebuild".split()
+    )
+
+    @inlineCallbacks
+    def run(self) -> Steps[None]:
+        """Load what the character knows, in time slices, and dispatch by switch."""
+        separator = {"edit": "/", "search": " as ", "add": " for "}.get(self.switch, "\n")
+        name, _, more = (self.lhs or "").partition(separator)
+        find = self.find_assistant if self.reads_private else self.find_editable
+        request = MemoryRequest(find(name.strip()), more.strip(), (self.rhs or "").strip())
+        character, put = request.script.character, self.services.slices.put
+        yield character.journal.load(put)
+        yield character.ai_profiles.load(put)
+        work = self.dispatch(request)
+        if isinstance(work, Deferred):
+            yield work
+
+    @inlineCallbacks
+    def do_default(self, request: MemoryRequest) -> Steps[None]:
+        records: RecordStore = request.script.character.journal
+        if_none = "has no journal entries yet."
+        if self.switch == "archive":
+            records, if_none = request.script.character.journal.archive, "has no pruned entries."
+        number = page_number(request.value)
+        lines, page = yield journal_lines(request.script, records, number, self.reader)
+        self.show_page(request.name, lines, page, if_none)
+
+    do_archive = do_default
+
+    @inlineCallbacks
+    def do_show(self, request: MemoryRequest) -> Steps[None]:
+        script = request.script
+        entry = self.find_entry(request, request.value)
+        profiles = script.character.ai_profiles
+
+        def derived_record(id: str) -> Record | None:
+            record = profiles.get(id)
+            if record is None or entry["id"] not in record.get("sources", ()):
+                return None
+            return record if may_read(self.reader, record) else None
+
+        found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
+        lines = [whole_entry(script, entry, [one for one in found if one], self.reader)]
+        if seqs := entry["source_seqs"]:
+            more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
+            lines.append(f"Source messages ({len(seqs)}{more}):")
+            rows = messages_by_seq(script.id, seqs, SHOWN_MESSAGES)
+            lines += [message_line(row, script.character_name, self.reader) for row in rows]
+        self.msg("\n".join(lines))
+
+    def do_about(self, request: MemoryRequest) -> None:
+        who = request.value
+        if not who:
+            raise UsageError("About whom? |waimemory/about <character> = <player or thing>|n")
+        if NUMBER.fullmatch(who):  # also of somebody deleted
+            dbref, name = who, name_of(who) or who
+        else:
+            found = self.find_character(who)
+            dbref, name = found.dbref, shown_name(found)
+        records = request.script.character.ai_profiles.about(dbref)
+        lines = whole_profile(request.script, dbref, records, self.reader)
+        if not lines:
+            self.msg(f"{request.name} has no profile of {name}. Its journal may still name them.")
+            return
+        self.msg("\n".join([f"What {request.name} knows about |w{name}|n ({dbref}):", *lines]))
+
+    @inlineCallbacks
+    def do_search(self, request: MemoryRequest) -> Steps[None]:
+        if not request.value:
+            raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
+        audience = self.find_audience(request.more) if request.more else frozenset()
+        lines = yield search_lines(request.script, request.value, audience, self.reader)
+        self.msg("\n".join(lines))
+
+    @inlineCallbacks
+    def do_rebuild(self, request: MemoryRequest) -> Steps[None]:
+        try:
+            yield rebuild_memory(request.script, self.msg)
+        except TurnAborted as error:
+            raise UsageError(f"The rebuild stopped early: {error_line(error)}") from error
+
+    def do_add(self, request: MemoryRequest) -> None:
+        audience = self.find_audience(request.more) if request.more else None
+        self.ensure_words(request, "add <character> [for <player>]")
+        entry = request.editor.add(request.value, audience)
+        known = who_may_know(entry, names_in(entry))
+        self.tell_change(request, f"Added, {clean_output(known, 200)}:", entry)
+
+    def do_edit(self, request: MemoryRequest) -> None:
+        entry = self.find_entry(request, request.more)
+        self.ensure_words(request, "edit <character>/<number>")
+        before = request.editor.edit(entry["id"], request.value)
+        words = clean_output(request.value, LINE_CHARS)
+        self.tell_change(request, f"Now: {words}\nBefore:", before)
+
+    def do_pin(self, request: MemoryRequest) -> None:
+        pinned = self.switch == "pin"
+        entry = self.find_entry(request, request.value)
+        request.editor.pin(entry["id"], pinned)
+        self.tell_change(request, f"Now {'pinned' if pinned else 'not pinned'}:", entry)
+
+    do_unpin = do_pin
+
+    def do_delete(self, request: MemoryRequest) -> None:
+        entry = self.find_entry(request, request.value)
+        lines = request.editor.delete(entry["id"], self.caller.dbref)
+        if lines:
+            many = "line" if lines == 1 else "lines"
+            self.msg(f"Not recalled either, since it came from them: {lines} {many} of the log.")
+        self.tell_change(request, "Deleted:", entry)
+
+    def do_undo(self, request: MemoryRequest) -> None:
+        entry, said = request.editor.undo(self.reader)
+        self.log_change(request, entry)
+        self.msg(said)
+
+    @inlineCallbacks
+    def do_restore(self, request: MemoryRequest) -> Steps[None]:
+        archive = request.script.character.journal.archive
+        yield archive.load(self.services.slices.put)
+        entry = self.find_in(archive, request.value, request, "aimemory/archive")
+        back = request.editor.restore(entry["id"])
+        self.log_change(request, back["id"])
+        lines = entry_lines([back], names_in(back), self.reader)
+        self.msg("\n".join(["Back in the journal; pruning will not remove it again:", *lines]))
+
+    def tell_change(self, request: MemoryRequest, message: str, entry: Record) -> None:
+        """Report a change, and how to undo it."""
+        self.log_change(request, entry["id"])
+        count_shown(self.reader, entry)
+        words = clean_output(entry["content"], LINE_CHARS)
+        undo = f"To undo it: |waimemory/undo {request.name}|n"
+        self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")
+
+    def log_change(self, request: MemoryRequest, id: str) -> None:
+        """Write into the server's log who changed which entry, without its words."""
+        logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {request.script.character}")
+
+    @property
+    def reads_private(self) -> bool:
+        """True if the caller may read private records."""
+        return self.reader.may(PRIVATE_MEMORIES)
+
+    def find_entry(self, request: MemoryRequest, number: str) -> Record:
+        """Return the journal entry with a number; raises UsageError."""
+        return self.find_in(request.script.character.journal, number, request, "aimemory")
+
+    def find_in(
+        self, records: RecordStore, number: str, request: MemoryRequest, listing: str
+    ) -> Record:
+        """Return an entry; raises UsageError, which names ``listing`` as what lists them."""
+        lists = f"|w{listing} {request.name}|n lists them."
+        if not number:
+            raise UsageError(f"Which entry? Give its number. {lists}")
+        kind, _, seq = number.lower().partition(":")
+        if kind == LINE and seq.isdecimal() and len(seq) < 19:
+            raise UsageError(self.line_hint(request, int(seq)))
+        found: Record | None = records.get(number) or records.get(number.lower())
+        if found is None or not may_read(self.reader, found):
+            raise UsageError(f"{request.name} has no entry '{clean_output(number, 40)}'. {lists}")
+        return found
+
+    def line_hint(self, request: MemoryRequest, seq: int) -> str:
+        """Return how to hide a line of the log, and which lines of the character repeat it."""
+        hide = f"|waihistory/hide {request.name} = {seq}|n"
+        hint = f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
+        again = repeats_of(request.script.id, seq, self.reader.may(PRIVATE_WORDS))[:MOST_REPEATS]
+        told = f". {request.name} may have repeated it: hide {', '.join(map(str, again))} as well."
+        return f"{hint}{told * bool(again)}"
+
+    def find_audience(self, names: str) -> Audience:
+        """Return the named players by dbref; raises UsageError unless the caller is an admin."""
+        if not self.reads_private:
+            readers = self.reader.whose(PRIVATE_MEMORIES).lower()
+            raise UsageError(f"Only {readers} may read or write what is private to a player.")
+        return frozenset(self.find_character(name.strip()).dbref for name in names.split(","))
+
+    def ensure_words(self, request: MemoryRequest, usage: str) -> None:
+        """Raise UsageError if no text was typed for an entry."""
+        if not one_line(request.value):
+            raise UsageError(f"Which text? |waimemory/{usage} = <text>|n")
+
+
+@inlineCallbacks
+def rebuild_memory(script: GameScript, tell: Callable[[str], Any]) -> Steps[None]:
+    """Rebuild the index and the long-term memory in time slices; tell about the progress.
+
+    Fails with UsageError if a rebuild is running already, StoreUnavailable and TurnAborted.
+    """
+    name, services = shown_name(script), script.services
+    if script.ndb.rebuilding:
+        raise UsageError(f"{name}'s memory is being rebuilt already.")
+    reported = 0
+
+    def report(done: int, left: int) -> None:
+        nonlocal reported
+        if done - reported >= PROGRESS_EVERY:
+            reported = done
+            tell(f"{name}: {done:,} entries done, {left:,} to go ...")
+
+    script.ndb.rebuilding = True
+    try:
+        tell(f"Rebuilding {name}'s memory from its journal ...")
+        services.memory_indices.drop(script)
+        yield script.memories.prepare(services)
+        tell(f"The index is done, with {len(script.memories):,} memories.")
+        result = yield rebuild(script, report)
+    finally:
+        script.ndb.rebuilding = False
+    tell(describe(result))
+
+
+def describe(result: dict[str, Any]) -> str:
+    """Return the result for the long-term memory as a sentence."""
+    if result.get("skipped"):
+        return f"Long-term memory is not rebuilt: {clean_output(result['reason'], 300)}"
+    if not result["success"]:
+        error = clean_output(result["error"], 300)
+        return f"Long-term memory is not complete: {error} The next sleep pass continues."
+    trouble = f"; {result['failed']:,} could not be stored" if result["failed"] else ""
+    return f"Done: {result['stored']:,} entries are in long-term memory{trouble}."

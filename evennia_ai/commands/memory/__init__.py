@@ -1,1 +1,0 @@
-"""``aimemory``: read, search and change what a character remembers."""
