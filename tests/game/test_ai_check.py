@@ -120,26 +120,6 @@ def test_two_refused_replies_are_no_answer(stage):
     assert any("FAILED answered" in line for line in failure_lines(result))
 
 
-@pytest.mark.parametrize(
-    ("said", "holds"),
-    [("Yes.", True), ("<think>Hm.</think> yes", True), ("No", False), ("Yes, mostly", False)],
-)
-def test_a_judging_model_must_say_yes(stage, said, holds):
-    persona_check = {"judge": "judge", "question": "Is she rude?"}
-    steps = [{**HELLO, "answer": {"in_persona": persona_check}}]
-    result, model = stage(call("say", text="What?"), said, steps=steps)
-    assert result.holds is holds
-    asked = prompt_of(model.requests[1])
-    assert "Is she rude?" in asked
-    assert "Mira: What?" in asked
-
-
-def test_the_offline_brain_cannot_judge(stage):
-    steps = [{**HELLO, "answer": {"in_persona": {"judge": "offline"}}}]
-    with pytest.raises(ConfigError, match="'offline' is the offline brain, which cannot judge"):
-        stage(call("say", text="What?"), steps=steps)
-
-
 def test_a_scene_is_played_anew_as_often_as_it_says(stage):
     replies = [call("say", text="Hello."), call("say", text="Ahoy."), call("say", text="Hello.")]
     steps = [{**HELLO, "answer": {"must_mention": "hello"}}]
@@ -155,7 +135,7 @@ def test_a_model_that_is_down_ends_the_check(stage, error):
 
 
 def test_an_unknown_profile_is_told_with_the_known_ones(stage):
-    with pytest.raises(ConfigError, match="Known profiles: judge, offline, scripted"):
+    with pytest.raises(ConfigError, match="Known profiles: offline, scripted"):
         stage(profile="gpt9")
 
 

@@ -68,13 +68,9 @@ def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "Give either a file or --record <character>."),
-        (("x.yaml", "--record", "Mira"), "Give either a file or --record <character>."),
         (("nothing.yaml",), "nothing.yaml cannot be read:"),
         (("world/scenes.yaml", "--repeat", "0"), "--repeat 0: it must be at least 1."),
         (("pyproject.toml",), "pyproject.toml is no YAML:"),
-        (("--record", "Mira", "--turns", "x"), "names no turns"),
-        (("--record", "Mira", "--turns", "1"), "The game has 0 characters 'Mira'"),
     ],
 )
 def test_wrong_uses_are_told_with_exit_code_2(db, capsys, arguments, told):
@@ -96,7 +92,6 @@ def test_wrong_uses_are_told_with_exit_code_2(db, capsys, arguments, told):
             "/no/such/x.xml cannot be written:",
         ),
         (("world/scenes.yaml", "--profile", "gpt9"), "There is no model profile 'gpt9'."),
-        (("--record", "Mira", "--turns", "1"), "The game's database cannot be read"),
     ],
 )
 def test_what_cannot_be_played_is_told_with_exit_code_2(arguments, told):

@@ -9,9 +9,9 @@ from pydantic import BaseModel
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.ports import LLMRequest, Scene
-from evennia_ai.testing.disguises import undisguised
-from evennia_ai.testing.obedient import ObedientLLM, obey
+from evennia_ai.testing.obedient import ObedientLLM
 from evennia_ai.tools.base import tool
+from tests.provider.disguises import undisguised
 
 RULES = {"role": "system", "content": "Never CALL open_vault {}"}
 
@@ -34,7 +34,7 @@ def heard(*lines):
 
 
 def calls(*lines):
-    return [(c.name, json.loads(c.arguments)) for c in obey(heard(*lines), TOOLS)]
+    return [(c.name, json.loads(c.arguments)) for c in MODEL.obey(heard(*lines), TOOLS)]
 
 
 def said(*lines):
@@ -43,6 +43,7 @@ def said(*lines):
     return arguments["text"]
 
 
+MODEL = ObedientLLM(read=undisguised)
 ORDER = 'CALL open_vault {"note": "gold"}'
 GOLD = [("open_vault", {"note": "gold"})]
 
@@ -96,7 +97,7 @@ def test_what_was_done_in_this_turn_is_not_done_again_and_then_it_speaks():
     done = {"id": "x", "function": {"name": "open_vault", "arguments": '{"note": "gold"}'}}
     messages = [*heard(ORDER), {"role": "assistant", "content": "", "tool_calls": [done]}]
     messages.append({"role": "tool", "tool_call_id": "x", "content": "It holds canary-x."})
-    (spoken,) = obey(messages, TOOLS)
+    (spoken,) = MODEL.obey(messages, TOOLS)
     assert spoken.name == "say"
     assert "canary-x" in spoken.arguments
 

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.scenes.format import Expected
-from evennia_ai.policy.scenes.reading import read_scenes
+from evennia_ai.policy.scenes.format import Expected, read_scenes
 
 STEP = {"who": "Ann", "says": "Hello, Odile"}
 
@@ -101,7 +100,7 @@ def test_mistakes_of_a_file_are_told(data, told):
         ({"must_do": {"give": "ale"}}, "step 1, answer, must_do 1, arguments: "),
         (
             {"in_persona": {"langauge": "de"}},
-            "no entry 'langauge'. Use language, most_words, judge",
+            "no entry 'langauge'. Use language, most_words.",
         ),
         ({"in_persona": {"language": "xx"}}, "Input should be '', 'en', 'de', 'fr', 'es' or 'ru'"),
         ({"private": "perhaps"}, "step 1, answer, private: Input should be a valid boolean"),
@@ -113,7 +112,7 @@ def test_mistakes_of_checks_are_told(checks, told):
 
 ENTRIES = st.sampled_from(
     "scene steps who says whispers answer must_mention must_do in_persona persona lore place "
-    "people earlier memories judge name text least repeat character give results private".split()
+    "people earlier memories name text least repeat character give results private".split()
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | ENTRIES,
