@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evennia_ai.offline.brain import think
+from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.compaction.summary import without_claims
 from evennia_ai.policy.consolidation.attribute_synthesis import read_attributes
 from evennia_ai.policy.conversation.persona import Persona
@@ -101,7 +101,7 @@ READERS = {
     "times": lambda text: find_spans(text, 1.7e9),
     "secrets": lambda text: hide_secrets(text, "sk-0123456789"),
     "calls": lambda text: read_text_calls(text, {"say": {"required": ["text"]}, "wave": {}}),
-    "offline": lambda text: think(heard(text)),
+    "offline": lambda text: OfflineBrain().think(heard(text)),
 }
 PIECES = (
     " ",

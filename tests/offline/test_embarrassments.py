@@ -6,7 +6,7 @@ import re
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.brain import think
+from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 from tests.offline.stage import TOOLS, Talk
@@ -186,7 +186,8 @@ def test_a_described_assistant_gets_one_polite_line_only():
     for expected in (["say"], ["noop"]):
         line = HeardLine("say", "A tall man", "Good day.", False)
         scene = Scene("Mira", MIRA, (line,), GULL, assistants=frozenset({"A tall man"}))
-        reply = think(LLMRequest(said, scene, [{"function": {"name": name}} for name in TOOLS]))
+        tools = [{"function": {"name": name}} for name in TOOLS]
+        reply = OfflineBrain().think(LLMRequest(said, scene, tools))
         assert [call.name for call in reply.tool_calls] == expected
         words = json.loads(reply.tool_calls[0].arguments).get("text", "")
         assert "tall" not in words
@@ -201,7 +202,8 @@ def from_assistant(text, messages=(), tools=(*TOOLS, "add_journal_entry")):
     line = HeardLine("say", "Brannoc", text, False)
     scene = Scene("Mira", MIRA, (line,), GULL, assistants=frozenset({"Brannoc"}))
     talk = [*messages, {"role": "user", "content": f"Brannoc says: {text}"}]
-    reply = think(LLMRequest(talk, scene, [{"function": {"name": name}} for name in tools]))
+    offered = [{"function": {"name": name}} for name in tools]
+    reply = OfflineBrain().think(LLMRequest(talk, scene, offered))
     return [(call.name, json.loads(call.arguments).get("text", "")) for call in reply.tool_calls]
 
 

@@ -2,20 +2,16 @@
 
 import pytest
 
-from evennia_ai.offline.passages import latest, read_told
+from evennia_ai.offline.languages import ENGLISH, read
 from evennia_ai.offline.transcript import Said, read_transcript
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
 
 
-def fact(heard, key):
-    """What Ann told last of a kind of fact."""
-    found = latest(read_told(heard, "en"), "Ann", key)
-    return found.facts[key] if found else ""
-
-
-def told(line, key):
-    return fact([Said("say", "Ann", line)], key)
+def fact(line, key):
+    """What a line tells of its speaker."""
+    language = read(ENGLISH)
+    return language.facts_in(language.plain(line)).get(key, "")
 
 
 @pytest.mark.parametrize(
@@ -36,19 +32,14 @@ def told(line, key):
     ],
 )
 def test_a_fact_is_read_out_of_a_line(line, slot, value):
-    assert told(line, slot).startswith(value)
+    assert fact(line, slot).startswith(value)
 
 
 @pytest.mark.parametrize(
     "line", ["I am tired.", "I'm Sorry", "I am a bit lost", "What is my name?", "I am from here"]
 )
 def test_what_is_no_fact_is_none(line):
-    assert not [told(line, key) for key in ("name", "trade", "home") if told(line, key)]
-
-
-def test_questions_are_kept_apart_from_what_was_told():
-    lines = [Said("say", "Ann", line) for line in ("Where is the mill?", "The mill burnt down.")]
-    assert [item.text for item in read_told(lines, "en")] == ["The mill burnt down."]
+    assert not any(fact(line, key) for key in ("name", "trade", "home"))
 
 
 def past_of(*messages, step=1):
@@ -131,13 +122,13 @@ def remembered(*rows):
 )
 def test_what_comes_to_mind_is_what_was_told_before(row):
     past = remembered(row)
-    assert fact(past.heard, "home") == "Visby"
+    assert any("Visby" in said.text for said in past.heard)
     assert past.since == [Said("say", "Ann", "hello")]
 
 
 def test_recalled_lines_are_read_from_a_list_as_well():
     past = remembered("You remember:", "- Ben: Hello.", "- Ann: I come from Visby.", "Time: noon")
-    assert fact(past.heard, "home") == "Visby"
+    assert any("Visby" in said.text for said in past.heard)
     assert [said.speaker for said in past.heard] == ["Ben", "Ann", "Ann"]
 
 
@@ -184,4 +175,4 @@ def test_a_summary_is_read_to_its_end():
     rows = [f"- Bob: I own {number} geese and a cart." for number in range(2, 60)]
     marker = "\n".join(["[CONTEXT SUMMARY]", "Facts:", *rows, "- Ann: I come from Visby."])
     request = LLMRequest([{"role": "user", "content": marker}], Scene("Mira", Persona(), ()))
-    assert fact(read_transcript(request).heard, "home") == "Visby"
+    assert "Visby" in read_transcript(request).heard[-1].text

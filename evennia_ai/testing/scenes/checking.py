@@ -169,7 +169,8 @@ def _open_models(clock: Clock, reactor: Any) -> CheckModels:
     client = OpenAIClient(thread, os.environ)
     endpoints = EndpointRegistry(Prober(clock, client).window, _KnownFacts())
     learning = LearningClient(ReplyClient(client, reactor.callFromThread), endpoints, clock)
-    gateway = ModelGateway(clock, {"openai": learning, "offline": OfflineBrain()})
+    brain = OfflineBrain(game_setting("OFFLINE_LANGUAGES", ()))
+    gateway = ModelGateway(clock, {"openai": learning, "offline": brain})
     thread.start()
 
     def close() -> None:
