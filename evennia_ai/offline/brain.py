@@ -38,8 +38,13 @@ from evennia_ai.offline.words import (
     words,
 )
 from evennia_ai.policy.compaction.digest import newest_within
-from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, without_address
-from evennia_ai.policy.facts.notes import is_worth_noting
+from evennia_ai.policy.facts.check import (
+    Fact,
+    as_bullets,
+    extract_facts,
+    is_worth_noting,
+    without_address,
+)
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import (
