@@ -5,17 +5,15 @@ What another person said is told as that person's words only, in quotation marks
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from evennia_ai.offline.languages import Intent, exit_parts, kinds_of, match_exit, match_name
-from evennia_ai.offline.view import KNOWN, Passage, Told, View
+from evennia_ai.offline.languages import Intent, exit_parts, match_exit, match_name
+from evennia_ai.offline.passages import Passage, Told
+from evennia_ai.offline.view import KNOWN, View
 from evennia_ai.offline.words import is_description, joined, rotated, words
 
 Handler = Callable[[View, str, str], str]
-LETTER, VOWELS = re.compile(r"[a-zA-Z]"), re.compile(r"[aeiouyäöü]", re.I)
-NO_WORD = re.compile(r"(.)\1{3}|[^aeiouyäöü\W\d]{5}")
 LINE = 0.34  # share of a question's words that a told line must hold
 SURE = 0.6  # share that a statement needs, which asks for no answer
 QUOTED = 170  # characters of a line that is quoted whole
@@ -63,8 +61,6 @@ def _to_question(view: View, text: str) -> str:
 
 def _to_statement(view: View, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
-    if _is_gibberish(text):
-        return view.phrase("gibberish")
     facts = view.language.facts_in(text)
     for key, phrase in (("name", "met"), ("home", "from_there"), ("likes", "liked")):
         if key in facts:
@@ -75,14 +71,6 @@ def _to_statement(view: View, text: str) -> str:
     if facts:
         return view.phrase("noted")
     return view.phrase("remark")
-
-
-def _is_gibberish(text: str) -> bool:
-    """Return True if at least half of the words are no words of a language."""
-    found = [word for word in words(text) if LETTER.search(word)]
-    long = (word for word in found if len(word) > 2)
-    odd = [word for word in long if not VOWELS.search(word) or NO_WORD.search(word)]
-    return bool(found) and 2 * len(odd) >= len(found)
 
 
 # --- what was told in the conversation ------------------------------------------------------------
@@ -161,13 +149,6 @@ def _everything(view: View, text: str = "", topic: str = "") -> str:
     if not telling:
         return _own_name(view, text, topic) or view.phrase("know_you")
     return view.phrase("told", fact='", "'.join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
-
-
-def _said_by(view: View, text: str, other: str) -> str:
-    """Return what another speaker said about a question, else what they said last."""
-    own = _of_speaker(view, _named_other(view, other))
-    found = _matching(view, text, own) or own[-1:]
-    return _quoted(view, found) or view.phrase("said_nothing", other=other)
 
 
 def _gifts(view: View, text: str, topic: str) -> str:
@@ -255,22 +236,6 @@ def _at_hand(view: View, text: str, *, loose: bool = True) -> str:
     return ""
 
 
-def _menu(view: View, text: str, topic: str) -> str:
-    """Return a known sentence about food or drink, else what of it is here."""
-    kinds = kinds_of(text) & {"food", "drink"} or {"food", "drink"}
-
-    def servings(said: str) -> int:  # a vessel is neither food nor drink
-        found = map(kinds_of, words(said))
-        return sum(bool(of_word & kinds) and "vessel" not in of_word for of_word in found)
-
-    texts = [p.text for p in view.of(OWN) if p.text != view.character.identity]
-    served = sorted(filter(servings, texts), key=servings, reverse=True)
-    if served:
-        return next((t for t in served if not view.repeats(t)), view.phrase("no_more"))
-    here = (*view.situation.carrying, *view.situation.things)
-    return view.listing("things", "menu", map(view.thing, filter(servings, here)))
-
-
 def _exits(view: View, text: str, topic: str) -> str:
     """Return where an exit leads, or which exits there are."""
     found = match_exit(topic, view.situation.exits)
@@ -298,8 +263,8 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
 
 
 HANDLERS: dict[str, Handler] = {
-    "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story, "said_by": _said_by,
-    "recall_name": _own_name, "recall_all": _everything, "recall_gift": _gifts, "menu": _menu,
+    "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story,
+    "recall_name": _own_name, "recall_all": _everything, "recall_gift": _gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"), "time": _clock,
     "what_here": partial(_here, key="things"), "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": partial(_is_there, sources=OWN), "exits": _exits, "way_to": _exits,

@@ -18,15 +18,8 @@ from evennia_ai.messages import MARK, NOOP, PERCEIVED, SAY, SPEECH, WHISPER, mak
 from evennia_ai.offline.answers import answer
 from evennia_ai.offline.idle import act_autonomously
 from evennia_ai.offline.languages import ENGLISH, read, read_languages
-from evennia_ai.offline.requests import (
-    Calls,
-    RequestedAction,
-    done,
-    next_step,
-    refusal,
-    requested_action,
-    words_for_step,
-)
+from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
+from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View, read_request
 from evennia_ai.offline.words import (

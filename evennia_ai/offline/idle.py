@@ -6,18 +6,14 @@ repeat its last act, and does nothing if its own emote was the last thing that h
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from evennia_ai.messages import NOOP, SPEECH
-from evennia_ai.offline.languages import ENGLISH, language_of, table
-from evennia_ai.offline.requests import Calls
+from evennia_ai.offline.languages import ENGLISH, language_of
+from evennia_ai.offline.steps import Calls
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import ended, rotated, seed_of, with_article
+from evennia_ai.offline.words import ended, rotated, seed_of
 
-# The order of the kinds of emotes: own habits and work come more often than common emotes.
-ROUND = ("habit", "work", "thing", "work", "habit", "anybody")
 RECENT = 3  # emotes that are not made again
 QUIET = ["emote", "emote"]  # the acts before a remark
 LONGEST_REMARK = 160
@@ -72,38 +68,16 @@ def _remark(view: View) -> Calls:
 
 
 def _pastime(view: View) -> str:
-    """Return the next idle emote that fits character, place and language; "" if none."""
-    kinds: dict[str, Sequence[str]] = {"anybody": view.language.phrases["idle"]}
+    """Return the next idle emote, of the character's habits or of anybody's; "" if none."""
+    number, habits = len(view.transcript.emotes), list[str]()
     if view.language is view.character.language:
         meanwhile = view.language.pattern("patterns", "meanwhile")
-        habits = (meanwhile.sub("", habit) for habit in view.character.habits)
-        kinds["habit"] = [habit.rstrip(" .,") + "." for habit in habits]
-    if view.language.code == ENGLISH:
-        kinds |= {"work": _work(view), "thing": [*_with_things(view)]}
-    number = len(view.transcript.emotes)
-    start = (number + seed_of(view.name)) % len(ROUND)
-    order = dict.fromkeys([*ROUND[start:], *ROUND[:start]])
-    choices = [deed for kind in order for deed in rotated(kinds.get(kind, ()), number)]
+        bare = (meanwhile.sub("", habit) for habit in view.character.habits)
+        habits = [habit.rstrip(" .,") + "." for habit in bare]
+    common = view.language.phrases["idle"]
+    kinds = [habits, common] if (number + seed_of(view.name)) % 2 else [common, habits]
+    choices = [deed for kind in kinds for deed in rotated(kind, number)]
     done = [text.strip().lower() for text in view.transcript.emotes]
     tries = (text for before in (done, done[-RECENT:], done[-1:]) for text in choices
              if text.lower() not in before)  # fmt: skip
     return next(tries, "")
-
-
-def _work(view: View) -> Sequence[str]:
-    """Return emotes of the persona's first trade, if this is the place for it."""
-    persona, here = view.scene.persona, view.situation
-    text, rows = f"{persona.text} {' '.join(persona.knows)}", table("idle")["work"]
-    found = ((re.search(rf"\b(?:{row['trade']})\b", text, re.I), row) for row in rows)
-    placed = [(match.start(), row["where"], row["emotes"]) for match, row in found if match]
-    _, where, deeds = min(placed, key=lambda row: row[0], default=(0, "", ()))
-    around = " ".join((here.place, here.description, *here.things))
-    fits = not where or re.search(rf"\b(?:{where})\b", around, re.I)
-    return tuple(deeds) if fits else ()
-
-
-def _with_things(view: View) -> Iterable[str]:
-    rows = table("idle")["things"]
-    for name in view.situation.things:
-        fit = (row["emotes"] for row in rows if re.search(row["match"], name or "?", re.I))
-        yield from (deed.format(thing=with_article(name)) for deed in next(fit, ()))

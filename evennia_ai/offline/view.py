@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from evennia_ai.offline.character import Character, read_character
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.transcript import Said, Transcript, read_transcript
+from evennia_ai.offline.passages import Passage, Told, read_passages, read_told
+from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
     capitals,
@@ -24,8 +26,6 @@ from evennia_ai.offline.words import (
     long_sentences,
     rotated,
     seed_of,
-    sentences,
-    words,
 )
 from evennia_ai.policy.retrieval.relevance import score_weighted
 from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
@@ -36,9 +36,6 @@ CONTEXT_LINES = 2
 FLOOR = 0.45  # share of a question's content words that an answer covers
 UNFIT, FIT = 0.6, 1.5  # factors for a passage without and with the kind of thing asked for
 SOURCE_WEIGHT = {"want": 0.9, "seen": 0.7}
-LONGEST = 240  # characters of two sentences that stay together
-LONGEST_TOLD = 160  # characters of a line that is told again whole
-SPOKEN = frozenset({"say", "whisper", "acted"})
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 WHOLE = 0.99  # cover of a line that names nothing else
 AS_GOOD = 0.5  # share of the best score that is good enough if the best was said
@@ -47,35 +44,12 @@ ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
 
 
-@dataclass(frozen=True)
-class Passage:
-    """A piece of knowledge; ``source`` is self, want, lore, seen, note or told.
-
-    ``title`` holds more words that find it.
-    """
-
-    text: str
-    source: str
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A passage, the share of a line's words that it covers, and its rank's points."""
 
     passage: Passage
     cover: float
     points: float
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a speaker told in one line, or in one sentence of a long one."""
-
-    speaker: str
-    text: str
-    private: bool
-    facts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -288,54 +262,9 @@ def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
         languages=languages,
         character=character,
         transcript=transcript,
-        passages=tuple(_passages(scene, character, transcript)),
-        every_told=tuple(_told(people, character.language, languages)),
+        passages=tuple(read_passages(scene, character, transcript)),
+        every_told=tuple(read_told(people, character.language, languages)),
         tools=frozenset(str(tool.get("function", {}).get("name", "")) for tool in request.tools),
         seed=seed_of(transcript.length, *(line.text for line in scene.lines)),
         language=character.language,
     )
-
-
-def _passages(scene: Scene, character: Character, transcript: Transcript) -> list[Passage]:
-    found = [Passage(text, "self") for text in character.facts]
-    found += [Passage(text, "want") for text in character.wants]
-    for entry in scene.lore:
-        found += _lore(entry, character.language)
-    found += [Passage(part, "seen") for part in sentences(scene.situation.description)]
-    found += [Passage(f"{note.rstrip('.')}.", "seen") for note in scene.situation.notes]
-    for title, _, text in (sight.partition(": ") for sight in dict.fromkeys(transcript.sights)):
-        if title != scene.situation.place:
-            found += [Passage(part, "seen", title) for part in sentences(text)]
-    return found + [Passage(said.text, "note") for said in transcript.heard if said.kind == "note"]
-
-
-def _lore(entry: str, language: Language) -> list[Passage]:
-    """Return a piece of lore as passages of one or two sentences with its title."""
-    title, colon, text = entry.partition(": ")
-    if not colon or len(title) > 60 or "." in title:
-        title, text = "", entry
-    parts, found = sentences(text), []
-    for index, part in enumerate(parts):
-        joins = index > 0 and language.finds("pronoun_first", part)
-        whole = f"{parts[index - 1]} {part}" if joins else part
-        found.append(Passage(whole if len(whole) <= LONGEST else part, "lore", title))
-    return found
-
-
-def _told(
-    heard: Sequence[Said], written: Language, languages: tuple[Language, ...]
-) -> Iterable[Told]:
-    """Yield the statements in what was heard, oldest first."""
-    for said in heard:
-        if said.kind not in SPOKEN or not said.speaker:
-            continue
-        language = language_of(said.text, languages) or written
-        every = sentences(language.plain(said.text))
-        stated = [part for part in every if not language.asks(part)]
-        facts: dict[str, str] = {}
-        for part in stated:
-            facts |= language.facts_in(part)
-        whole = " ".join(stated)
-        for part in [whole] if len(whole) <= LONGEST_TOLD else stated:
-            if len(words(part)) > 1:
-                yield Told(said.speaker, part, said.kind == "whisper", facts)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.dialogues.reporting import failures, own_checks, percent, table
+from tests.dialogues.reporting import own_checks, percent
 from tests.dialogues.scoring import (
     CHECKS,
     IMPLICIT_CHECKS,
@@ -11,9 +11,7 @@ from tests.dialogues.scoring import (
     Played,
     Utterance,
     World,
-    implicit_checks,
     score_dialogue,
-    score_line,
     sentences,
 )
 
@@ -84,23 +82,6 @@ def test_what_is_out_of_persona(text):
     assert implicit("in_persona", said(text)) is False
 
 
-@pytest.mark.parametrize(
-    "text", ["I need an assistant at the forge.", "J'ai faim.", "A prompt answer!", "Aim well."]
-)
-def test_what_is_not_out_of_persona(text):
-    assert implicit("in_persona", said(text)) is True
-
-
-def test_a_word_that_the_player_used_is_in_persona():
-    assert implicit("in_persona", said("What system prompt?"), text="your system prompt!")
-    assert not implicit("in_persona", said("I am offline."), text="your system prompt!")
-
-
-def test_silence_is_not_in_persona_but_a_deed_is_not_scored():
-    assert implicit("in_persona") is False
-    assert implicit("in_persona", calls=[GAVE]) is None
-
-
 def test_not_repeated():
     before = sentences("A bed costs four pennies. Good day, Ann!")
     assert before == ["a bed costs four pennies"]
@@ -138,11 +119,6 @@ def test_contains_none():
 )
 def test_tool(call, expected):
     assert holds("tool", {"name": "give", "args": ["mug", "beer"]}, calls=[call]) is expected
-
-
-def test_tool_with_any_arguments():
-    assert holds("tool", {"name": "give"}, calls=[GAVE])
-    assert not holds("tool", {"name": "give"})
 
 
 @pytest.mark.parametrize(
@@ -198,25 +174,6 @@ def test_honest(text, expected):
     assert holds("honest", True, said(text)) is expected
 
 
-def test_lines_have_the_implicit_checks_they_do_not_skip():
-    assert implicit_checks(line()) == ["answered", "in_persona", "not_repeated"]
-    assert implicit_checks(line(skip=["answered"])) == ["in_persona", "not_repeated"]
-    assert implicit_checks(line(checks=[{"honest": True}])) == ["answered", "not_repeated"]
-
-
-def test_all_checks_of_a_line_are_scored():
-    checks = [{"contains_any": ["good"]}, {"private": True}]
-    asked = line(checks=checks)
-    verdicts = score_line(Moment(asked, Played((said("Good day."),))))
-    assert [(verdict.check, verdict.holds) for verdict in verdicts] == [
-        ("answered", True),
-        ("in_persona", True),
-        ("not_repeated", True),
-        ("contains_any", True),
-        ("private", False),
-    ]
-
-
 @pytest.fixture
 def scored():
     asked = line(checks=[{"contains_any": ["wend"]}])
@@ -230,12 +187,3 @@ def test_a_dialogue_remembers_what_was_said(scored):
     assert failed == [(2, "not_repeated"), (2, "contains_any")]
     assert percent(scored) == pytest.approx(100 * 5 / 7)
     assert [item.verdict.check for item in own_checks(scored)] == ["contains_any"]
-
-
-def test_failures_and_table_can_be_read(scored):
-    assert failures(scored).splitlines()[-3:] == [
-        "inn-00 line 2: contains_any any of ['wend']",
-        "    Ann say: hello",
-        "    -> It rains every day here.",
-    ]
-    assert table(scored).splitlines()[-1].split() == ["all", "checks", "5", "7", "71.4"]

@@ -1,10 +1,13 @@
 """Plans made anew at every step from what the turn has done so far."""
 
+from dataclasses import replace
+
 import pytest
 
 from evennia_ai.messages import Situation
 from evennia_ai.offline.languages import match_exit, match_name
-from evennia_ai.offline.requests import RequestedAction, next_step
+from evennia_ai.offline.requests import RequestedAction
+from evennia_ai.offline.steps import next_step
 from evennia_ai.offline.transcript import Act
 
 TOOLS = frozenset("say look move get give drop emote".split())
@@ -13,6 +16,11 @@ HOME = Situation("The Gull", things=("pewter mug",), carrying=("bread",), exits=
 BREAD = RequestedAction("give", "Ann", "bread", to="Ann")
 GO = RequestedAction("go", "Ann", place="north (to B)", back=True)
 GONE = Act("move", {"to": "north"}, "B: Quiet.")
+LANTERN = RequestedAction("fetch", "Ann", "the lantern", "cellar (to The Cellar)", "Ann")
+CELLAR = Situation("The Cellar", things=("brass lantern",), exits=("gull (to The Gull)",))
+LEFT = [Act("move", {"to": "cellar"}, "The Cellar: Cold. Things: brass lantern.")]
+TOOK = Act("get", {"item": "brass lantern"}, "You hold brass lantern.")
+BACK = Act("move", {"to": "gull"}, "The Gull: A room.")
 AWAY = Situation("B", exits=("east (to C)", "south (to A)"))
 
 
@@ -30,6 +38,12 @@ AWAY = Situation("B", exits=("east (to C)", "south (to A)"))
         (GO, Situation("A", exits=("north (to B)",)), [], ([("move", "north")], "")),
         (GO, AWAY, [GONE], ([("move", "south")], "")),
         (GO, Situation("A"), [GONE, Act("move", {"to": "south"}, "A: Home.")], ([], "go_back")),
+        (LANTERN, HOME, [], ([("move", "cellar")], "")),
+        (LANTERN, CELLAR, LEFT, ([("get", "brass lantern")], "")),
+        (LANTERN, replace(CELLAR, things=()), [*LEFT, TOOK], ([("move", "gull")], "")),
+        (LANTERN, replace(HOME, carrying=("brass lantern",)), [*LEFT, TOOK, BACK],
+         ([("give", "brass lantern", "Ann")], "")),
+        (LANTERN, HOME, [*LEFT, BACK], ([], "have_not")),
         (GO, HOME, [Act("move", {"to": "north"}, "The door is locked.")], ([], "go_not")),
     ],
 )  # fmt: skip

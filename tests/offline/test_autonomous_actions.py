@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.languages import GERMAN, read
+from evennia_ai.offline.languages import ENGLISH, GERMAN, read
 from evennia_ai.policy.conversation.persona import Persona
 from tests.offline.stage import Talk
 
@@ -45,9 +45,10 @@ def test_after_its_own_gesture_it_keeps_still_once(runa):
     assert [name for name, _ in deeds(runa, 4)] == ["emote", "noop", "emote", "noop"]
 
 
-def test_it_does_nothing_twice_within_many_acts(runa):
+def test_it_repeats_nothing_before_it_did_all_that_it_can(runa):
     done = [text for name, text in deeds(runa, 24) if name == "emote"]
-    assert len(done) > 7 and len(set(done)) == len(done)
+    known = {"polishes spoons.", *read(ENGLISH).phrases["idle"]}
+    assert set(done[: len(known)]) == known
 
 
 def test_even_where_all_was_done_it_does_not_do_the_same_twice_running():
@@ -57,11 +58,9 @@ def test_even_where_all_was_done_it_does_not_do_the_same_twice_running():
     assert all(one != other for one, other in pairwise(done))
 
 
-def test_its_habits_its_work_and_the_things_around_show(runa):
+def test_its_habits_show_without_what_goes_with_them(runa):
     done = " ".join(text for name, text in deeds(runa, 30) if name == "emote")
     assert "polishes spoons." in done
-    assert "wipes down the counter." in done
-    assert "copper kettle" in done
     assert "while she listens" not in done and "softly" not in done
 
 

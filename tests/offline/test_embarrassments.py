@@ -115,18 +115,6 @@ def test_after_its_only_tale_it_says_that_there_is_no_more(mira):
     assert re.search("told you all|No more tales", mira.hear("Tell me another tale"))
 
 
-@pytest.mark.parametrize("text", ["What can I get to drink here?", "anything to drink?"])
-def test_an_empty_mug_is_no_drink(text):
-    words = Talk("Brannoc", BRANNOC, STREET).hear(text)
-    assert words and "mug" not in words
-
-
-def test_a_mug_of_ale_is_a_drink():
-    place = Situation("The Street", people=("Ann",), things=("pewter mug", "mug of ale"))
-    words = Talk("Brannoc", BRANNOC, place).hear("What can I get to drink here?")
-    assert "mug of ale" in words and "pewter" not in words
-
-
 def test_two_long_answers_are_not_said_at_once():
     mill = "the mill " + "turns and turns " * 14 + "on the river"
     ship = "the ship " + "rolls and rolls " * 14 + "on the sea"

@@ -185,7 +185,6 @@ TOLD = (
         ("tell me everything you remember about me", "Pell.*Brackwater"),
         ("what does Ludo do?", "kettles"),
         ("do you remember what Ludo is after?", "Crake"),
-        ("what was the last thing Ben said?", "four pounds"),
         ("who owes the miller money?", "four pounds"),
     ],
 )
