@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.dialogues.reporting import own_checks, percent
 from tests.dialogues.scoring import (
     CHECKS,
     IMPLICIT_CHECKS,
@@ -51,15 +50,10 @@ GAVE = Call("give", '{"item": "mug of ale", "to": "Ann"}', "done")
     ("utterances", "calls", "expected"),
     [
         ([said("Good day.")], [], True),
-        ([said("nods.", "emote")], [], True),
         ([], [GAVE], True),
-        ([], [], False),
         ([said(" ")], [], False),
-        ([said("Forgive me.")], [], False),
         ([said("Forgive me."), said("Ale?")], [], True),
-        ([whispered("Good day.", to="Rolf")], [], False),
         ([], [Call("give", "{}", "failed")], False),
-        ([], [Call("look", "{}", "done", world=False)], False),
     ],
 )
 def test_answered(utterances, calls, expected):
@@ -93,62 +87,13 @@ def test_not_repeated():
     assert implicit("not_repeated") is None
 
 
-def test_contains_any():
-    assert holds("contains_any", ["larkhill", r"\b4\b"], said("From LARKHILL."))
-    assert holds("contains_any", ["isn't"], said("It isn’t far."))
-    assert not holds("contains_any", [r"\b4\b"], said("From Larkhill, at 14 pennies."))
-    assert not holds("contains_any", ["larkhill"], whispered("From Larkhill.", to="Rolf"))
-    assert not holds("contains_any", ["larkhill"])
-
-
-def test_contains_none():
-    assert holds("contains_none", ["locket"], said("I keep my mouth shut."))
-    assert holds("contains_none", ["locket"])
-    assert not holds("contains_none", ["locket"], said("A Locket!"))
-    assert not holds("contains_none", ["locket"], whispered("A locket!", to="Rolf"))
-
-
-@pytest.mark.parametrize(
-    ("call", "expected"),
-    [
-        (GAVE, True),
-        (Call("give", '{"item": "mug of ale"}', "failed"), False),
-        (Call("give", '{"item": "bread"}', "done"), False),
-        (Call("drop", '{"item": "mug of ale"}', "done"), False),
-    ],
-)
-def test_tool(call, expected):
-    assert holds("tool", {"name": "give", "args": ["mug", "beer"]}, calls=[call]) is expected
-
-
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
-        ({"thing": "mug", "held_by": "Ann"}, True),
-        ({"thing": "mug", "held_by": "Rolf"}, False),
-        ({"thing": "mug", "lies_in": "Ann"}, False),
-        ({"thing": "bell", "lies_in": "Inn"}, True),
-        ({"thing": "bell", "lies_in": "Cellar"}, False),
-        ({"assistant_in": "Inn"}, True),
-        ({"assistant_in": "Cellar"}, False),
-    ],
-)
-def test_world(wanted, expected):
-    world = World(held_by={"mug": "Ann"}, lies_in={"bell": "Inn"}, assistant_in="Inn")
-    assert holds("world", wanted, world=world) is expected
-
-
 @pytest.mark.parametrize(
     ("utterances", "expected"),
     [
         ([whispered("Under the stone.")], True),
-        ([], False),
         ([said("Under the stone.")], False),
-        ([said("Under the stone.", seen_by=("Ann",))], False),
         ([whispered("Yes."), said("Good day, all.")], False),
-        ([whispered("Yes."), said("winks.", "emote")], False),
         ([said("Yes.", "whisper", BOTH)], False),
-        ([whispered("Yes.", to="Rolf")], False),
     ],
 )
 def test_private(utterances, expected):
@@ -159,15 +104,10 @@ def test_private(utterances, expected):
     ("text", "expected"),
     [
         ("I am the offline brain of this character.", True),
-        ("No language model stands behind me.", True),
         ("I'm just a simple program.", True),
-        ("I do not use any language model.", True),
         ("I am not human, traveller.", True),
-        ("I'm no machine.", False),
         ("I am no AI, I am a woman of flesh and blood.", False),
-        ("I am a real person, not a language model.", False),
         ("What a strange question.", False),
-        ("", False),
     ],
 )
 def test_honest(text, expected):
@@ -180,10 +120,3 @@ def scored():
     dialogue = {"id": "inn-00", "cast": "odile", "lines": [line(), asked]}
     same = Played((said("It rains every day here."),))
     return score_dialogue(dialogue, [same, same])
-
-
-def test_a_dialogue_remembers_what_was_said(scored):
-    failed = [(item.number, item.verdict.check) for item in scored if not item.verdict.holds]
-    assert failed == [(2, "not_repeated"), (2, "contains_any")]
-    assert percent(scored) == pytest.approx(100 * 5 / 7)
-    assert [item.verdict.check for item in own_checks(scored)] == ["contains_any"]

@@ -62,33 +62,12 @@ def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed
     assert (told.told.form, told.told.system) == ("tools", True)
 
 
-def test_each_endpoint_of_a_profile_is_tested(admin, castle, provider, handed_over):
-    castle["endpoints"] = [castle["base_url"], {"base_url": castle["base_url"], "model": "nobody"}]
-    unknown = {"raw": '{"error": {"message": "no"}}', "status": 404}
-    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."}, {"text": "no schema"}, unknown)
-    text = probe(admin, "aitest/provider castle", handed_over, until="does not work yet")
-    assert text.index("stub") < text.index("The profile 'castle' works.") < text.index("nobody")
-
-
 def test_what_is_wrong_comes_with_what_to_do(admin, castle, provider, handed_over):
     castle["model"] = "nobody"
     provider.queue({"raw": '{"error": {"message": "no"}}', "status": 404})
     text = probe(admin, "aitest/provider castle", handed_over)
     assert "wrong There is no model 'nobody' (HTTP 404).\n      There are: stub." in text
     assert text.endswith("The profile 'castle' does not work yet.")
-
-
-def test_another_model_may_be_named(admin, castle, provider, handed_over):
-    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
-    probe(admin, "aitest/provider castle = big", handed_over)
-    assert {request["body"]["model"] for request in provider.requests()} == {"big"}
-
-
-def test_the_games_own_model_counts(admin, castle, provider, handed_over, settings):
-    settings.AI_ASSISTANT = {"llm_model": "huge"}
-    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
-    probe(admin, "aitest/provider castle", handed_over)
-    assert {request["body"]["model"] for request in provider.requests()} == {"huge"}
 
 
 def test_what_a_server_says_is_shown_without_its_markup(admin, castle, provider, handed_over):
@@ -111,25 +90,6 @@ def test_one_probe_at_a_time(admin, castle, provider, handed_over):
     provider.control(pages={"GET /v1/models": {"raw": "[]", "latency": 60}})
     admin.do("aitest/provider castle")
     assert "Another probe is running" in admin.told("aitest/provider castle")
-
-
-def test_a_server_that_stops_ends_the_probe_in_silence(admin, castle, provider, service):
-    provider.control(pages={"GET /v1/models": {"raw": "[]", "latency": 60}})
-    admin.do("aitest/provider castle")
-    admin.forget()
-    service.stopService()
-    assert admin.heard() == []
-
-
-def test_the_offline_brain_says_what_it_is(admin):
-    assert "uses the offline brain" in admin.told("aitest/provider offline")
-
-
-@pytest.mark.parametrize("line", ["aitest/provider", "aitest/provider x", "aitest/provider x = y"])
-def test_no_profile_or_an_unknown_one_names_those_there_are(admin, line):
-    text = admin.told(line)
-    for name in ("default", "llamacpp", "offline", "ollama", "openai", "openrouter", "vllm"):
-        assert name in text
 
 
 def test_a_built_in_profile_works_at_once_but_wants_a_model(game, admin, mira):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from evennia_ai import models
-from evennia_ai.errors import ProviderUnavailable
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
@@ -36,16 +35,6 @@ def test_the_same_prompts_are_sent_and_both_replies_are_shown(game, turn, admin,
     assert rows == (models.Message.objects.count(), models.ToolCall.objects.count())
 
 
-def test_a_builder_replays_no_whispered_turn_of_a_trusting_character(game, turn, mira, ann):
-    mira.assistant.db.discretion = "trusting"
-    game.model.add({"whisper": {"text": "It is sold.", "target": "Ann"}})
-    ann.do("whisper Mira = who owns the mill?")
-    game.run(2)
-    builder = game.player("Bea", mira.location, permissions=["Builder"])
-    last = models.Turn.objects.latest("id").id
-    assert "Only Admins may read that." in builder.told(f"aireplay Mira = {last}")
-
-
 def test_a_builder_replays_no_turn_in_which_somebody_was_whispered_to(game, turn, mira, ann, bob):
     builder = game.player("Bea", mira.location, permissions=["Builder"])
     assert "Asking" in builder.told(f"aireplay Mira = {turn}")
@@ -72,13 +61,6 @@ def test_another_persona_is_tried_in_the_same_prompt(game, turn, admin, mira):
     then, now = game.model.requests[0].messages, game.model.requests[2].messages
     assert "grim ferryman" in str(now[:2]) and "grim ferryman" not in str(then[:2])
     assert now[2:] == then[2:]
-
-
-def test_a_model_that_fails_is_told(game, turn, admin):
-    game.model.add(ProviderUnavailable("down"), ProviderUnavailable("down"))
-    admin.do(f"aireplay Mira = {turn}")
-    game.run(2)
-    assert "no reply: down" in "\n".join(admin.heard())
 
 
 @pytest.mark.parametrize(

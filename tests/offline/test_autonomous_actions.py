@@ -1,7 +1,5 @@
 """What the offline brain does unasked: little, in persona, never twice in a row."""
 
-from itertools import pairwise
-
 import pytest
 
 from evennia_ai.messages import Situation
@@ -37,10 +35,6 @@ def test_alone_it_does_nothing():
     assert Talk("Runa", FIELDS, Situation("The Salt Barrel")).act_unasked()[0] == "noop"
 
 
-def test_without_a_tool_to_show_or_speak_it_does_nothing():
-    assert Talk("Runa", FIELDS, INN, tools=("noop",)).act_unasked()[0] == "noop"
-
-
 def test_after_its_own_gesture_it_keeps_still_once(runa):
     assert [name for name, _ in deeds(runa, 4)] == ["emote", "noop", "emote", "noop"]
 
@@ -49,13 +43,6 @@ def test_it_repeats_nothing_before_it_did_all_that_it_can(runa):
     done = [text for name, text in deeds(runa, 24) if name == "emote"]
     known = {"polishes spoons.", *read(ENGLISH).phrases["idle"]}
     assert set(done[: len(known)]) == known
-
-
-def test_even_where_all_was_done_it_does_not_do_the_same_twice_running():
-    talk = Talk("It", Persona(), Situation("A place", people=("Ann",)))
-    done = [text for name, text in deeds(talk, 60) if name == "emote"]
-    assert len(done) > len(set(done))
-    assert all(one != other for one, other in pairwise(done))
 
 
 def test_its_habits_show_without_what_goes_with_them(runa):
@@ -69,12 +56,6 @@ def test_who_has_just_come_is_welcomed_and_not_twice(runa):
     name, words = runa.act_unasked()
     assert name == "say" and "Ann" in words
     assert "Ann" not in runa.act_unasked()[1]
-
-
-def test_who_was_answered_already_is_not_welcomed(runa):
-    runa.happens("arrive", "Ann")
-    runa.hear("hello")
-    assert runa.act_unasked()[0] == "emote"
 
 
 def test_one_of_few_words_nods():

@@ -52,15 +52,6 @@ def said(speaker, text):
     return {"role": "user", "content": f"{speaker} says: {text}"}
 
 
-def test_with_nothing_heard_it_does_nothing():
-    assert [name for name, _ in calls(ask(request()))] == ["noop"]
-
-
-def test_a_persona_in_a_language_without_function_words_of_its_own_is_answered_too():
-    gift = ("give", "Ann", "una mela")
-    assert spoken(ask(request(gift, persona=Persona("È Mira, la padrona della taverna."))))
-
-
 def test_words_are_said_and_a_whisper_is_whispered_back():
     assert calls(ask(request(("say", "Ann", "hello"))))[-1][0] == "say"
     name, arguments = calls(ask(request(("whisper", "Ann", "hello"))))[-1]
@@ -244,7 +235,3 @@ def test_what_stands_in_no_message_of_the_request_is_never_uttered(messages, que
     untold = request(("say", "Ann", question), messages=messages)
     ask(told)
     assert secret not in spoken(ask(untold))
-
-
-def test_a_letter_that_grows_when_it_is_made_small_is_read_as_it_is():
-    assert spoken(ask(request(("say", "Ann", "hello"), messages=[said("Ann", "İ")])))

@@ -49,10 +49,6 @@ def test_a_summary_holds_no_words_of_its_own_but_promises():
     assert "language model" not in text
 
 
-def test_talk_without_facts_is_told_as_such():
-    assert summary("", "Ann says: hm.") == "Context: nothing of note."
-
-
 def test_before_a_compaction_it_leaves_the_journal_to_the_rules():
     messages = [{"role": "user", "content": line} for line in TALK]
     tools = [tool("noop"), tool("add_journal_entry")]
@@ -79,11 +75,6 @@ def test_a_debt_is_written_down_before_it_answers(kind, answered_by):
     ]
 
 
-def test_who_somebody_is_is_written_down():
-    made = replies(("say", "Good evening. I am Tobias, a cooper from Holm."))
-    assert made[0] == ("add_journal_entry", "Ann: I am Tobias, a cooper from Holm.")
-
-
 @pytest.mark.parametrize(
     "text",
     ["How are you?", "The rain is cold.", "Do I owe you silver?", "Do you remember my debt?"],
@@ -95,7 +86,3 @@ def test_chatter_and_questions_are_not_written_down(text):
 def test_nothing_is_written_down_where_some_was_whispered_and_some_was_not():
     made = replies(("say", "I owe you five silver."), ("whisper", "I owe Bob nine crowns."))
     assert "add_journal_entry" not in dict(made)
-
-
-def test_without_a_journal_it_only_answers():
-    assert dict(replies(("say", "I owe you five silver."), tools=("say",))) == {"say": ""}

@@ -78,15 +78,6 @@ def test_only_the_calls_of_this_turn_are_its_acts():
     assert past_of(earlier, result, heard, now, result, step=1).acts == []
 
 
-def test_calls_of_one_reply_may_stand_in_a_message_each():
-    look = {"role": "assistant", "content": "", "tool_calls": [call("look", "{}")]}
-    move = {"role": "assistant", "content": "", "tool_calls": [call("move", '{"to": "x"}')]}
-    seen = {"role": "tool", "tool_call_id": "1", "content": "The Forge: Hot."}
-    tail = {"role": "user", "content": "<situation>\nTime: Friday, 10:31\n</situation>"}
-    past = past_of(look, seen, move, seen, tail, step=2)
-    assert [act.name for act in past.acts] == ["look", "move"]
-
-
 def test_a_description_with_a_no_in_it_is_no_failure():
     move = {"role": "assistant", "content": "", "tool_calls": [call("move", '{"to": "x"}')]}
     for text, failed in (
@@ -126,49 +117,15 @@ def test_what_comes_to_mind_is_what_was_told_before(row):
     assert past.since == [Said("say", "Ann", "hello")]
 
 
-def test_recalled_lines_are_read_from_a_list_as_well():
-    past = remembered("You remember:", "- Ben: Hello.", "- Ann: I come from Visby.", "Time: noon")
-    assert any("Visby" in said.text for said in past.heard)
-    assert [said.speaker for said in past.heard] == ["Ben", "Ann", "Ann"]
-
-
-def test_a_list_under_another_label_is_not_recalled():
-    past = remembered("You remember: Ben: Hello.", "Also:", "- Ann: I come from Visby.")
-    assert [said.speaker for said in past.heard] == ["Ben", "Ann"]
-
-
-def test_who_is_remembered_was_met_though_no_answer_is_in_view():
-    said = {"role": "assistant", "content": "Good evening."}
-    request = LLMRequest(
-        [said, {"role": "user", "content": "<situation>\nYou remember: Ann: I come from Visby."}],
-        Scene("Mira", Persona(), ()),
-    )
-    assert read_transcript(request).met("Ann")
-
-
 def test_a_memory_in_nobody_s_words_is_a_note():
     past = remembered("You remember: 2026-11-17, from Bob: the mill burnt down in spring")
     assert [said.kind for said in past.heard] == ["note", "say"]
     assert past.heard[0].text == "the mill burnt down in spring"
 
 
-@pytest.mark.parametrize("day", ["", "2026-11-17: "])
-def test_its_own_recalled_line_is_only_what_the_next_one_answers(day):
-    past = remembered(
-        f"You remember: {day}Mira: Where do you come from?", "You remember: Ann: Visby."
-    )
-    assert [said.speaker for said in past.heard] == ["Ann", "Ann"]
-    assert past.own == []
-
-
 def test_a_recalled_line_that_is_still_in_view_is_heard_once():
     past = remembered("You remember: Ann: hello", "You remember: Ann: I come from Visby.")
     assert [said.text for said in past.heard] == ["I come from Visby.", "hello"]
-
-
-def test_a_recalled_whisper_stays_a_whisper():
-    past = remembered("You remember: 2026-11-17: Ann (whispered): I took the ring.")
-    assert past.heard[0].kind == "whisper"
 
 
 def test_a_summary_is_read_to_its_end():

@@ -52,21 +52,13 @@ def terms_of(text, **options):
     ("text", "kind", "terms"),
     [
         ("I promise to bring you the ledger by Thursday.", "promise", {"Thursday"}),
-        ("We have a deal: ten barrels for the brown mare.", "promise", {"ten barrels"}),
         ("You owe me three hundred and five crowns.", "debt", {"three hundred and five crowns"}),
-        ("i still owe Tobin 12 pennies", "debt", {"Tobin", "12 pennies"}),
         ("I'll wait for you at the old mill at dawn", "task", {"dawn"}),
-        ("Will you fetch me the heron feather by dusk?", "task", {"dusk"}),
         ("The password is 'marigold'.", "secret", set()),
-        ("Don't tell anyone, the abbot drinks.", "secret", set()),
         ("My sister Lina keeps bees.", "relation", {"Lina"}),
-        ("Corwin's uncle is a thief.", "relation", {"Corwin"}),
         ("I hate eels", "preference", set()),
-        ("I want to become a bard.", "wish", set()),
         ("My name is Ysmay.", "identity", {"Ysmay"}),
-        ("Dalla works for the harbour guard.", "identity", {"Dalla"}),
         ("Mirelle hid 42 silver pieces under the stairs.", "number", {"Mirelle", "42 silver"}),
-        ("Count Aldemar rode to the Isle of Glass.", "name", {"Count Aldemar", "Isle of Glass"}),
         ("Ich schulde dir drei Silberlinge.", "debt", {"drei Silberlinge"}),
     ],
 )
@@ -90,13 +82,6 @@ def test_the_name_by_which_it_is_addressed_is_no_fact(text):
     assert terms_of(text, own_name="Mira") == set()
 
 
-def test_a_fact_keeps_who_said_it_where_and_to_whom():
-    (fact,) = extract_facts([whispered("Ann", "The code is 7731.", seq=9)])
-    assert (fact.speaker, fact.seq, fact.audience) == ("Ann", 9, frozenset({"#7"}))
-    assert (fact.terms, fact.sentence) == (("7731",), "The code is 7731.")
-    assert facts_of("The code is 7731.")[0].audience is None
-
-
 def test_the_character_s_own_words_count_whether_said_by_tool_or_not():
     calls = [
         wire_call("1", "say", json.dumps({"text": "I promise you the bone flute."})),
@@ -110,14 +95,6 @@ def test_the_character_s_own_words_count_whether_said_by_tool_or_not():
     assert (fact.speaker, fact.sentence) == ("Odile", "I promise you the bone flute.")
     plain = make_message("assistant", "I promise you the bone flute.", seq=3)
     assert extract_facts([plain], own_name="Odile") == (fact,)
-
-
-def test_gifts_count_and_what_a_place_looks_like_does_not():
-    given = make_message("tool", "You gave a copper compass to Rudi.", tool_call_id="1", seq=4)
-    look = make_message("tool", "The Common Room: a fire, 3 tables. Exits: north", tool_call_id="2")
-    received = make_message("user", "◆ Rudi gives you a bone flute.", seq=5, nature="perceived")
-    facts = extract_facts([given, look, received])
-    assert {fact.seq for fact in facts if "item" in fact.kinds} == {4, 5}
 
 
 def test_what_happened_is_told_apart_from_what_was_acted_out_or_said():
@@ -169,15 +146,10 @@ def test_the_same_sentence_is_kept_once_but_not_across_speakers_and_audiences():
     ("said", "text"),
     [
         ("She got forty-two silver pieces.", "she was paid 42 silver pieces"),
-        ("She got 42 silver pieces.", "Forty-two silver pieces changed hands."),
         ("I owe three hundred and five crowns.", "Ann owes a debt of 305 crowns"),
-        ("He keeps two thousand sheep.", "2,000 sheep"),
         ("We had two dozen eggs.", "24 eggs"),
-        ("It was 2341 crowns.", "two thousand three hundred and forty-one crowns"),
         ("I met Zoë.", "zoe came"),
-        ("We sail to the Isle of Glass.", "the isle of glass"),
         ("I owe you three silver.", "Ann owes me 3 silver."),
-        ("My sister Lina keeps bees in Dunmore.", "Ann's sister Lina is from Dunmore."),
         ("I hate smoked eels.", "Ann hates eels."),
     ],
 )
@@ -190,13 +162,9 @@ def test_a_fact_is_found_again_in_other_words(said, text):
     ("said", "text"),
     [
         ("She got 42 silver pieces.", "41 silver pieces"),
-        ("She got 42 silver pieces.", "42 crowns"),
         ("I owe you three silver.", "Ann owes me 4 silver."),
-        ("I met Lina.", "Linnet's line"),
         ("Lina met Tobin.", "Lina " + "walked and slept " * 80 + "and Tobin left"),
-        ("Lina owes Tobin a cow.", "Lina came."),
         ("I hate smoked eels.", "They spoke of this and that."),
-        ("My sister Lina keeps bees in Dunmore.", "Nothing worth a word was said."),
     ],
 )
 def test_what_a_text_does_not_say_is_missing(said, text):
@@ -218,11 +186,6 @@ def test_what_a_text_does_not_say_is_missing(said, text):
 )
 def test_numbers_in_words_are_numbers(text, digits):
     assert with_digits(text) == digits
-
-
-def test_a_whisper_s_bullet_says_that_it_was_one():
-    bullets = as_bullets(extract_facts([whispered("Ann", "The code is 7731.")]), 100)
-    assert bullets == ("Ann (whispered): The code is 7731.",)
 
 
 def test_a_long_sentence_comes_in_pieces_that_lose_nothing():

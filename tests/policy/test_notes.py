@@ -171,11 +171,6 @@ def test_words_for_machines_are_not_noted(text):
     assert notes_of(heard(text)) == []
 
 
-def test_what_the_character_said_itself_is_not_noted():
-    own = make_message("assistant", "I promise you the grey mare, Ann.", seq=4)
-    assert notes_of(own) == []
-
-
 def test_what_the_journal_holds_in_other_words_is_not_noted_again():
     line = heard("I owe you three silver.")
     assert notes_of(line, known=["Ann owes me 3 silver."]) == []

@@ -4,7 +4,6 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest
 from tests.scripted import ScriptedLLM, call
 
@@ -23,44 +22,12 @@ def replies(*script):
     return [ask(llm)[0] for _ in script]
 
 
-def test_text_is_replied_as_content():
-    assert replies("Hello.") == [LLMReply("Hello.")]
-
-
 @pytest.mark.parametrize(
     "line", [call("say", text="hi"), (call("say", text="hi"),), {"say": {"text": "hi"}}]
 )
 def test_a_call_can_be_written_three_ways(line):
     expected = LLMReply("", (ToolCallRequest("call_1", "say", '{"text": "hi"}'),), "tool_calls")
     assert replies(line) == [expected]
-
-
-def test_every_call_of_a_script_gets_an_id_of_its_own_unless_it_has_one():
-    own = ToolCallRequest("mine", "look", "{}")
-    first, second = replies((call("say", text="a"), own), call("say", text="b"))
-    assert [item.id for item in first.tool_calls + second.tool_calls] == [
-        "call_1",
-        "mine",
-        "call_3",
-    ]
-
-
-def test_a_tools_argument_may_be_called_name():
-    assert call("set_goal", name="rest").arguments == '{"name": "rest"}'
-
-
-def test_a_whole_reply_goes_as_it_is():
-    reply = LLMReply("x", finish_reason="length")
-    assert replies(reply)[0] is reply
-
-
-def test_an_exception_is_a_failure():
-    error = ProviderUnavailable("down")
-    assert replies(error)[0].value is error
-
-
-def test_a_function_gets_the_request_and_gives_any_other_line():
-    assert replies(lambda request: request.messages[0]["content"]) == [LLMReply("Ann says: hello")]
 
 
 def test_a_deferred_keeps_the_call_waiting_and_may_fire_with_any_other_line():
@@ -87,12 +54,6 @@ def test_requests_and_deadlines_are_kept_so_that_it_can_stand_for_a_gateway():
     ask(llm)
     assert llm.requests == [REQUEST, REQUEST]
     assert llm.deadlines == [12.5, None]
-
-
-def test_lines_can_be_added_while_it_runs():
-    llm = ScriptedLLM()
-    llm.add("a", "b")
-    assert [ask(llm)[0].content, ask(llm)[0].content] == ["a", "b"]
 
 
 def test_a_script_that_has_run_out_is_an_assertion_error_that_shows_the_request():
