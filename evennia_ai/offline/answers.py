@@ -248,14 +248,11 @@ def _exits(view: View, text: str, topic: str) -> str:
     return view.known(text, ("lore",)) or view.phrase("exit", place=leads or name)
 
 
-def _clock(view: View, text: str, topic: str) -> str:
-    now = view.transcript.time
-    return view.phrase("time", time=now) if now else view.phrase("time_none")
-
-
 def _here(view: View, text: str, topic: str, key: str) -> str:
-    """Return who is here, what lies here, or what the character has."""
-    now = view.situation
+    """Return who is here, what lies here, what the character has, or what time it is."""
+    now, time = view.situation, view.transcript.time
+    if key == "time":
+        return view.phrase(key, time=time) if time else view.phrase("time_none")
     if key == "here":
         return view.listing(key, "alone", map(view.called, view.others), "people")
     names = now.things if key == "things" else now.carrying
@@ -265,8 +262,9 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
 HANDLERS: dict[str, Handler] = {
     "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story,
     "recall_name": _own_name, "recall_all": _everything, "recall_gift": _gifts,
-    "where_is": _where_is, "who_here": partial(_here, key="here"), "time": _clock,
-    "what_here": partial(_here, key="things"), "carry": partial(_here, key="carrying"),
+    "where_is": _where_is, "who_here": partial(_here, key="here"),
+    "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
+    "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": partial(_is_there, sources=OWN), "exits": _exits, "way_to": _exits,
 }  # fmt: skip
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")

@@ -40,14 +40,7 @@ from evennia_ai.policy.facts.check import (
 )
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import (
-    TASK_SUMMARY,
-    HeardLine,
-    LLMReply,
-    LLMRequest,
-    Scene,
-    ToolCallRequest,
-)
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMReply, LLMRequest, Scene, ToolCallRequest
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
