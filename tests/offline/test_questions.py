@@ -1,8 +1,4 @@
-"""Questions in many words: about what is seen, about the character itself, about what was told.
-
-Three personas, one in free text, one in fields, one written of a third person; each question is
-the first of a talk, or the first after what was told.
-"""
+"""Questions in many words about what was told; each is the first after it."""
 
 import re
 
@@ -32,88 +28,6 @@ JORUNN = (
         ("oil can", "ring of keys"),
     ),
 )
-TOBIAH = (
-    "Tobiah",
-    Persona(
-        "You are Tobiah, the apothecary of Crane Lane.",
-        "precise, a little fussy",
-        "weighs powders, pushes up his spectacles",
-        (
-            "he was apprenticed to old Mistress Quill for nine years",
-            "his shop opens at eight and closes when the lamps are lit",
-            "his wife Prue died of the fever two years ago",
-        ),
-        ("to find a supply of blue poppy", "to be admitted to the guild"),
-        ("sells poison", "speaks of his patients"),
-    ),
-    Situation(
-        "The Apothecary's Shop",
-        "Jars climb the walls to the ceiling. It smells of camphor and dust.",
-        ("Ann",),
-        ("street (to Crane Lane)",),
-        ("brass scales", "mortar"),
-        ("spectacles case",),
-    ),
-    ("Prices: A cough syrup costs four pence. A sleeping draught costs a shilling.",),
-)
-RAFE = (
-    "Rafe",
-    Persona(
-        "Rafe is a caravan guard from the southern deserts. He is thirty-four. His brother Idris "
-        "leads the caravan. He hates camels and loves chess. He lost his left ear in a fight at "
-        "Red Wells. He has guarded this caravan for six years. He wants to buy a house by the sea."
-    ),
-    Situation(
-        "The Caravanserai",
-        "High walls of yellow mud brick keep the wind out, and the camels grumble along them.",
-        ("Ann", "Ben", "old Idris"),
-        ("gate (to The Salt Road)",),
-        ("water trough", "three saddles"),
-        ("spear",),
-    ),
-)
-
-
-@pytest.mark.parametrize(
-    ("cast", "question", "said"),
-    [
-        (JORUNN, "Is anyone with us?", "Ben"),
-        (JORUNN, "am I alone with you?", "Ben"),
-        (JORUNN, "do you see any books?", "[Nn]o books"),
-        (JORUNN, "Have you got any keys on you?", "ring of keys"),
-        (JORUNN, "what can you see from here?", "telescope"),
-        (JORUNN, "do you have a knife?", "[Nn]o knife"),
-        (TOBIAH, "are the scales here?", "scales"),
-    ],
-)
-def test_what_is_seen(cast, question, said):
-    answer = Talk(*cast).hear(question)
-    assert re.search(said, answer), answer
-
-
-@pytest.mark.parametrize(
-    ("cast", "question", "said"),
-    [
-        (JORUNN, "mind telling me how old you are?", "ixty-one"),
-        (TOBIAH, "How old are you?", "old enough|count|[Gg]uess"),
-        (JORUNN, "are you from around here?", "Haverfold"),
-        (JORUNN, "Got any kids?", "Erik and Tam"),
-        (JORUNN, "Do you have any brothers or sisters?", "Alva"),
-        (JORUNN, "are you married?", "heart|talk about that"),
-        (JORUNN, "what do you like to drink?", "coffee"),
-        (JORUNN, "what do you hate?", "gulls"),
-        (JORUNN, "what scares you?", "fire"),
-        (TOBIAH, "who taught you?", "Quill"),
-        (TOBIAH, "are you a doctor?", "apothecary of Crane Lane"),
-        (TOBIAH, "what time do you close?", "lamps are lit"),
-        (TOBIAH, "what do you charge for a cough syrup?", "four pence"),
-        (RAFE, "fancy a game of chess?", "time|chess|done"),
-        (JORUNN, "what did you do before this?", "Jorunn|Haverfold"),
-    ],
-)
-def test_what_it_is(cast, question, said):
-    answer = Talk(*cast).hear(question)
-    assert re.search(said, answer), answer
 
 
 @pytest.mark.parametrize(
