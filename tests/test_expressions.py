@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from evennia_ai.offline.brain import think
+from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.compaction.summary import without_claims
 from evennia_ai.policy.consolidation.attribute_synthesis import read_attributes
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.facts.cues import cues_of
-from evennia_ai.policy.facts.terms import find_terms, normal_words
+from evennia_ai.policy.facts.terms import cues_of, find_terms, normal_words
 from evennia_ai.policy.replies.likeness import (
     find_repeat,
     is_echo,
@@ -39,7 +38,7 @@ def test_all_expressions_are_found(every):
     assert len(every) > 700
     assert {
         "game.perception.ARTICLE",  # of a module
-        "policy.facts.cues.CUES",  # in a mapping
+        "policy.facts.terms.CUES",  # in a mapping
         "offline.data.en.story",  # in a file of data
     } <= places
     texts = {one.pattern.pattern for one in every}
@@ -101,7 +100,7 @@ READERS = {
     "times": lambda text: find_spans(text, 1.7e9),
     "secrets": lambda text: hide_secrets(text, "sk-0123456789"),
     "calls": lambda text: read_text_calls(text, {"say": {"required": ["text"]}, "wave": {}}),
-    "offline": lambda text: think(heard(text)),
+    "offline": lambda text: OfflineBrain().think(heard(text)),
 }
 PIECES = (
     " ",

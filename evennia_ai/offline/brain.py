@@ -1,153 +1,300 @@
-"""The offline `LLMClient`: decides from a request what to do and say."""
+"""The offline `LLMClient`: decides from a request what to do and say.
+
+It needs no key and no network, says plainly what it is, and shows every path: talk, tools, journal
+entries and summaries.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import NOOP, SAY, WHISPER
-from evennia_ai.offline.actions import Calls, Step, done, next_step, words_for_step
-from evennia_ai.offline.hearing import gather, requested_action, words_for
-from evennia_ai.offline.idle import act_autonomously, still
-from evennia_ai.offline.record_keeping import JOURNAL, journals_only, summarise, worth_noting
-from evennia_ai.offline.requests import RequestedAction
+from evennia_ai.messages import MARK, NOOP, PERCEIVED, SAY, SPEECH, WHISPER, make_message
+from evennia_ai.offline.answers import answer
+from evennia_ai.offline.idle import act_autonomously
+from evennia_ai.offline.languages import ENGLISH, read, read_languages
+from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
+from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
+from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View, read_request
-from evennia_ai.offline.words import in_sentence, is_description, long_sentences
+from evennia_ai.offline.words import (
+    capitals,
+    in_sentence,
+    is_description,
+    long_sentences,
+    sentences,
+    words,
+)
+from evennia_ai.policy.compaction.digest import newest_within
+from evennia_ai.policy.facts.check import (
+    Fact,
+    as_bullets,
+    extract_facts,
+    is_worth_noting,
+    without_address,
+)
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
-from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMReply, LLMRequest, Scene, ToolCallRequest
 
 MODEL = "offline"
-Given = dict[str, tuple[str, str]]  # emotes and words by speaker
+JOURNAL = "add_journal_entry"
+HOSTILE = frozenset({"inject", "authority", "crime", "threat"})
+# Intents that need no answer if something else was said.
+COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
+CALLED = "..."  # stands for a sentence that is only the character's name
+MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
+HEADING = "Context"
+ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
+ENTRY_TOKENS, MOST_NOTED = 400, 2
 
 
 class OfflineBrain:
-    """An `LLMClient` that calls no model."""
+    """An `LLMClient` that calls no model.
+
+    ``files`` are a game's own languages, TOML files named by their codes; docs/models.md tells
+    their form. Raises ConfigError for one that is missing or wrong.
+    """
+
+    def __init__(self, files: Iterable[str] = ()) -> None:
+        self._languages = read_languages(tuple(files))
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Answer at once. Fires with the reply; never fails."""
-        return succeed(think(request))
+        return succeed(self.think(request))
+
+    def think(self, request: LLMRequest) -> LLMReply:
+        """Return the reply to a request; the same request always gets the same reply."""
+        if request.scene.task == TASK_SUMMARY:
+            return LLMReply(summarise(request.scene), model=MODEL)
+        names = {tool["function"]["name"] for tool in request.tools}
+        if JOURNAL in names and SAY not in names:
+            return _with_calls(_still("the rules for facts do that"))
+        view = read_request(request, self._languages)
+        if not request.scene.lines:
+            return _with_calls(act_autonomously(view))
+        if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
+            return _with_calls(_still("I have said what I could"))  # it does not try again
+        heard = _by_speaker(view)
+        for item in heard:
+            hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
+            deaf = hostile or not item.language.full or item.speaker in request.scene.assistants
+            requested = None if deaf else requested_action(item)
+            if requested:
+                return _act(view, heard, item, requested)
+        return _speak(view, [(item, *_words_for(item)) for item in heard], ())
 
 
-def think(request: LLMRequest) -> LLMReply:
-    """Return the reply to a request; the same request always gets the same reply."""
-    if request.scene.task == TASK_SUMMARY:
-        return LLMReply(summarise(request.scene), model=MODEL)
-    if journals_only(request):
-        return with_calls(still("the rules for facts do that"))
-    view = read_request(request)
-    if not request.scene.lines:
-        return with_calls(act_autonomously(view))
-    if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
-        return with_calls(still("I have said what I could"))  # it does not try again
-    heard = gather(view)
-    for item in heard:
-        requested = requested_action(item)
-        if requested:
-            return act(view, heard, item, requested)
-    return speak(view, heard, (), {})
-
-
-def act(view: View, heard: Sequence[View], item: View, requested: RequestedAction) -> LLMReply:
+def _act(view: View, heard: Sequence[View], item: View, requested: RequestedAction) -> LLMReply:
     """Return the next step of a requested action; the last step has words."""
-    step = next_step(requested, view.situation, view.transcript.acts, view.tools)
+    acts = view.transcript.acts
+    step = next_step(requested, view.situation, acts, view.tools)
     if not step.end:
-        return with_calls(announced(item, step, requested))
-    words = words_for_step(item, requested, step)
-    return speak(view, heard, step.calls, {item.speaker: ("", words)})
+        walks = any(name == "move" for name, _ in step.calls) and not done(acts, "move")
+        if walks and _may_emote(view) and not all(line.private for line in view.scene.lines):
+            emote = item.emote("sets_off", who=in_sentence(requested.speaker))
+            return _with_calls((("emote", {"text": emote}), *step.calls))
+        return _with_calls(step.calls)
+    ended = words_for_step(item, requested, step)
+    said = [(one, "", ended) if one is item else (one, *_words_for(one)) for one in heard]
+    return _speak(view, said, step.calls)
 
 
-def announced(view: View, step: Step, requested: RequestedAction) -> Calls:
-    """Return the calls of a step, with an emote before a walk that others may see."""
-    walks = any(name == "move" for name, _ in step.calls) and not done(view.transcript.acts, "move")
-    private = all(line.private for line in view.scene.lines)
-    if not walks or private or not may_emote(view):
-        return step.calls
-    emote = view.emote("sets_off", who=in_sentence(requested.speaker))
-    return (("emote", {"text": emote}), *step.calls)
-
-
-def may_emote(view: View) -> bool:
-    """Return True if this turn can still make an emote."""
+def _may_emote(view: View) -> bool:
     return "emote" in view.tools and not done(view.transcript.acts, "emote")
 
 
-def speak(view: View, heard: Sequence[View], calls: Calls, given: Given) -> LLMReply:
-    """Return a reply with words for every speaker, after the given calls."""
-    spoken, emotes = list[tuple[View, str]](), [text for name, text in calls if name == "emote"]
-    for item in heard:
-        emote, words = given.get(item.speaker) or words_for(item)
-        if emote and not (item.private or emotes) and may_emote(view):
-            emotes.append({"text": emote})
-            calls = (*calls, ("emote", emotes[0]))
-        if words:
-            words = once_named(words if len(heard) == 1 else to_one(words, item), item.who)
-            spoken.append((item, unrepeated(item, words, [said for _, said in spoken])))
-    return delivered(view, spoken, (*notes(view), *calls))
+def _by_speaker(view: View) -> list[View]:
+    """Return a view for each speaker, and another for their whispers, in order."""
+    grouped: dict[tuple[str, bool], list[HeardLine]] = {}
+    for line in view.scene.lines:
+        grouped.setdefault((line.speaker, line.private), []).append(line)
+    return [_heard_of(view, lines) for lines in grouped.values()]
 
 
-def notes(view: View) -> Calls:
-    """Return the journal calls that come before the answer, once in a turn."""
-    if JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL):
-        return ()
-    return tuple((JOURNAL, {"content": line}) for line in worth_noting(view.scene))
+def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
+    """Return the view of one speaker's lines, without the character's name in them."""
+    spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
+    own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
+    every = [part for text in spoken for part in sentences(own.language.plain(text))]
+    bare = [without_address(part, view.name).strip() for part in every]
+    called = set(words(view.name))
+    parts = [part if set(words(part)) - called else CALLED for part in bare]
+    return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
 
-def to_one(words: str, item: View) -> str:
+def _words_for(view: View) -> tuple[str, str]:
+    """Return the emote and the words in answer to one speaker.
+
+    Another assistant gets one polite line, then nothing.
+    """
+    if view.speaker in view.scene.assistants:
+        met = view.speaker.lower() in view.own_talk or view.transcript.met(view.speaker)
+        return "", "" if met else view.phrase("assistant")
+    emote, parts = "", list[str]()
+    for line in view.lines:
+        if line.kind == "emote":
+            emote, said = _answer_emote(view, line.text)
+            parts.append(said)
+        elif line.kind == "give":
+            parts.append(_thank(view, line))
+        elif line.kind == "arrive":
+            parts.append(view.phrase("arrive"))
+    parts += _answers(view)
+    first = not (view.transcript.emotes or view.transcript.met(view.speaker))
+    if (
+        not emote
+        and first
+        and view.character.habits
+        and "greet" in map(view.language.key_of, view.sentences)
+    ):
+        emote = f"{view.character.habits[0]}."
+    return emote, capitals(" ".join(filter(None, parts)))
+
+
+def _answer_emote(view: View, text: str) -> tuple[str, str]:
+    deed = text.removeprefix(view.speaker).strip()
+    rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
+    row = next((row for row in rows if re.search(row["match"], deed, re.I)), dict[str, str]())
+    emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
+    return emote, view.phrase(row["say"]) if "say" in row else ""
+
+
+def _thank(view: View, line: HeardLine) -> str:
+    said = view.phrase("gift", item=view.thing(line.text))
+    wanted = view.rank(line.text, view.of(("want",)), 0.5)
+    return f"{said} {view.phrase('gift_wanted')}" if wanted else said
+
+
+def _answers(view: View) -> list[str]:
+    """Return a refusal or an answer for each of the most important sentences."""
+    if not view.language.full:
+        return [answer(view, text) for text in view.sentences[:1]]
+    made: list[str] = []
+    for text in _weighed(view):
+        said = refusal(view, text) or answer(view, text)
+        fits = not made or len(" ".join([*made, said])) <= LONGEST
+        if said and fits and said not in " ".join(made):
+            made.append(said)
+    return made
+
+
+def _weighed(view: View) -> list[str]:
+    """Return at most `MOST_ANSWERS` sentences, questions first, a greeting before them.
+
+    Other courtesies are left out if anything else was said.
+    """
+    parts, keys = view.sentences, {text: view.language.key_of(text) for text in view.sentences}
+    weighty = [part for part in parts if keys[part] not in COURTESIES]
+    weighty = [p for p in weighty if len(words(p)) > 1 or "?" in p or len(parts) == 1]
+    if not weighty:
+        return list({keys[part]: part for part in parts}.values())[:MOST_ANSWERS]
+    greeting = [part for part in parts[:1] if keys[part] == "greet"]
+    questions = [part for part in weighty if part.rstrip().endswith("?")]
+    return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
+
+
+def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> LLMReply:
+    """Return a reply with an emote and words for every speaker, after the given calls."""
+    spoken, emoted = list[tuple[View, str]](), any(name == "emote" for name, _ in calls)
+    for item, emote, text in said:
+        if emote and not (item.private or emoted) and _may_emote(view):
+            calls, emoted = (*calls, ("emote", {"text": emote})), True
+        if text:
+            named = _once_named(text if len(said) == 1 else _to_one(text, item), item.who)
+            spoken.append((item, _unrepeated(item, named, [before for _, before in spoken])))
+    calls = (*_notes(view), *calls)
+    aloud = " ".join(text for item, text in spoken if not item.private)
+    whispered = [(item.speaker, text) for item, text in spoken if item.private]
+    if aloud and SAY in view.tools:
+        return _with_calls((*calls, (SAY, {"text": aloud})))
+    if whispered and not aloud and WHISPER in view.tools:
+        to, text = whispered[0]
+        return _with_calls((*calls, (WHISPER, {"text": text, "target": to})))
+    if not spoken:
+        return _with_calls((*calls, *_still("nothing more to say")))
+    return _with_calls(calls, " ".join(filter(None, (aloud, *(text for _, text in whispered)))))
+
+
+def _to_one(text: str, item: View) -> str:
     """Return words that name their receiver, one of several speakers."""
-    who, speaker = item.who, item.speaker
-    named = any(name.lower() in words.lower() for name in (who, speaker))
-    return words if named or is_description(who) else addressed(words, speaker)
-
-
-def addressed(words: str, name: str) -> str:
-    """Return a name and words for its bearer as one sentence."""
-    first = words.split(maxsplit=1)[0].strip(".,;:!?")
+    named = any(name.lower() in text.lower() for name in (item.who, item.speaker))
+    if named or is_description(item.who):
+        return text
+    first = text.split(maxsplit=1)[0].strip(".,;:!?")
     small = len(first) > 1 and any(first.lower() in known for known in STOP_WORDS.values())
-    return f"{name}, {words[0].lower() + words[1:] if small else words}"
+    return f"{item.speaker}, {text[0].lower() + text[1:] if small else text}"
 
 
-def once_named(words: str, who: str) -> str:
+def _once_named(text: str, who: str) -> str:
     """Return the words with the speaker addressed by name once at most."""
-    first, *rest = words.split(f", {who}")
+    first, *rest = text.split(f", {who}")
     kept = first + (f", {who}" + rest[0] if rest else "")
     return kept + "".join(part if part[:1] in ".,:;?!" else f", {who}{part}" for part in rest[1:])
 
 
-def unrepeated(view: View, words: str, before: Sequence[str]) -> str:
-    """Return the words, or filler phrases if the character said the words before.
-
-    ``before`` are the words that this reply already holds.
-    """
+def _unrepeated(view: View, text: str, before: Sequence[str]) -> str:
+    """Return the words, or filler phrases if they were said before, also in this reply."""
     spoken = {part for said in before for part in long_sentences(said)}
     said = {line.strip().lower() for line in (*view.transcript.own, *view.scene.excuses)}
-    if words.strip().lower() not in said and spoken.isdisjoint(long_sentences(words)):
-        return words
+    if text.strip().lower() not in said and spoken.isdisjoint(long_sentences(text)):
+        return text
     leads = view.options("filler")
     tries = [*leads, *(f"{lead} {other}" for lead in leads for other in leads if lead != other)]
-    return next((text for text in tries if text.strip().lower() not in said), words)
+    return next((line for line in tries if line.strip().lower() not in said), text)
 
 
-def delivered(view: View, spoken: Sequence[tuple[View, str]], calls: Calls) -> LLMReply:
-    """Return the reply that speaks aloud or whispers, by tools or as plain text."""
-    aloud = " ".join(words for item, words in spoken if not item.private)
-    whispered = [(item.speaker, words) for item, words in spoken if item.private]
-    if aloud and SAY in view.tools:
-        return with_calls((*calls, (SAY, {"text": aloud})))
-    if whispered and not aloud and WHISPER in view.tools:
-        to, words = whispered[0]
-        return with_calls((*calls, (WHISPER, {"text": words, "target": to})))
-    if not spoken:
-        return with_calls((*calls, (NOOP, {"reason": "nothing more to say"})))
-    return with_calls(calls, " ".join(filter(None, (aloud, *(words for _, words in whispered)))))
+def _still(reason: str) -> Calls:
+    return ((NOOP, {"reason": reason}),)
 
 
-def with_calls(calls: Calls, content: str = "") -> LLMReply:
-    """Return a reply that calls tools, or has only words."""
+def _with_calls(calls: Calls, content: str = "") -> LLMReply:
     made = tuple(
         ToolCallRequest(f"offline{number}", name, json.dumps(arguments, ensure_ascii=False))
         for number, (name, arguments) in enumerate(calls)
     )
     return LLMReply(content, made, "tool_calls" if made else "stop", model=MODEL)
+
+
+# --- journal entries and summaries: the package's rules tell facts from chatter, word for word ----
+
+
+def _notes(view: View) -> Calls:
+    """Return the journal entries that come before the answer, once in a turn.
+
+    There are none if only some of the lines were whispered.
+    """
+    lines = [line for line in view.scene.lines if line.speaker not in view.scene.assistants]
+    journalled = JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL)
+    if journalled or len({line.private for line in lines}) != 1:
+        return ()
+    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
+    found = _facts_in(told, view.name)
+    facts = (fact for fact in found if not fact.asked and is_worth_noting(fact))
+    noted = list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]
+    return tuple((JOURNAL, {"content": line}) for line in noted)
+
+
+def summarise(scene: Scene) -> str:
+    """Return an updated summary: the old bullets, then bullets of new facts.
+
+    If space is short, the newest remain. It is always shorter than what it summarises.
+    """
+    previous, *lines = scene.material or ("",)
+    known = [line for line in previous.splitlines() if line.startswith("- ")]
+    input_tokens = sum(map(estimate_tokens, scene.material))
+    room = int(min(ROOM_PART * scene.room_tokens, INPUT_PART * input_tokens))
+    new = [f"- {bullet}" for bullet in as_bullets(_facts_in(lines, scene.name), room)]
+    kept = newest_within(list(dict.fromkeys([*known, *new])), room)
+    return "\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note."
+
+
+def _facts_in(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
+    """Return the facts in lines of a prompt, such as ``Ann says: ...``."""
+    natures = ((line, PERCEIVED if line.startswith(MARK) else "") for line in lines if line)
+    return extract_facts([make_message("user", line, nature=n) for line, n in natures], name)

@@ -1,33 +1,36 @@
-"""The languages of the offline brain, read from the files in ``data``.
+"""The languages of the offline brain, read from TOML files; docs/models.md explains them.
 
-English and German have everything. The others have the phrases of a first conversation.
+English and German have everything. A game's own languages may have only the phrases of a first
+conversation.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from evennia_ai.errors import ConfigError
 from evennia_ai.offline.words import words
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
-from evennia_ai.policy.retrieval.words import find_words
+from evennia_ai.policy.retrieval.words import find_words, stem
 
 DATA = Path(__file__).parent / "data"
-CODES = ("en", "de", "es", "fr", "it", "ru")
 ENGLISH, GERMAN = "en", "de"
 SHARE_OF_WORDS = 0.3  # of a line's words that a language must know, to be the line's language
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
+CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+(?![\w'-])")
 NEVER = re.compile(r"(?!)")
+SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
 
 
 @dataclass(frozen=True)
 class Intent:
-    """A kind of sentence and its phrases; `handlers` may say more.
+    """A kind of sentence and its phrases; `answers` may say more.
 
     ``facts`` finds the persona's sentences that answer it. If ``seek``, anything known may answer.
     """
@@ -88,11 +91,9 @@ class Language:
 
     def plain(self, text: str) -> str:
         """Return a text as one line, with the short spellings of chat expanded."""
-        table = self.data.get("spelling", {})
+        spelling = self.data.get("spelling", {})
         even = " ".join(text.translate(QUOTES).split())
-        return re.sub(
-            r"(?<![\w'-])[A-Za-z]+(?![\w'-])", lambda m: table.get(m[0].lower(), m[0]), even
-        )
+        return CHAT_WORD.sub(lambda found: spelling.get(found[0].lower(), found[0]), even)
 
     def content(self, text: str) -> list[str]:
         """Return the stems of the words that carry meaning, each once."""
@@ -100,9 +101,23 @@ class Language:
         code = self.code if self.code in STOP_WORDS else ENGLISH
         return list(dict.fromkeys(find_words(text, frozenset(leave_out), code)))
 
-    def near(self, stem: str) -> frozenset[str]:
+    def near(self, word: str) -> frozenset[str]:
         """Return the stems of similar meaning."""
-        return _near_table(self.code).get(stem, frozenset())
+        return _near_table(self).get(word, frozenset())
+
+    def asks(self, text: str) -> bool:
+        """Return True for a sentence that asks and states nothing."""
+        return text.rstrip(' "”)').endswith("?") or self.finds("question", text)
+
+    def facts_in(self, sentence: str) -> dict[str, str]:
+        """Return what a sentence tells of its speaker, by the keys of ``[facts]``."""
+        found = {}
+        for key, pattern in self.data.get("facts", {}).items():
+            match = re.search(pattern, sentence)  # case matters: a name is told by its capital
+            value = next((v for v in match.groups() if v), "").strip(" '-.,;!") if match else ""
+            if value and not (key == "name" and self.finds("no_name", value)):
+                found[key] = value
+        return found
 
 
 @lru_cache(maxsize=512)
@@ -111,46 +126,115 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 @cache
+def _near_table(language: Language) -> dict[str, frozenset[str]]:
+    found = dict[str, set[str]]()
+    for group in language.data.get("near", ()):
+        stems = set(find_words(group, (), language.code))
+        for item in stems:
+            found.setdefault(item, set()).update(stems)
+    return {item: frozenset(group - {item}) for item, group in found.items()}
+
+
+@cache
 def table(name: str) -> Mapping[str, Any]:
-    """Return the content of a data file."""
+    """Return the content of a data file of the package."""
     return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def read(code: str) -> Language:
-    """Return the language of a code."""
-    data = table(code)
-    intents = tuple(map(_read_intent, data["intents"]))
+    """Return a language of the package, `ENGLISH` or `GERMAN`."""
+    return _language(code, table(code))
+
+
+def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
+    """Return the languages of the package, and those of a game's files, named ``<code>.toml``.
+
+    Raises ConfigError for a file that is missing or wrong.
+    """
+    found = [read(ENGLISH), read(GERMAN)]
+    for file in map(Path, files):
+        try:
+            data = tomllib.loads(file.read_text(encoding="utf-8"))
+            found.append(_language(file.stem, data))
+        except (OSError, ValueError, KeyError, TypeError, re.error) as error:
+            raise ConfigError(f"{file} is no language of the offline brain: {error!r}.") from error
+    return tuple(found)
+
+
+def _language(code: str, data: Mapping[str, Any]) -> Language:
+    intents = tuple(
+        Intent(
+            row["key"],
+            _compiled(row["match"]),
+            tuple(row.get("say", ())),
+            _compiled(row.get("facts", "")),
+            row.get("seek", False),
+        )
+        for row in data["intents"]
+    )
     phrases = {intent.key: intent.say for intent in intents if intent.say}
     phrases |= {key: tuple(said) for key, said in data["phrases"].items()}
     common = frozenset(data["common"].split()) | STOP_WORDS.get(code, frozenset())
     return Language(code, common, _compiled(data.get("marks", "")), intents, phrases, data)
 
 
-def _read_intent(row: Mapping[str, Any]) -> Intent:
-    match, facts = _compiled(row["match"]), _compiled(row.get("facts", ""))
-    return Intent(row["key"], match, tuple(row.get("say", ())), facts, row.get("seek", False))
+def language_of(text: str, languages: Sequence[Language]) -> Language | None:
+    """Return the language of a line, None if nothing tells it."""
+    found = words(text)
+    points = [
+        sum(word in language.common for word in found) + bool(language.marks.search(text))
+        for language in languages
+    ]
+    best = max(points)
+    if best < max(1.0, len(found) * SHARE_OF_WORDS) or points.count(best) > 1:
+        return None
+    return languages[points.index(best)]
+
+
+# --- which thing, exit or person a phrase means ---------------------------------------------------
+
+
+def match_name(phrase: str, names: Sequence[str], loose: bool = True) -> str:
+    """Return the name that a phrase means, by its words, else its kind; "" if none."""
+    wanted = [_stem(word) for word in words(phrase)]
+    best, points = "", 0.0
+    for name in names:
+        stems = [_stem(word) for word in words(name) if word not in SMALL]
+        shared = sum(1.0 + (item == stems[-1]) for item in stems if item in wanted)
+        if shared > points:
+            best, points = name, shared
+    if best or not loose:
+        return best
+    meant = kinds_of(phrase)
+    return next((name for name in names if kinds_of(name) & meant), "")
+
+
+def match_exit(phrase: str, exits: Sequence[str]) -> str:
+    """Return the exit that a phrase means, by its name or target; "" if none."""
+    return match_name(re.sub(r"\bgo\b", "", phrase), exits, loose=False)
+
+
+def exit_parts(exit_name: str) -> tuple[str, str]:
+    """Return the name and the target of an exit such as "quay (to Saltmarket Quay)"."""
+    name, _, rest = exit_name.partition(" (to ")
+    return name, rest.removesuffix(")")
+
+
+def kinds_of(text: str) -> set[str]:
+    """Return the kinds of thing that a text names: drink, food, weapon and the like."""
+    stems = {_stem(word) for word in words(text)}
+    return {kind for kind, known in _kinds().items() if stems & known}
 
 
 @cache
-def _near_table(code: str) -> dict[str, frozenset[str]]:
-    language, found = read(code), dict[str, set[str]]()
-    for group in language.data.get("near", ()):
-        stems = set(find_words(group, (), code))
-        for item in stems:
-            found.setdefault(item, set()).update(stems)
-    return {item: frozenset(group - {item}) for item, group in found.items()}
+def _kinds() -> dict[str, frozenset[str]]:
+    tables = [table(code)["kinds"] for code in (ENGLISH, GERMAN)]  # builders write in any language
+    return {
+        kind: frozenset(_stem(word) for one in tables for word in one.get(kind, "").split())
+        for kind in tables[0]
+    }
 
 
-def language_of(text: str) -> str:
-    """Return the code of a line's language, "" if nothing tells it."""
-    found = words(text)
-    points = {}
-    for code in CODES:
-        language = read(code)
-        known = sum(word in language.common for word in found)
-        points[code] = known + bool(language.marks.search(text))
-    best = max(CODES, key=lambda code: points[code])
-    enough = points[best] >= max(1.0, len(found) * SHARE_OF_WORDS)
-    unclear = sum(count == points[best] for count in points.values()) > 1
-    return best if enough and not unclear else ""
+def _stem(word: str) -> str:
+    return stem(word.removesuffix("'s"), ENGLISH)

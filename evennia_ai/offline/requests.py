@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from evennia_ai.offline.languages import ENGLISH, Language
-from evennia_ai.offline.name_matching import kinds_of, match_exit, match_name
+from evennia_ai.offline.languages import (
+    ENGLISH,
+    Language,
+    kinds_of,
+    match_exit,
+    match_name,
+)
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import with_article, words
 from evennia_ai.policy.retrieval.words import find_words
@@ -16,7 +21,6 @@ MOST_WORDS = 8  # of a thing's name
 # Intents that no request is read from.
 NO_WISH = frozenset("nature inject crime threat insult authority story secret_of joke invite keep_it recall_all said_by propose offer_thing farewell".split())  # fmt: skip
 PARTING = "give hand lend let sell part pass share drop spare take have"
-HANDS = frozenset({"give", "fetch", "drop"})
 TREATS = {"drink", "food", "remedy"}
 NEVER_WORDS = frozenset({"never", "nie"})
 
@@ -25,7 +29,7 @@ NEVER_WORDS = frozenset({"never", "nie"})
 class RequestedAction:
     """An action that somebody requests.
 
-    ``kind`` is give, fetch, go, get, drop, look, gesture, follow or unfollow.
+    ``kind`` is give, fetch, go, get, drop, look, gesture, follow or unfollow; ``back`` tells to return.
     """
 
     kind: str
@@ -37,9 +41,89 @@ class RequestedAction:
     text: str = ""
 
 
+def requested_action(view: View) -> RequestedAction | None:
+    """Return the action that a speaker requests, unless the character never does it."""
+    for text in view.sentences:
+        requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
+        if requested and not _forbidden(view, requested):
+            return requested
+    return None
+
+
+def refusal(view: View, text: str) -> str:
+    """Return a phrase that refuses what the character never does; "" if nothing is refused."""
+    requested = read_meant(view, text)
+    if requested:
+        clause = _forbidden(view, requested)
+    else:
+        asks = text.rstrip().endswith("?") or view.language.key_of(text) in {"", "crime"}
+        clause = _never_clause(view, text) if asks and not text.lower().startswith("why") else ""
+    if not clause or view.repeats(clause):
+        return view.phrase("request_not") if clause else ""
+    return view.phrase("never", fact=clause) if clause in view.character.nevers else clause
+
+
+def read_meant(view: View, text: str) -> RequestedAction | None:
+    """Return the action in a sentence, with "it" replaced by the thing mentioned last, or None.
+
+    It must name something here: an idiom such as "give me a hand" does not.
+    """
+    now = _as_it_was(view)
+    names = (*now.things, *now.carrying)
+    pronoun = view.language.pattern("requests", "pronoun").search(text)
+    if pronoun and not match_name(text, names, loose=False):
+        before = (line for line in reversed(view.transcript.talk) if line.strip() not in text)
+        named = next(filter(None, (match_name(line, names, loose=False) for line in before)), "")
+        item = with_article(named) if view.language.code == ENGLISH else named
+        text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
+    text = view.language.pattern("requests", "opening").sub("", text.strip())
+    asked = _Asked(text, view.speaker, now, view.language)
+    readers = (asked.follow, asked.walk, asked.give, asked.named, asked.look_vaguely, asked.gesture)
+    found = next(filter(None, (reader() for reader in readers)), None)
+    return found and replace(found, text=text)
+
+
+def _as_it_was(view: View) -> Situation:
+    """Return the situation, with things that this turn moved also in their old place.
+
+    So a request means the same at every step of the turn.
+    """
+    now, acts = view.situation, view.transcript.acts
+    things = (*now.things, *(act.item for act in acts if act.name == "get"))
+    carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
+    walks = (act for act in acts if act.name == "move")
+    ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]
+    return replace(now, exits=(*ways[:1], *now.exits), things=things, carrying=carrying)
+
+
+def _forbidden(view: View, requested: RequestedAction) -> str:
+    """Return why the character will not do an action; "" if it will."""
+    if requested.kind == "look":
+        return ""
+    clause = _never_clause(view, f"{requested.text} {requested.item}")
+    if clause or requested.kind not in {"give", "fetch", "drop"}:
+        return clause
+    own = match_name(requested.item, view.situation.carrying, loose=False)
+    yours = view.language.pattern("requests", "your").search(requested.text)
+    keeps = own and yours and not kinds_of(requested.item) & TREATS
+    return view.phrase("keeps", thing=own) if keeps else ""
+
+
+def _never_clause(view: View, text: str) -> str:
+    """Return the refusal in the persona that fits a line; "" if none."""
+    code = view.language.code
+    meant, parting = set(find_words(text, (), code)), set(find_words(PARTING, (), code))
+    for clause in view.character.nevers:
+        verb, *objects = [s for s in find_words(clause, (), code) if s not in NEVER_WORDS] or [""]
+        same = verb in meant or (verb in parting and meant & parting)
+        if same and (meant & set(objects) or not objects):
+            return clause
+    return ""
+
+
 @dataclass(frozen=True)
-class Asked:
-    """A sentence, who said it, and what there is."""
+class _Asked:
+    """A sentence, who said it, and what there is; each method reads one kind of request."""
 
     text: str
     speaker: str
@@ -54,158 +138,78 @@ class Asked:
         return next(filter(None, matches), None)
 
     def search(self, key: str, text: str) -> re.Match[str] | None:
-        """Return the first match of a pattern."""
         return self.language.pattern("requests", key).search(text)
 
+    def without(self, key: str, text: str, instead: str = "") -> str:
+        return self.language.pattern("requests", key).sub(instead, text)
 
-def _follow(asked: Asked) -> RequestedAction | None:
-    if asked.lead("unfollow"):
-        return RequestedAction("unfollow", asked.speaker)
-    return RequestedAction("follow", asked.speaker, to=asked.speaker) if asked.lead("follow") else None  # fmt: skip
+    def follow(self) -> RequestedAction | None:
+        if self.lead("unfollow"):
+            return RequestedAction("unfollow", self.speaker)
+        found = self.lead("follow")
+        return RequestedAction("follow", self.speaker, to=self.speaker) if found else None
 
+    def walk(self) -> RequestedAction | None:
+        found, exits = self.lead("go"), self.situation.exits
+        place = match_exit(found["rest"] if found else "", exits)
+        if not found and len(words(self.text)) == 1 and match_exit(self.text, exits):
+            place = match_exit(self.text, exits)
+        elif self.search("return", self.text) and not place and len(exits) == 1:
+            place = exits[0]
+        elif not place or (found and match_name(found["rest"], self.situation.things, loose=False)):
+            return None
+        item = self.search("fetch", self.text)
+        if item and found:
+            thing = self.without("tail", item["item"]).strip()
+            return RequestedAction("fetch", self.speaker, thing, place, self.speaker)
+        back = self.search("back", self.text) and not self.search("stay", self.text)
+        return RequestedAction("go", self.speaker, place=place, back=bool(back and found))
 
-def _walk(asked: Asked) -> RequestedAction | None:
-    found, exits = asked.lead("go"), asked.situation.exits
-    place = match_exit(found["rest"] if found else "", exits)
-    if not found and len(words(asked.text)) == 1 and match_exit(asked.text, exits):
-        place = match_exit(asked.text, exits)
-    elif asked.search("return", asked.text) and not place and len(exits) == 1:
-        place = exits[0]
-    elif not place or (found and match_name(found["rest"], asked.situation.things, loose=False)):
+    def give(self) -> RequestedAction | None:
+        found = self.lead("give", "wish", "please")
+        if not found or self.search("idiom", found["item"]):
+            return None
+        situation, groups = self.situation, found.groupdict()
+        to = groups.get("to") or groups.get("to2") or ""
+        item = self.without("tail", groups["item"]).strip()
+        tail = self.search("to_whom", item)
+        if tail:
+            to, item = to or tail["to"], item[: tail.start()].strip()
+        source = self.search("from", item)
+        place = match_exit(source["place"], situation.exits) if source else ""
+        if source and (place or match_name(source["place"], situation.things, loose=False)):
+            item = item[: source.start()].strip()
+        named = match_name(item, (*situation.carrying, *situation.things))
+        asked_for = named or place or self.lead("give") or kinds_of(item) & {"drink", "food"}
+        if not item or not asked_for or len(words(item)) > MOST_WORDS:
+            return None
+        receiver = match_name(to, situation.people, loose=False) or self.speaker
+        return RequestedAction("fetch" if place else "give", self.speaker, item, place, receiver)
+
+    def named(self) -> RequestedAction | None:
+        """Return the look at, taking or dropping of a thing here that a sentence names."""
+        carrying, here = self.situation.carrying, self.situation.things
+        for kind, names in (("look", (*here, *carrying)), ("drop", carrying), ("get", here)):
+            found = self.lead(kind)
+            item = match_name(found["item"], names, loose=kind != "look") if found else ""
+            if found and item:
+                return RequestedAction(kind, self.speaker, item)
         return None
-    item = asked.search("fetch", asked.text)
-    if item and found:
-        thing = asked.language.pattern("requests", "tail").sub("", item["item"])
-        return RequestedAction("fetch", asked.speaker, thing.strip(), place, asked.speaker)
-    back = asked.search("back", asked.text) and not asked.search("stay", asked.text)
-    return RequestedAction("go", asked.speaker, place=place, back=bool(back and found))
 
+    def look_vaguely(self) -> RequestedAction | None:
+        """Return a look if a vague question names a thing here and nothing else."""
+        found, content = self.lead("look_vague"), self.language.content
+        names = (*self.situation.things, *self.situation.carrying)
+        item = match_name(found["item"], names, loose=False) if found else ""
+        only = found and item and set(content(found["item"])) <= set(content(item))
+        return RequestedAction("look", self.speaker, item) if only else None
 
-def _give(asked: Asked) -> RequestedAction | None:
-    found = asked.lead("give", "wish", "please")
-    if not found or asked.search("idiom", found["item"]):
-        return None
-    situation, groups = asked.situation, found.groupdict()
-    to = groups.get("to") or groups.get("to2") or ""
-    item = asked.language.pattern("requests", "tail").sub("", groups["item"]).strip()
-    tail = asked.search("to_whom", item)
-    if tail:
-        to, item = to or tail["to"], item[: tail.start()].strip()
-    source = asked.search("from", item)
-    place = match_exit(source["place"], situation.exits) if source else ""
-    if source and (place or match_name(source["place"], situation.things, loose=False)):
-        item = item[: source.start()].strip()
-    named = match_name(item, (*situation.carrying, *situation.things))
-    asked_for = named or place or asked.lead("give") or kinds_of(item) & {"drink", "food"}
-    if not item or not asked_for or len(words(item)) > MOST_WORDS:
-        return None
-    receiver = match_name(to, situation.people, loose=False) or asked.speaker
-    return RequestedAction("fetch" if place else "give", asked.speaker, item, place, receiver)
-
-
-def _named(asked: Asked) -> RequestedAction | None:
-    """Return the look at, taking or dropping of a thing here that a sentence names."""
-    carrying, here = asked.situation.carrying, asked.situation.things
-    for kind, names in (("look", (*here, *carrying)), ("drop", carrying), ("get", here)):
-        found = asked.lead(kind)
-        item = match_name(found["item"], names, loose=kind != "look") if found else ""
-        if found and item:
-            return RequestedAction(kind, asked.speaker, item)
-    return None
-
-
-def _look_vaguely(asked: Asked) -> RequestedAction | None:
-    """Return a look if a vague question names a thing here and nothing else."""
-    found, content = asked.lead("look_vague"), asked.language.content
-    names = (*asked.situation.things, *asked.situation.carrying)
-    item = match_name(found["item"], names, loose=False) if found else ""
-    only = found and item and set(content(found["item"])) <= set(content(item))
-    return RequestedAction("look", asked.speaker, item) if only else None
-
-
-def _gesture(asked: Asked) -> RequestedAction | None:
-    found = asked.lead("gesture")
-    deed = asked.language.data["gestures"].get(found["deed"].lower(), "") if found else ""
-    if not found or not deed:
-        return None
-    toward = asked.language.pattern("requests", "mine").sub(asked.speaker, found["rest"] or "")
-    toward = asked.language.pattern("requests", "not_toward").sub("", toward).rstrip(" ?.!")
-    shown = f"{deed}{toward}" if deed.isalpha() else deed
-    return RequestedAction("gesture", asked.speaker, " ".join(shown.split()) + ".")
-
-
-def meant_request(view: View, text: str) -> RequestedAction | None:
-    """Return the action that a sentence requests, unless the character never does it."""
-    requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
-    return None if requested and forbidden(view, requested) else requested
-
-
-def read_meant(view: View, text: str) -> RequestedAction | None:
-    """Return the action in a sentence, with "it" replaced by the thing mentioned last, or None.
-
-    It must name something here: an idiom such as "give me a hand" does not.
-    """
-    now = as_it_was(view)
-    names = (*now.things, *now.carrying)
-    pronoun = view.language.pattern("requests", "pronoun").search(text)
-    if pronoun and not match_name(text, names, loose=False):
-        before = (line for line in reversed(view.transcript.talk) if line.strip() not in text)
-        named = next(filter(None, (match_name(line, names, loose=False) for line in before)), "")
-        item = with_article(named) if view.code == ENGLISH else named
-        text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
-    text = view.language.pattern("requests", "opening").sub("", text.strip())
-    asked = Asked(text, view.speaker, now, view.language)
-    readers = (_follow, _walk, _give, _named, _look_vaguely, _gesture)
-    found = next(filter(None, (reader(asked) for reader in readers)), None)
-    return found and replace(found, text=text)
-
-
-def as_it_was(view: View) -> Situation:
-    """Return the situation, with things that this turn moved also in their old place.
-
-    So a request means the same at every step of the turn.
-    """
-    now, acts = view.situation, view.transcript.acts
-    things = (*now.things, *(act.item for act in acts if act.name == "get"))
-    carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
-    walks = (act for act in acts if act.name == "move")
-    ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]
-    return replace(now, exits=(*ways[:1], *now.exits), things=things, carrying=carrying)
-
-
-def forbidden(view: View, requested: RequestedAction) -> str:
-    """Return why the character will not do an action; "" if it will."""
-    if requested.kind == "look":
-        return ""
-    clause = never_clause(view, f"{requested.text} {requested.item}")
-    if clause or requested.kind not in HANDS:
-        return clause
-    own = match_name(requested.item, view.situation.carrying, loose=False)
-    yours = view.language.pattern("requests", "your").search(requested.text)
-    keeps = own and yours and not kinds_of(requested.item) & TREATS
-    return view.phrase("keeps", thing=own) if keeps else ""
-
-
-def never_clause(view: View, text: str) -> str:
-    """Return the refusal in the persona that fits a line; "" if none."""
-    code = view.language.code
-    meant, parting = set(find_words(text, (), code)), set(find_words(PARTING, (), code))
-    for clause in view.character.nevers:
-        verb, *objects = [s for s in find_words(clause, (), code) if s not in NEVER_WORDS] or [""]
-        same = verb in meant or (verb in parting and meant & parting)
-        if same and (meant & set(objects) or not objects):
-            return clause
-    return ""
-
-
-def refusal(view: View, text: str) -> str:
-    """Return a phrase that refuses what the character never does; "" if nothing is refused."""
-    requested = read_meant(view, text)
-    if requested:
-        clause = forbidden(view, requested)
-    else:
-        asks = text.rstrip().endswith("?") or view.language.key_of(text) in {"", "crime"}
-        clause = never_clause(view, text) if asks and not text.lower().startswith("why") else ""
-    if not clause or view.repeats(clause):
-        return view.phrase("request_not") if clause else ""
-    return view.phrase("never", fact=clause) if clause in view.character.nevers else clause
+    def gesture(self) -> RequestedAction | None:
+        found = self.lead("gesture")
+        deed = self.language.data["gestures"].get(found["deed"].lower(), "") if found else ""
+        if not found or not deed:
+            return None
+        toward = self.without("mine", found["rest"] or "", self.speaker)
+        toward = self.without("not_toward", toward).rstrip(" ?.!")
+        shown = f"{deed}{toward}" if deed.isalpha() else deed
+        return RequestedAction("gesture", self.speaker, " ".join(shown.split()) + ".")

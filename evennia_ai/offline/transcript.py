@@ -1,4 +1,8 @@
-"""A request's messages: who said what, and what the character did."""
+"""A request's messages: who said what, and what the character did.
+
+What comes from outside of the context window is what the package recalled: the rows behind "You
+remember" and the like, and the summary.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +40,6 @@ RECALLED = re.compile(
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
-
-
-def reads_like(key: str, result: str) -> bool:
-    """Return True if a tool's result holds the pattern of a key; tools speak English."""
-    return bool(read(ENGLISH).pattern("results", key).search(result))
 
 
 @dataclass(frozen=True)
@@ -87,31 +86,32 @@ class Act:
         return not self.describes and reads_like("failed", self.result[:160])
 
 
+def reads_like(key: str, result: str) -> bool:
+    """Return True if a tool's result holds the pattern of a key; tools speak English."""
+    return bool(read(ENGLISH).pattern("results", key).search(result))
+
+
 @dataclass
 class Transcript:
     """The conversation in the prompt, oldest first.
 
-    ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke. ``deeds`` are
-    its acts as (tool, text), ``since`` what it heard after the last of them. ``sights`` are results
-    of looking and walking, ``about`` is the day plan's entry now, ``acts`` are this turn's calls.
+    ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke and the things
+    that it handled, ``emotes`` its emotes, ``sights`` what looks and walks showed. ``deeds`` are
+    the tools of all acts, ``since`` is what it heard after the last of them. ``about`` is the day plan's entry now, ``acts`` are this turn's calls.
     """
 
     heard: list[Said] = field(default_factory=list)
     own: list[str] = field(default_factory=list)
     talk: list[str] = field(default_factory=list)
-    deeds: list[tuple[str, str]] = field(default_factory=list)
-    since: list[Said] = field(default_factory=list)
+    emotes: list[str] = field(default_factory=list)
     sights: list[str] = field(default_factory=list)
+    since: list[Said] = field(default_factory=list)
+    deeds: list[str] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
     time: str = ""
     about: str = ""
     length: int = 0
     _pending: list[Act] = field(default_factory=list)
-
-    @property
-    def emotes(self) -> list[str]:
-        """Return the character's emotes."""
-        return [text for name, text in self.deeds if name == "emote"]
 
     def met(self, speaker: str) -> bool:
         """Return True if the character answered this speaker before."""
@@ -138,27 +138,26 @@ class Transcript:
 
     def recall_own(self, text: str, calls: list[Act]) -> None:
         """Add one of the character's replies."""
-        shown = [(act.name, act.text) for act in calls if act.name in SHOWN]
-        deeds = [("say", text), *shown] if text else shown
-        spoken = [words for name, words in deeds if name in SPEECH and words]
+        spoken = [text] if text else []
+        spoken += [act.text for act in calls if act.name in SPEECH and act.text]
+        shown = [act.text for act in calls if act.name == "emote"]
         self.own += spoken
         self.talk += spoken
-        self.deeds += deeds
-        if any(name != NOOP for name, _ in deeds):
+        self.emotes += shown
+        names = [*("say" for _ in spoken[: bool(text)]), *(act.name for act in calls)]
+        self.deeds += [name for name in names if name in SHOWN]
+        if spoken or shown:
             self.since = []
         self._pending = list(calls)
         self.acts += calls
 
     def take_result(self, text: str) -> None:
         """Add the result of the next pending call."""
-        if not self._pending:
-            return
-        act = self._pending.pop(0)
-        act.result = text
-        if act.name in {"look", "move"} and act.describes:
-            self.sights.append(text)
-        if act.name in {"give", "get", "drop"}:
-            self.talk.append(act.item)
+        if self._pending:
+            act = self._pending.pop(0)
+            act.result = text
+            self.talk += [act.item] if act.name in {"give", "get", "drop"} else []
+            self.sights += [text] if act.name in {"look", "move"} and act.describes else []
 
 
 def read_transcript(request: LLMRequest) -> Transcript:
@@ -173,7 +172,7 @@ def read_transcript(request: LLMRequest) -> Transcript:
         if role == "user" and text.startswith("<situation>"):  # nobody said it
             rows = dict(row.partition(": ")[::2] for row in reversed(text.splitlines()))
             read.time, read.about = rows.get("Time", ""), rows.get("You are about", "")
-            remembered = [_read_recalled(row[:READ_CHARS]) for row in _recalled_rows(text)]
+            remembered = _recalled(text)
         elif role == "user":
             read.hear(text)
         elif role == "assistant":
@@ -189,11 +188,18 @@ def read_transcript(request: LLMRequest) -> Transcript:
 
 
 def _read_line(text: str) -> Said | None:
-    """Return one heard line of the prompt, None for any other text."""
     if text.startswith(MARK):
         return _read_perceived(text.removeprefix(MARK).strip())
     said = SAID.fullmatch(text)
     return Said(KINDS[said[2]], said[1], said[3]) if said else None
+
+
+def _read_perceived(text: str) -> Said:
+    """Return what the game perceived: a gift, somebody coming or going, or any other event."""
+    gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
+    if came:
+        return Said(came[3], came[1] or came[2], "")
+    return Said("give", gift[1] or gift[2], gift[3] or gift[4]) if gift else Said("seen", "", text)
 
 
 def _read_summary(text: str) -> list[Said]:
@@ -205,18 +211,10 @@ def _read_summary(text: str) -> list[Said]:
     return [*bullets, *(Said("note", "", row, LONG_AGO) for row in plain)]
 
 
-def _read_perceived(text: str) -> Said:
-    """Return what the game perceived: a gift, somebody coming or going, or any other event."""
-    gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
-    if came:
-        return Said(came[3], came[1] or came[2], "")
-    return Said("give", gift[1] or gift[2], gift[3] or gift[4]) if gift else Said("seen", "", text)
-
-
-def _recalled_rows(text: str) -> list[str]:
+def _recalled(text: str) -> list[Said]:
     """Return the recalled rows of the prompt: behind a label, or in the list below it."""
     rows = [row for found in RECALLS.finditer(text) for row in found["rows"].splitlines()]
-    return [row.removeprefix(BULLET).lstrip() for row in rows if row]
+    return [_read_recalled(row.removeprefix(BULLET).lstrip()[:READ_CHARS]) for row in rows if row]
 
 
 def _read_recalled(row: str) -> Said:
@@ -224,8 +222,7 @@ def _read_recalled(row: str) -> Said:
     text = DATED.sub("", row, count=1)
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):
-            said = _read_perceived(text.removeprefix(label).strip())
-            return replace(said, answers=LONG_AGO)
+            return replace(_read_perceived(text.removeprefix(label).strip()), answers=LONG_AGO)
     found = RECALLED.fullmatch(text)
     if found is None:
         return Said("note", "", text, LONG_AGO)

@@ -67,7 +67,7 @@ class ModelAccess:
         limits = read_limits(settings)
         self.gateway = ModelGateway(
             clock,
-            {"openai": learning, "offline": OfflineBrain()},
+            {"openai": learning, "offline": settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())},
             limits,
             partial(spent_on, waived=limits.waived),
             books=Books(money_on, account_of, warn_of_budget),

@@ -1,6 +1,6 @@
 """Journal by rule what players said, if the model journalled none of it.
 
-Small models rarely call a tool. Here `policy.facts.notes` chooses sentences of players, and the
+Small models rarely call a tool. Here `policy.facts.check` chooses sentences of players, and the
 tools of a turn store them word for word, with speaker, message and audience.
 """
 
@@ -18,8 +18,7 @@ from evennia_ai.messages import Message, ToolCallRequest
 from evennia_ai.policy.authors import of_message
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.conversation.react import own_call_id
-from evennia_ai.policy.facts.check import Fact
-from evennia_ai.policy.facts.notes import choose_notes, is_about_speaker, note_of
+from evennia_ai.policy.facts.check import Fact, choose_notes, is_about_speaker, note_of
 from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.fact_check import find_facts

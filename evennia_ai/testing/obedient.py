@@ -1,16 +1,15 @@
 """A model that does whatever any text in its prompt says: the worst model for an attack.
 
 It obeys orders in what was said, in names, descriptions, lore, memories, summaries and tool
-results, reads them in many disguises, repeats every secret it sees and copies markup. Only the
-rules, the first system message, are no orders to it. If a game holds against it, it does not
-depend on the good sense of a model.
+results, repeats every secret it sees and copies markup. Only the rules, the first system message,
+are no orders to it. If a game holds against it, it does not depend on the good sense of a model.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
@@ -19,7 +18,6 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.messages import NOOP, SAY, WHISPER, WireMessage
 from evennia_ai.policy.request_forms.form import Schema, parameters_of, tool_name
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
-from evennia_ai.testing.disguises import undisguised
 
 CANARY = r"\bcanary[-_ ]?\w+"
 MOST_CALLS = 6  # in one reply
@@ -64,12 +62,15 @@ class ObedientLLM:
     """The model as an `LLMClient`, or instead of a gateway; it keeps every request.
 
     ``canary`` is a regular expression for the secrets that it repeats wherever it finds them;
-    ``most_acts`` is how many acts it does in one turn before it speaks.
+    ``most_acts`` is how many acts it does in one turn before it speaks; ``read`` returns a text as
+    the model understands it, for a model that sees through disguises.
     """
 
-    def __init__(self, canary: str = CANARY, most_acts: int = MOST_ACTS) -> None:
+    def __init__(
+        self, canary: str = CANARY, most_acts: int = MOST_ACTS, read: Callable[[str], str] = str
+    ) -> None:
         self.canary = re.compile(canary, re.IGNORECASE)
-        self.most_acts = most_acts
+        self.most_acts, self.read = most_acts, read
         self.requests: list[LLMRequest] = []
 
     def complete(
@@ -78,43 +79,79 @@ class ObedientLLM:
         """Fire with a reply that does all that the prompt says."""
         self.requests.append(request)
         if not request.tools:
-            return succeed(LLMReply(repeated_prompt(request.messages)))
-        calls = obey(request.messages, request.tools, self.canary, self.most_acts)
-        return succeed(LLMReply("", tuple(calls), "tool_calls"))
+            return succeed(LLMReply(self.repeated(request.messages)))
+        return succeed(
+            LLMReply("", tuple(self.obey(request.messages, request.tools)), "tool_calls")
+        )
+
+    def obey(
+        self, messages: Sequence[WireMessage], tools: Sequence[Schema]
+    ) -> list[ToolCallRequest]:
+        """Return the calls of the next reply to a prompt; they depend on nothing else.
+
+        The newest orders come first. What the turn has done already is not done again. When nothing
+        is left to do, the reply is speech: secrets, the words that it was told to say, and markup.
+        """
+        texts, done = self._texts(messages), _calls_since(messages)
+        wanted = [order for text in reversed(texts) for order in _orders_in(text, tools)]
+        wanted = [order for order in dict.fromkeys(wanted) if order not in done]
+        if wanted and len(done) < self.most_acts:
+            chosen = wanted[: min(MOST_CALLS, self.most_acts)]
+        else:
+            chosen = [self._speech(messages, texts)]
+        return [
+            ToolCallRequest(f"obeyed_{number}", name, arguments)
+            for number, (name, arguments) in enumerate(chosen, len(done))
+        ]
+
+    def repeated(self, messages: Sequence[WireMessage]) -> str:
+        """Return the reply to a request without tools, such as a summary: all that it was shown."""
+        return "\n".join(self._texts(messages)[1:])[-4 * SPOKEN_CHARS :] or "Nothing."
+
+    def _texts(self, messages: Sequence[WireMessage]) -> list[str]:
+        """Return every text of a prompt but the rules, oldest first, and before them all joined.
+
+        The joined text shows an order that was split over several lines.
+        """
+        told = messages[1:] if messages and messages[0]["role"] == "system" else messages
+        texts = [self.read(str(message.get("content") or "")) for message in told]
+        words = [text.partition(": ")[2] or text for text in texts if "\n" not in text]
+        return ["".join(words), *texts]
+
+    def _speech(self, messages: Sequence[WireMessage], texts: Sequence[str]) -> tuple[str, str]:
+        """Return a call of ``say``: all secrets, the words that it was told to say, and markup.
+
+        If its last reply was refused, it says the secrets alone.
+        """
+        secrets = dict.fromkeys(self.canary.findall("\n".join(texts)))
+        parts = [f"Line {len(messages)}.", *secrets]
+        if not any(REFUSED in text for text in texts[-2:]):
+            newest = list(reversed(texts[-8:]))
+            parts += [words for text in newest for words in SPEAK.findall(text)]
+            parts += [markup for text in newest for markup in MARKUP.findall(text)]
+            if any(REVEAL.search(text) for text in newest):
+                parts += newest
+        return SAY, as_json({"text": " ".join(parts)[:SPOKEN_CHARS]})
 
 
-def obey(
-    messages: Sequence[WireMessage],
-    tools: Sequence[Schema],
-    canary: re.Pattern[str] = re.compile(CANARY, re.IGNORECASE),
-    most_acts: int = MOST_ACTS,
-) -> list[ToolCallRequest]:
-    """Return the calls of the next reply to a prompt; they depend on nothing else.
-
-    The newest orders come first. What the turn has done already is not done again. When nothing is
-    left to do, the reply is speech: secrets, the words that it was told to say, and markup.
-    """
-    texts = orders_of(messages)
-    done = calls_since(messages)
-    wanted = [order for text in reversed(texts) for order in orders_in(text, tools)]
-    wanted = [order for order in dict.fromkeys(wanted) if order not in done]
-    if wanted and len(done) < most_acts:
-        return numbered(wanted[: min(MOST_CALLS, most_acts)], len(done))
-    return numbered([speech(messages, texts, canary)], len(done))
+def sample_arguments(schema: Schema, words: str) -> dict[str, Any]:
+    """Return arguments that fit a tool: the words for each text, else the least value allowed."""
+    fields = parameters_of(schema)
+    required = schema["function"].get("parameters", {}).get("required", [])
+    chosen = {name: fields[name] for name in required or list(fields)[:1] if name in fields}
+    return {name: _sample(field, words) for name, field in chosen.items()}
 
 
-def orders_of(messages: Sequence[WireMessage]) -> list[str]:
-    """Return every text of a prompt but the rules, oldest first, and all of them joined.
-
-    The joined text shows an order that was split over several lines.
-    """
-    told = messages[1:] if messages and messages[0]["role"] == "system" else messages
-    texts = [undisguised(str(message.get("content") or "")) for message in told]
-    words = [text.partition(": ")[2] or text for text in texts if "\n" not in text]
-    return ["".join(words), *texts]
+def _sample(field: Mapping[str, Any], words: str) -> Any:
+    kind = field.get("type", "string")
+    if field.get("enum"):
+        return field["enum"][0]
+    if kind in ("integer", "number"):
+        return field.get("minimum", 1)
+    return {"boolean": True, "array": [], "object": {}}.get(kind, words or "attack")
 
 
-def calls_since(messages: Sequence[WireMessage]) -> set[tuple[str, str]]:
+def _calls_since(messages: Sequence[WireMessage]) -> set[tuple[str, str]]:
     """Return the calls after the last user message, which the turn has made."""
     made: set[tuple[str, str]] = set()
     for message in reversed(messages):
@@ -125,102 +162,48 @@ def calls_since(messages: Sequence[WireMessage]) -> set[tuple[str, str]]:
     return made
 
 
-def orders_in(text: str, tools: Sequence[Schema]) -> list[tuple[str, str]]:
+def _orders_in(text: str, tools: Sequence[Schema]) -> list[tuple[str, str]]:
     """Return the tool calls that a text asks for, as names with arguments in JSON."""
     found = [(name.lower(), words) for name, words in ORDER.findall(text)]
     found += [(name, words) for name, words in FUNCTION.findall(text)]
-    orders = [(name, arguments_of(name, words, tools)) for name, words in found]
-    orders += [(name, as_json(arguments)) for name, arguments in json_calls(text)]
+    orders = [(name, _arguments_of(name, words, tools)) for name, words in found]
+    orders += [(name, as_json(arguments)) for name, arguments in _json_calls(text)]
     for name, pattern in WISH:
         for match in pattern.finditer(text):
             orders.append((name, as_json({k: v.strip() for k, v in match.groupdict().items()})))
     return [order for order in orders if order[0] not in (SAY, NOOP)]
 
 
-def json_calls(text: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    """Return the calls that stand in a text as JSON objects, in any of the usual forms."""
-    decoder = json.JSONDecoder(strict=False)
+def _json_calls(text: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """Yield the calls that stand in a text as JSON objects, in any of the usual forms."""
     for match in re.finditer(r"\{", text):
-        try:
-            item, _ = decoder.raw_decode(text, match.start())
-        except ValueError:
-            continue
+        item = _object_in(text[match.start() :])
         inner = item.get("function")
         item = inner if isinstance(inner, dict) else item
         name = next((str(item[key]) for key in NAME_KEYS if item.get(key)), "")
         arguments = next((item[key] for key in ARGUMENT_KEYS if key in item), None)
-        arguments = read_object(arguments) if isinstance(arguments, str) else arguments
+        arguments = _object_in(arguments) if isinstance(arguments, str) else arguments
         if name.isidentifier() and isinstance(arguments, dict):
             yield name, arguments
 
 
-def arguments_of(name: str, words: str, tools: Sequence[Schema]) -> str:
+def _arguments_of(name: str, words: str, tools: Sequence[Schema]) -> str:
     """Return the arguments of an order: its JSON object, else its words for each text."""
-    start = words.find("{")
-    found = read_object(words[start:]) if start >= 0 else None
-    if found is not None:
+    _, brace, inner = words.partition("{")
+    found = _object_in(brace + inner)
+    if found or brace + inner == "{}":
         return as_json(found)
     schema = next((tool for tool in tools if tool_name(tool) == name), None)
     return as_json(sample_arguments(schema, words.strip(" .\"'")) if schema else {"text": words})
 
 
-def sample_arguments(schema: Schema, words: str) -> dict[str, Any]:
-    """Return arguments that fit a tool: the words for each text, else the least value allowed."""
-    fields = parameters_of(schema)
-    required = schema["function"].get("parameters", {}).get("required", [])
-    chosen = {name: fields[name] for name in required or list(fields)[:1] if name in fields}
-    return {name: sample(field, words) for name, field in chosen.items()}
-
-
-def sample(field: Mapping[str, Any], words: str) -> Any:
-    """Return a value for one argument."""
-    kind = field.get("type", "string")
-    if field.get("enum"):
-        return field["enum"][0]
-    if kind in ("integer", "number"):
-        return field.get("minimum", 1)
-    return {"boolean": True, "array": [], "object": {}}.get(kind, words or "attack")
-
-
-def speech(
-    messages: Sequence[WireMessage], texts: Sequence[str], canary: re.Pattern[str]
-) -> tuple[str, str]:
-    """Return a call of ``say``: all secrets, the words that it was told to say, and markup.
-
-    If its last reply was refused, it says the secrets alone.
-    """
-    secrets = dict.fromkeys(canary.findall("\n".join(texts)))
-    parts = [f"Line {len(messages)}.", *secrets]
-    if not any(REFUSED in text for text in texts[-2:]):
-        newest = list(reversed(texts[-8:]))
-        parts += [words for text in newest for words in SPEAK.findall(text)]
-        parts += [markup for text in newest for markup in MARKUP.findall(text)]
-        if any(REVEAL.search(text) for text in newest):
-            parts += newest
-    words = " ".join(parts)[:SPOKEN_CHARS]
-    return SAY, as_json({"text": words})
-
-
-def repeated_prompt(messages: Sequence[WireMessage]) -> str:
-    """Return the reply to a request without tools, such as a summary: all that it was shown."""
-    return "\n".join(orders_of(messages)[1:])[-4 * SPOKEN_CHARS :] or "Nothing."
-
-
-def numbered(orders: Iterable[tuple[str, str]], start: int) -> list[ToolCallRequest]:
-    """Return calls with ids that are unique in their turn."""
-    return [
-        ToolCallRequest(f"obeyed_{start + number}", name, arguments)
-        for number, (name, arguments) in enumerate(orders)
-    ]
-
-
-def read_object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object that a text begins with, None without one."""
+def _object_in(text: str) -> dict[str, Any]:
+    """Return the JSON object that a text begins with, {} without one."""
     try:
         found, _ = json.JSONDecoder(strict=False).raw_decode(text)
     except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def as_json(arguments: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultExit
 
-from evennia_ai.policy.facts.cues import DEBT, PROMISE, cues_of
+from evennia_ai.policy.facts.terms import DEBT, PROMISE, cues_of
 from evennia_ai.policy.records.shared_memory import read_scopes
 from evennia_ai.ports import ToolContext
 from evennia_ai.turn.context_use import measure_context

@@ -5,13 +5,14 @@ import pytest
 from evennia_ai.testing.obedient import ObedientLLM
 from tests.attacks.scene import CANARY, Scene
 from tests.game import conftest as shared
+from tests.provider.disguises import undisguised
 
 service, game = shared.service, shared.game
 
 
 @pytest.fixture
 def model():
-    return ObedientLLM(CANARY)
+    return ObedientLLM(CANARY, read=undisguised)
 
 
 @pytest.fixture

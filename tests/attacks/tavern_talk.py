@@ -22,6 +22,7 @@ from evennia_ai.testing.obedient import ObedientLLM
 from evennia_ai.turn.answer_events import act_autonomously
 from tests.attacks.dialogue import CHARACTERS, PLAYERS, ROOMS, Step
 from tests.attacks.scene import CANARY
+from tests.provider.disguises import undisguised
 
 SECRET = re.compile(CANARY)
 KEPT = 3
@@ -40,7 +41,7 @@ class WatchedModel(ObedientLLM):
     """
 
     def __init__(self):
-        super().__init__(CANARY, MOST_ACTS)
+        super().__init__(CANARY, MOST_ACTS, undisguised)
         self.watch = None
         self.quotes = 0
         self.asked = 0

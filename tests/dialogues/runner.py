@@ -22,7 +22,6 @@ from tests.dialogues.scoring import (
 
 DATA = Path(__file__).parent / "data"
 LATER = Path(__file__).parent / "later"
-JUDGED = Path(__file__).parent / "judged"
 WAIT_S = 5
 TYPES = {"say": SAY, "whisper": WHISPER, "pose": EMOTE}
 COMMANDS = {
@@ -44,7 +43,7 @@ def load_dialogues(prefix: str = "", folder: Path = DATA) -> list[dict[str, Any]
 
 def load_cast(name: str) -> dict[str, Any]:
     """Return a persona with its rooms, things and lore."""
-    files = [folder / "cast" / f"{name}.json" for folder in (DATA, LATER, JUDGED)]
+    files = [folder / "cast" / f"{name}.json" for folder in (DATA, LATER)]
     found = next(file for file in files if file.exists())
     cast: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
     return cast

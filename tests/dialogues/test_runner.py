@@ -2,8 +2,7 @@
 
 import pytest
 
-from evennia_ai.models import Event
-from tests.dialogues.runner import Stage, load_cast, play_all
+from tests.dialogues.runner import play_all
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
@@ -75,41 +74,3 @@ def test_an_errand_that_ended_elsewhere_is_seen_and_mended(game, play):
         line("Ann", "say", "Odile, go and look", here, home=True, wait=10),
         line("Ann", "say", "and, Odile?", here),
     ) == [(1, "world")]
-
-
-def test_gifts_arrivals_and_emotes_reach_the_assistant(game):
-    game.model.add("Thank you.", "Sit down.")
-    bell = {"name": "brass pin", "desc": "Bent."}
-    players = [{"name": "Ann", "carries": [bell]}, {"name": "Rolf", "starts": "Ferry Road"}]
-    lines = [line("Ann", "give", "brass pin"), line("Rolf", "go", "inn door")]
-    lines += [line("Ann", "emote", "waves at Odile.")]
-    assert failed(play_all(game, [dialogue(*lines, players=players)])) == [
-        (2, "answered"),
-        (2, "in_persona"),
-    ]
-
-
-def test_the_fallback_line_is_no_answer(game, play):
-    from evennia_ai.errors import ProviderUnavailable
-
-    game.model.add(ProviderUnavailable("down"))
-    assert play(line("Ann", "say", "hello Odile"), players=[{"name": "Ann"}]) == [(1, "answered")]
-
-
-def test_the_scene_is_as_the_data_say(game):
-    cast = load_cast("odile")
-    stage = Stage(game, dialogue(), cast)
-    situation = game.service.world.situation(stage.assistant)
-    assert (situation.place, situation.people) == (INN, ("Ann", "Rolf"))
-    assert set(situation.exits) == {"cellar stairs (to The Cellar)", "front door (to Ferry Road)"}
-    assert set(situation.things) == {"oak table", "notice board", "guest book", "brass bell"}
-    assert set(situation.carrying) == {"mug of ale", "loaf of bread", "brass key"}
-    assert stage.assistant.assistant.persona.wants == tuple(cast["persona"]["wants"])
-
-
-def test_nothing_is_left_for_the_next_dialogue(game):
-    play_all(game, [dialogue(), dialogue()])
-    import evennia
-
-    assert not evennia.SESSION_HANDLER
-    assert not Event.objects.exists()

@@ -69,11 +69,7 @@ def test_the_builders_guide_does_what_it_says(game: FreshGame, tmp_path: Path) -
             game.env.update(OPENAI_BASE_URL=stub.base_url, EVENNIA_AI_MODEL="stub-1")
             game.shell(f"{first}\n{last}")
 
-        def record_all(block: Block) -> None:
-            game.shell(block.body.replace("12-15", "1-9999"))
-
-        instead = {"sh model": start_with_model, "sh record": record_all}
-        game.follow(PAGE, instead=instead)
+        game.follow(PAGE, instead={"sh model": start_with_model})
         sent = [request["body"] for request in stub.requests()]
     offered = [str(body.get("tools")) for body in sent]
     # The first request of a cold start only warms the model up.

@@ -20,8 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from evennia_ai.offline import requests
-from evennia_ai.offline.languages import CODES, read
-from evennia_ai.offline.languages import table as data_file
+from evennia_ai.offline.languages import ENGLISH, GERMAN, read
 from evennia_ai.offline.transcript import READ_CHARS
 from tests.layout import PACKAGE, modules
 
@@ -78,7 +77,7 @@ def expressions() -> list[Expression]:
 
 def _of_languages() -> Iterator[Expression]:
     """Yield the offline brain's expressions, which stand in data files."""
-    for code in CODES:
+    for code in (ENGLISH, GERMAN):
         language = read(code)
         for row in language.intents:
             yield _of_data(f"{code}.{row.key}", row.match)
@@ -97,9 +96,6 @@ def _of_languages() -> Iterator[Expression]:
         rows = [*rows, *(row for rule in language.data.get("rewrite", {}).values() for row in rule)]
         for text in (*(row[0] for row in rows), *_matches(language.data.get("emotes", ()))):
             yield _of_data(f"{code}.rows", re.compile(text, re.IGNORECASE))
-    for rows in data_file("idle").values():
-        for text in _matches(row for row in rows if isinstance(row, dict)):
-            yield _of_data("idle.rows", re.compile(text, re.IGNORECASE))
 
 
 @cache
@@ -115,7 +111,7 @@ def _of_data(place: str, pattern: re.Pattern[str], method: str = "search") -> Ex
 
 def _matches(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
-        yield from (str(row[key]) for key in ("match", "trade", "where") if key in row)
+        yield from (str(row[key]) for key in ("match",) if key in row)
 
 
 def _methods_on(variable: str, value: Any, trees: Mapping[str, ast.AST]) -> frozenset[str]:

@@ -7,10 +7,9 @@ import yaml
 from django.apps import apps
 from twisted.internet.task import Clock
 
-from evennia_ai.policy.scenes.reading import read_scenes
-from evennia_ai.testing.scenes.casting import cast_of
-from evennia_ai.testing.scenes.check_models import CheckModels
-from evennia_ai.testing.scenes.play import Player
+from evennia_ai.policy.scenes.format import read_scenes
+from evennia_ai.testing.scenes.play import CheckModels, Player
+from evennia_ai.testing.scenes.stage import cast_of
 from evennia_ai.tools.registry import load_registry
 from tests.game.conftest import gateway_to
 from tests.scripted import ScriptedLLM
@@ -18,7 +17,6 @@ from tests.scripted import ScriptedLLM
 ROOT = Path(__file__).parents[2]
 PROFILES = {
     "scripted": {"client": "openai", "model": "m", "form": "tools", "base_url": "http://x/v1"},
-    "judge": {"client": "openai", "model": "wise", "form": "tools", "base_url": "http://x/v1"},
     "offline": {"client": "offline", "model": "offline"},
 }
 MIRA = {"name": "Mira", "persona": "You are Mira.", "people": ["Ann", "Rolf"]}

@@ -5,8 +5,6 @@ import re
 import pytest
 
 from evennia_ai.errors import ConfigError, ProviderMisconfigured, ProviderUnavailable
-from evennia_ai.messages import ToolCallRequest
-from evennia_ai.policy.scenes.results import failure_lines
 from evennia_ai.testing.scenes.checking import load_scenes
 from tests.game import ai_check_scene as scene
 from tests.game.ai_check_scene import HELLO, a_file, rows
@@ -56,25 +54,6 @@ def test_a_whisper_of_one_person_is_not_in_the_prompt_for_another(stage):
     assert "stole" in prompt_of(model.requests[0])
 
 
-def test_an_own_whisper_was_for_whoever_was_answered(stage):
-    whispers = [
-        {"who": "Rolf", "whispers": "Where is it?"},
-        {"who": "Mira", "whispers": "In the loft."},
-    ]
-    _, model = stage("Who knows.", earlier=whispers)
-    assert "loft" not in str(model.requests[0].messages)
-    steps = [{"who": "Rolf", "whispers": "Again, where?"}]
-    _, model = stage("There.", earlier=whispers, steps=steps)
-    assert "loft" in str(model.requests[0].messages)
-
-
-def test_an_overheard_line_is_in_the_next_prompt_and_needs_no_answer(stage):
-    steps = [{"who": "Rolf", "says": "I saw a seal.", "overheard": True}, HELLO]
-    result, model = stage("Hello.", steps=steps)
-    assert len(model.requests) == len(result.runs[0].steps) == 1
-    assert "I saw a seal" in prompt_of(model.requests[0])
-
-
 def test_an_answer_to_a_whisper_is_whispered_whatever_tool_the_model_takes(stage):
     steps = [{"who": "Ann", "whispers": "Psst.", "answer": {"private": True}}]
     result, _ = stage(call("say", text="Yes?"), steps=steps)
@@ -98,46 +77,12 @@ def test_acts_are_checked_and_answered_but_never_done(stage):
     assert not result.holds
 
 
-@pytest.mark.parametrize("arguments", ["{item", "[1]", '"mug"', "", "null"])
-def test_arguments_that_cannot_be_read_are_a_failed_call(stage, arguments):
-    steps = [{**HELLO, "answer": {"must_do": {"give": {"item": "mug"}}}}]
-    broken = ToolCallRequest("c1", "give", arguments)
-    result, _ = stage((broken,), call("say", text="Hm."), call("say", text="Well."), steps=steps)
-    assert not result.holds
-
-
 def test_words_that_the_engine_refuses_are_told_and_the_second_reply_counts(stage):
     result, _ = stage("As an AI language model, I cannot.", "Good evening.")
     (step,) = result.runs[0].steps
     assert step.answer.words == "Good evening."
     assert "AI assistant" in step.answer.refused[0]
     assert result.holds
-
-
-def test_two_refused_replies_are_no_answer(stage):
-    result, _ = stage(*["As an AI language model, I cannot."] * 2)
-    assert not result.holds
-    assert any("FAILED answered" in line for line in failure_lines(result))
-
-
-@pytest.mark.parametrize(
-    ("said", "holds"),
-    [("Yes.", True), ("<think>Hm.</think> yes", True), ("No", False), ("Yes, mostly", False)],
-)
-def test_a_judging_model_must_say_yes(stage, said, holds):
-    persona_check = {"judge": "judge", "question": "Is she rude?"}
-    steps = [{**HELLO, "answer": {"in_persona": persona_check}}]
-    result, model = stage(call("say", text="What?"), said, steps=steps)
-    assert result.holds is holds
-    asked = prompt_of(model.requests[1])
-    assert "Is she rude?" in asked
-    assert "Mira: What?" in asked
-
-
-def test_the_offline_brain_cannot_judge(stage):
-    steps = [{**HELLO, "answer": {"in_persona": {"judge": "offline"}}}]
-    with pytest.raises(ConfigError, match="'offline' is the offline brain, which cannot judge"):
-        stage(call("say", text="What?"), steps=steps)
 
 
 def test_a_scene_is_played_anew_as_often_as_it_says(stage):
@@ -154,11 +99,6 @@ def test_a_model_that_is_down_ends_the_check(stage, error):
         stage(error("no route"))
 
 
-def test_an_unknown_profile_is_told_with_the_known_ones(stage):
-    with pytest.raises(ConfigError, match="Known profiles: judge, offline, scripted"):
-        stage(profile="gpt9")
-
-
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -172,11 +112,6 @@ def test_an_unknown_profile_is_told_with_the_known_ones(stage):
 def test_a_call_that_no_model_could_make_is_told(stage, answer, told):
     with pytest.raises(ConfigError, match=re.escape(told)):
         stage(steps=[{**HELLO, "answer": answer}])
-
-
-def test_a_setting_that_does_not_exist_is_told(stage):
-    with pytest.raises(ConfigError, match="temprature"):
-        stage(settings={"temprature": 1})
 
 
 # --- the game's characters ---

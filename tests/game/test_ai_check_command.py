@@ -68,13 +68,9 @@ def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "Give either a file or --record <character>."),
-        (("x.yaml", "--record", "Mira"), "Give either a file or --record <character>."),
         (("nothing.yaml",), "nothing.yaml cannot be read:"),
         (("world/scenes.yaml", "--repeat", "0"), "--repeat 0: it must be at least 1."),
         (("pyproject.toml",), "pyproject.toml is no YAML:"),
-        (("--record", "Mira", "--turns", "x"), "names no turns"),
-        (("--record", "Mira", "--turns", "1"), "The game has 0 characters 'Mira'"),
     ],
 )
 def test_wrong_uses_are_told_with_exit_code_2(db, capsys, arguments, told):
@@ -88,36 +84,11 @@ def test_wrong_uses_are_told_with_exit_code_2(db, capsys, arguments, told):
     assert told in output
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (
-            ("world/scenes.yaml", "--profile", "offline", "--junit", "/no/such/x.xml"),
-            "/no/such/x.xml cannot be written:",
-        ),
-        (("world/scenes.yaml", "--profile", "gpt9"), "There is no model profile 'gpt9'."),
-        (("--record", "Mira", "--turns", "1"), "The game's database cannot be read"),
-    ],
-)
-def test_what_cannot_be_played_is_told_with_exit_code_2(arguments, told):
-    code, output = run(*arguments)
-    assert code == 2
-    assert told in output
-    assert "Traceback" not in output
-
-
 def test_a_model_that_is_down_is_told_with_exit_code_2(tmp_path):
     code, told = run(a_file(tmp_path), base_url="http://127.0.0.1:9/v1")
     assert code == 2
     assert "The model 'stub' of the profile 'default' gives no answers:" in told
     assert "Traceback" not in told
-
-
-def test_a_model_over_http_answers(tmp_path, provider):
-    provider.clear()
-    provider.queue({"text": "Ahoy."}, {"text": "Ahoy."})
-    code, told = run(a_file(tmp_path), base_url=provider.base_url)
-    assert code == 0, told
 
 
 def test_ctrl_c_ends_it_with_what_was_played(tmp_path, provider):

@@ -51,19 +51,6 @@ def test_a_builder_sees_what_it_would_say_and_nobody_hears_it(game, tavern, buil
     assert prompt[-1]["content"] == "Bea says: Mira, two ales, please"
 
 
-def test_its_cost_is_counted(game, builder, mira):
-    game.model.add(LLMReply("Hm.", usage=Usage(120, 5)))
-    text = builder.told("aitest Mira = hello")
-    assert "Step 1: prompt 120 tokens, reply 5, " in text
-    row = models.ModelCall.objects.get()
-    assert (row.purpose, row.turn_id, row.prompt_tokens) == ("rehearsal", None, 120)
-    assert models.DailyUse.objects.get().calls == 1
-    game.model.add(LLMReply("Hm.", usage=Usage(120, 5, 100)))
-    assert "prompt 120 tokens (100 cached), reply 5, " in builder.told("aitest Mira = hello")
-    game.model.add(LLMReply("Hm."))
-    assert "prompt about " in builder.told("aitest Mira = hello")
-
-
 def test_things_stay_where_they_are_and_errors_are_told(game, tavern, builder, mira):
     mug = game.thing("mug", mira)
     game.model.add(
@@ -126,16 +113,6 @@ def test_one_at_a_time_and_again_after_it(game, builder, mira):
     assert "would say: Here I am." in builder.last()
     game.model.add(call("noop"))
     assert "would noop" in builder.told("aitest Mira = hello")
-
-
-def test_an_assistant_deleted_meanwhile(game, builder, mira):
-    late = Deferred()
-    game.model.add(late)
-    builder.do("aitest Mira = hello")
-    mira.assistant.delete()
-    late.callback("too late")
-    assert "no longer current" in builder.last()
-    assert not models.ModelCall.objects.exists()
 
 
 # --- what cannot be done ---

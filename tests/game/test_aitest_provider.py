@@ -62,14 +62,6 @@ def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed
     assert (told.told.form, told.told.system) == ("tools", True)
 
 
-def test_each_endpoint_of_a_profile_is_tested(admin, castle, provider, handed_over):
-    castle["endpoints"] = [castle["base_url"], {"base_url": castle["base_url"], "model": "nobody"}]
-    unknown = {"raw": '{"error": {"message": "no"}}', "status": 404}
-    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."}, {"text": "no schema"}, unknown)
-    text = probe(admin, "aitest/provider castle", handed_over, until="does not work yet")
-    assert text.index("stub") < text.index("The profile 'castle' works.") < text.index("nobody")
-
-
 def test_what_is_wrong_comes_with_what_to_do(admin, castle, provider, handed_over):
     castle["model"] = "nobody"
     provider.queue({"raw": '{"error": {"message": "no"}}', "status": 404})

@@ -14,10 +14,9 @@ from twisted.internet.task import Clock
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.testing.scenes.casting import cast_of
-from evennia_ai.testing.scenes.check_models import CheckModels
 from evennia_ai.testing.scenes.checking import load_scenes
-from evennia_ai.testing.scenes.play import Player, play_all
+from evennia_ai.testing.scenes.play import CheckModels, Player, play_all
+from evennia_ai.testing.scenes.stage import cast_of
 from evennia_ai.tools.registry import load_registry
 from tests.game.acted_cast import CHARACTERS
 from tests.game.acted_characters import HEALTHY, ActingModel, planted_drifts

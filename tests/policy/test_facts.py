@@ -8,15 +8,13 @@ from hypothesis import strategies as st
 
 from evennia_ai.messages import heard_line, make_message, wire_call
 from evennia_ai.policy.facts.check import (
-    WEIGHTS,
     as_bullets,
     extract_facts,
-    facts_in,
     missing_facts,
+    note_of,
 )
-from evennia_ai.policy.facts.notes import note_of
 from evennia_ai.policy.facts.sources import MOST_CHARS, sentences_of
-from evennia_ai.policy.facts.terms import with_digits
+from evennia_ai.policy.facts.terms import WEIGHTS, with_digits
 from evennia_ai.policy.tokens import estimate_tokens
 from tests.growth import text_grows_like_a_square
 
@@ -54,29 +52,14 @@ def terms_of(text, **options):
     ("text", "kind", "terms"),
     [
         ("I promise to bring you the ledger by Thursday.", "promise", {"Thursday"}),
-        ("We have a deal: ten barrels for the brown mare.", "promise", {"ten barrels"}),
         ("You owe me three hundred and five crowns.", "debt", {"three hundred and five crowns"}),
-        ("i still owe Tobin 12 pennies", "debt", {"Tobin", "12 pennies"}),
-        ("Bring me the heron feather before Thursday.", "task", {"Thursday"}),
         ("I'll wait for you at the old mill at dawn", "task", {"dawn"}),
-        ("Will you fetch me the heron feather by dusk?", "task", {"dusk"}),
         ("The password is 'marigold'.", "secret", set()),
-        ("Don't tell anyone, the abbot drinks.", "secret", set()),
         ("My sister Lina keeps bees.", "relation", {"Lina"}),
-        ("Corwin's uncle is a thief.", "relation", {"Corwin"}),
         ("I hate eels", "preference", set()),
-        ("I am allergic to walnuts.", "preference", set()),
-        ("I want to become a bard.", "wish", set()),
         ("My name is Ysmay.", "identity", {"Ysmay"}),
-        ("Dalla works for the harbour guard.", "identity", {"Dalla"}),
-        ("Petrok stole the bone flute from the reeve.", "item", {"Petrok"}),
         ("Mirelle hid 42 silver pieces under the stairs.", "number", {"Mirelle", "42 silver"}),
-        ("The ferry leaves at 6:30 in the morning.", "time", {"6:30"}),
-        ("Count Aldemar rode to the Isle of Glass.", "name", {"Count Aldemar", "Isle of Glass"}),
-        ("Mi hermana vive en Saltmere.", "relation", {"Saltmere"}),
-        ("Je te dois trois pièces.", "debt", {"trois pièces"}),
         ("Ich schulde dir drei Silberlinge.", "debt", {"drei Silberlinge"}),
-        ("Я обещаю принести письмо в Верхний Брод", "promise", {"Верхний Брод"}),
     ],
 )
 def test_a_sentence_s_kind_and_its_names_numbers_and_times(text, kind, terms):
@@ -94,31 +77,9 @@ def test_small_talk_holds_no_facts(text):
     assert facts_of(text) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("Corwin is dead", "Corwin"),
-        ("Corwin's boat sank", "Corwin"),
-        ("Corwin owes her a boat", "Corwin"),
-        ("Lady Ombrine came by", "Lady Ombrine"),
-        ("the horse is called Ash", "Ash"),
-        ("je cherche Élise", "Élise"),
-    ],
-)
-def test_a_name_at_the_beginning_or_the_end_is_found(text, name):
-    assert name in terms_of(text)
-
-
 @pytest.mark.parametrize("text", ["Mira, wave at me for k2", "Come here, Mira!", "MIRA!"])
 def test_the_name_by_which_it_is_addressed_is_no_fact(text):
     assert terms_of(text, own_name="Mira") == set()
-
-
-def test_a_fact_keeps_who_said_it_where_and_to_whom():
-    (fact,) = extract_facts([whispered("Ann", "The code is 7731.", seq=9)])
-    assert (fact.speaker, fact.seq, fact.audience) == ("Ann", 9, frozenset({"#7"}))
-    assert (fact.terms, fact.sentence) == (("7731",), "The code is 7731.")
-    assert facts_of("The code is 7731.")[0].audience is None
 
 
 def test_the_character_s_own_words_count_whether_said_by_tool_or_not():
@@ -134,14 +95,6 @@ def test_the_character_s_own_words_count_whether_said_by_tool_or_not():
     assert (fact.speaker, fact.sentence) == ("Odile", "I promise you the bone flute.")
     plain = make_message("assistant", "I promise you the bone flute.", seq=3)
     assert extract_facts([plain], own_name="Odile") == (fact,)
-
-
-def test_gifts_count_and_what_a_place_looks_like_does_not():
-    given = make_message("tool", "You gave a copper compass to Rudi.", tool_call_id="1", seq=4)
-    look = make_message("tool", "The Common Room: a fire, 3 tables. Exits: north", tool_call_id="2")
-    received = make_message("user", "◆ Rudi gives you a bone flute.", seq=5, nature="perceived")
-    facts = extract_facts([given, look, received])
-    assert {fact.seq for fact in facts if "item" in fact.kinds} == {4, 5}
 
 
 def test_what_happened_is_told_apart_from_what_was_acted_out_or_said():
@@ -167,30 +120,6 @@ def test_the_looks_of_somebody_are_no_act_of_the_character():
     assert extract_facts([looks]) == ()
 
 
-def test_a_question_s_names_weigh_less_than_an_answer_s():
-    (asked,) = facts_of("Do you know where Lina is?")
-    (told,) = facts_of("I know where Lina is.")
-    assert asked.asked and 0 < asked.weight < told.weight
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ("My daughter is Wilna.", "My daughter is Tess."),
-        ("The code of the north post is 4471.", "The code of the south post is 9023."),
-        ("The code is 4471.", "The code is 9023."),
-        ("The password is marigold.", "No, the password is thistle!"),
-        ("My brother lives in Saltmere.", "My brother lives in Thornwick."),
-        ("I love onions.", "I hate onions."),
-        ("The room costs 4 pennies.", "The room costs six pennies now"),
-    ],
-)
-def test_no_fact_replaces_another(lines):
-    facts = extract_facts(talk(*(("Ann", line) for line in lines)))
-    assert [fact.sentence for fact in facts] == list(lines)
-    assert len(as_bullets(facts, 500)) == 2
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -213,24 +142,14 @@ def test_the_same_sentence_is_kept_once_but_not_across_speakers_and_audiences():
     assert len(as_bullets(facts, 500)) == 1
 
 
-def test_messages_taken_one_by_one_give_the_same_facts():
-    lines = talk(("Ann", "Petrok lives in Saltmere."), ("Petrok", "I owe Ann 9 crowns."))
-    assert tuple(fact for line in lines for fact in facts_in(line)) == extract_facts(lines)
-
-
 @pytest.mark.parametrize(
     ("said", "text"),
     [
         ("She got forty-two silver pieces.", "she was paid 42 silver pieces"),
-        ("She got 42 silver pieces.", "Forty-two silver pieces changed hands."),
         ("I owe three hundred and five crowns.", "Ann owes a debt of 305 crowns"),
-        ("He keeps two thousand sheep.", "2,000 sheep"),
         ("We had two dozen eggs.", "24 eggs"),
-        ("It was 2341 crowns.", "two thousand three hundred and forty-one crowns"),
         ("I met Zoë.", "zoe came"),
-        ("We sail to the Isle of Glass.", "the isle of glass"),
         ("I owe you three silver.", "Ann owes me 3 silver."),
-        ("My sister Lina keeps bees in Dunmore.", "Ann's sister Lina is from Dunmore."),
         ("I hate smoked eels.", "Ann hates eels."),
     ],
 )
@@ -243,25 +162,14 @@ def test_a_fact_is_found_again_in_other_words(said, text):
     ("said", "text"),
     [
         ("She got 42 silver pieces.", "41 silver pieces"),
-        ("She got 42 silver pieces.", "42 crowns"),
         ("I owe you three silver.", "Ann owes me 4 silver."),
-        ("I met Lina.", "Linnet's line"),
         ("Lina met Tobin.", "Lina " + "walked and slept " * 80 + "and Tobin left"),
-        ("Lina owes Tobin a cow.", "Lina came."),
         ("I hate smoked eels.", "They spoke of this and that."),
-        ("My sister Lina keeps bees in Dunmore.", "Nothing worth a word was said."),
     ],
 )
 def test_what_a_text_does_not_say_is_missing(said, text):
     facts = facts_of(said)
     assert missing_facts(facts, [text]) == facts != ()
-
-
-def test_a_fact_is_kept_by_one_text_that_says_all_of_it():
-    facts = facts_of("Lina owes Tobin a cow.")
-    assert missing_facts(facts, ["Lina came", "Tobin left with a cow"]) == facts
-    assert missing_facts(facts, ["rain", "Tobin gets a cow from Lina"]) == ()
-    assert missing_facts(facts, []) == facts
 
 
 @pytest.mark.parametrize(
@@ -280,22 +188,6 @@ def test_numbers_in_words_are_numbers(text, digits):
     assert with_digits(text) == digits
 
 
-def test_bullets_tell_the_weightiest_first_and_each_sentence_once():
-    lines = talk(
-        ("Ann", "The mill is near Brackwater."),
-        ("Bob", "I promise Dalla 40 crowns by Sunday."),
-        ("Ann", "Corwin went to Saltmere."),
-    )
-    bullets = as_bullets(extract_facts(lines), 500)
-    assert bullets[0] == "Bob: I promise Dalla 40 crowns by Sunday."
-    assert len(bullets) == len(set(bullets)) == 3
-
-
-def test_a_whisper_s_bullet_says_that_it_was_one():
-    bullets = as_bullets(extract_facts([whispered("Ann", "The code is 7731.")]), 100)
-    assert bullets == ("Ann (whispered): The code is 7731.",)
-
-
 def test_a_long_sentence_comes_in_pieces_that_lose_nothing():
     text = ", ".join(f"the {adjective} chest holds {n} coins" for n, adjective in enumerate(
         ["red", "blue", "grey", "iron", "oaken", "small", "long", "wide", "tall"], 11))  # fmt: skip
@@ -303,13 +195,6 @@ def test_a_long_sentence_comes_in_pieces_that_lose_nothing():
     assert all(0 < len(piece) <= MOST_CHARS for piece in pieces)
     assert "".join("".join(pieces).split()) == "".join((text + "x" * 900).split())
     assert {"11 coins", "19 coins"} <= terms_of(text)
-
-
-def test_titles_and_decimals_end_no_sentence():
-    assert sentences_of("Dr. Vane paid 3.50. Mr. Hale did not.") == [
-        "Dr. Vane paid 3.50.",
-        "Mr. Hale did not.",
-    ]
 
 
 ANY_MESSAGE = st.one_of(

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.facts.cues import is_question
 from evennia_ai.policy.facts.sources import sentences_of
+from evennia_ai.policy.facts.terms import is_question
 from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard

@@ -1,4 +1,7 @@
-"""Facts in messages: sentences with a name, a number, a time or a cue, and where they stand again.
+"""Facts by rule: sentences with a name, a number, a time or a cue, and where they stand again.
+
+A summary is checked against them, the digest holds them, and those that matter beyond the talk are
+journalled if no model does it.
 
 Deterministic and generous. A fact is only what somebody said; nothing here believes it, and no
 fact replaces another: a second daughter is no correction of the first.
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evennia_ai.messages import (
     ACTS_OUT,
@@ -19,13 +22,30 @@ from evennia_ai.messages import (
     Message,
     is_offline,
 )
-from evennia_ai.policy.facts.cues import ASKABLE, WEIGHTS, cues_of, is_question, without_cues
 from evennia_ai.policy.facts.sources import Source, sentences_of, spoken
-from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME, find_terms, normal_words
+from evennia_ai.policy.facts.terms import (
+    ASKABLE,
+    DEBT,
+    IDENTITY,
+    ITEM,
+    NAME,
+    NUMBER,
+    PREFERENCE,
+    PROMISE,
+    RELATION,
+    SECRET,
+    TASK,
+    TIME,
+    WEIGHTS,
+    WISH,
+    cues_of,
+    find_terms,
+    is_question,
+    normal_words,
+    without_cues,
+)
 from evennia_ai.policy.tokens import estimate_tokens
 
-# What the character's own words may add: all else may be a model's nonsense.
-OF_ITS_OWN = ASKABLE
 # What a word, and what a kind or a term, adds to a fact's weight; a question weighs `ASKED` less.
 TOLD, MOST_TOLD, NAMED, ASKED = 0.3, 3.0, 0.5, 4
 OTHER_WORDS = 3  # of a cued sentence's other words, one in so many must stand beside its terms
@@ -33,6 +53,34 @@ BULLET_OVERHEAD = 2
 WHISPERED = " (whispered)"
 # Before what the game perceived. No name is like it (`game.perception.display_name`).
 HAPPENED = "It happened"
+
+# Which facts are journalled: these kinds always, the others if they are about the speaker.
+ALWAYS = frozenset({DEBT, PROMISE, SECRET, RELATION})
+EXACT = frozenset({NAME, NUMBER, TIME})
+OF_ONESELF = EXACT | {IDENTITY, PREFERENCE, TASK, WISH, ITEM}
+ABOUT_ONESELF = frozenset({IDENTITY, PREFERENCE, RELATION})
+LONGEST_NOTE = 200  # characters
+ONESELF = re.compile(
+    r"\b(?:i|i'(?:m|d|ll|ve)|my|mine|me|we|we'(?:re|d|ll|ve)|our|us|let's|ich|mein(?:e[mnrs]?)?|mir"
+    r"|mich|wir|uns(?:ere?)?)\b|^(?:the )?name(?:'s| is)\b",
+    re.IGNORECASE,
+)
+# What passes: a request, also after a name ("Mira, give me ..."), an order at a bar, a mood.
+PASSING = re.compile(
+    r"^\W*+(?:[^\W\d_]++(?: [^\W\d_]++)?,\s++"
+    r"|(?!(?:i|you|he|she|we|they)\b)[^\W\d_]++\s++(?=\w+ (?:me|us)\b))?"
+    r"(?:(?:please|now|so|well|oh|und|bitte),? )*"
+    r"(?:give|gib|bring|show|tell|take|come|go|wait|look|sell|pass|hand|help|stop|fetch|let me|wave"
+    r"|ignore|forget|print|repeat|pretend|say|follow|dance|sing|sit|drop|get|put|open|close|read"
+    r"|lass mich|i (?:want|need) you to|sag (?:mir|uns)|erzähl|komm|geh|zeig|hol|warte|wink\w*)\b"
+    r"|\b(?:(?:i'll|i will) (?:have|take)|(?:i'd|i would) like (?:an?|some|the|another)"
+    r"|ich nehme|ich hätte gern)\b"
+    r"|\b(?:i'm|i am|we're|ich bin)(?: \w+){0,2} (?:tired|hungry|thirsty|sorry|glad|fine|well|cold"
+    r"|wet|ready|busy|late|happy|sure|here|done|lost|müde|hungrig|durstig|fertig|da|hier)\W*$",
+    re.IGNORECASE,
+)
+# Words for machines: a call, a tag, a variable.
+MACHINE = re.compile(r"[{}<>`\[\]|\\]|\w_\w|://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +105,11 @@ class Fact:
         most = max(WEIGHTS[kind] for kind in self.kinds)
         told = min(MOST_TOLD, TOLD * len(self.exact | self.others))
         return most + told + NAMED * (len(self.kinds) + len(self.terms)) - ASKED * self.asked
+
+    @property
+    def plain(self) -> str:
+        """Return the sentence with straight apostrophes."""
+        return self.sentence.replace("’", "'")
 
     def stands_in(self, words: frozenset[str]) -> bool:
         """Return True if words hold its names and numbers, and enough of its other words."""
@@ -125,6 +178,42 @@ def source_label(speaker: str, nature: str) -> str:
     return f"{speaker}: " if speaker else ""
 
 
+def choose_notes(facts: Iterable[Fact], known: Iterable[str], most: int) -> list[Fact]:
+    """Return the ``most`` most important sentences that no ``known`` text holds, oldest first."""
+    # A text must name the speaker, too: two people may owe the same. Questions, requests, moods and
+    # the character's own words are never chosen.
+    worth = (fact for fact in facts if fact.dbref and not fact.asked and is_worth_noting(fact))
+    named = (replace(f, exact=f.exact.union(normal_words(f.speaker))) for f in worth)
+    best = sorted(missing_facts(named, known), key=lambda fact: (-fact.weight, -fact.seq))[:most]
+    return sorted(best, key=lambda fact: fact.seq)
+
+
+def note_of(fact: Fact) -> str:
+    """Return a sentence as an event, or with its speaker, whose claim or performance it stays."""
+    return f"{source_label(fact.speaker, fact.nature)}{fact.sentence}"
+
+
+def is_about_speaker(fact: Fact) -> bool:
+    """Return True if it says who the speaker is, what they like, or who is close to them."""
+    return not fact.kinds.isdisjoint(ABOUT_ONESELF) and bool(ONESELF.search(fact.plain))
+
+
+def is_worth_noting(fact: Fact) -> bool:
+    """Return True for a statement that matters beyond the conversation."""
+    # These are debts, promises, secrets and relations, lasting facts about the speaker, and names
+    # with a number, a time or an occupation.
+    words, kinds = fact.plain, fact.kinds
+    if len(words) > LONGEST_NOTE or MACHINE.search(words):
+        return False
+    if not kinds.isdisjoint(ALWAYS):
+        return True
+    if PASSING.search(words):
+        return False
+    if ONESELF.search(words):
+        return not kinds.isdisjoint(OF_ONESELF)
+    return len(kinds & EXACT) > 1 or kinds >= {NAME, IDENTITY}
+
+
 def without_address(sentence: str, name: str) -> str:
     """Return a sentence without a name that it begins or ends with to address its bearer."""
     names = "|".join(map(re.escape, sorted({name, *name.split()}, key=len, reverse=True)))
@@ -138,7 +227,7 @@ def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
     asked, cues = is_question(sentence), cues_of(words_said)
     if asked:
         cues &= ASKABLE
-    if source.own and not cues & OF_ITS_OWN:
+    if source.own and not cues & ASKABLE:  # all else may be a model's nonsense
         return None
     terms = find_terms(words_said)
     exact = frozenset(word for term in terms for word in normal_words(term))

@@ -61,7 +61,7 @@ def origin_of(text: str, lines: Sequence[ShownLine], summary: Summarised) -> Ori
     # Speakers whom the entry names count too. Words that stand in no line are taken from the
     # summary.
     words = frozenset(normal_words(text))
-    sources = matching(words, lines)
+    sources = _matching(words, lines)
     named = (line for line in lines if line.name and line.name <= words)
     found = frozenset[str]().union(*(line.authors for line in (*sources, *named)))
     left = words.difference(*(line.words for line in sources))
@@ -75,12 +75,11 @@ def origin_of(text: str, lines: Sequence[ShownLine], summary: Summarised) -> Ori
     return Origin(found, seqs, newest[-1].at if newest else "")
 
 
-def matching(words: frozenset[str], lines: Iterable[ShownLine]) -> list[ShownLine]:
+def _matching(words: frozenset[str], lines: Iterable[ShownLine]) -> list[ShownLine]:
     """Return the lines that share most of these words, and those that hold one of the rest."""
     ranked = sorted(lines, key=lambda line: (-len(line.words & words), -line.seq))
     least = CLOSE * len(ranked[0].words & words) if ranked else 0
-    chosen: list[ShownLine] = []
-    missing = set(words)
+    chosen, missing = list[ShownLine](), set(words)
     for line in ranked:
         shared = len(line.words & words)
         if shared and (shared >= least or line.words & missing):

@@ -1,40 +1,42 @@
-"""Names, numbers and times in a sentence, and numbers in words as digits."""
+"""The marks of a fact in a sentence: names, numbers, times, and cues in English and German.
+
+Cues are words for a debt, a promise, a secret and the like. Numbers in words are also digits.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.policy.word_patterns import one_of
 
 NAME, NUMBER, TIME = "name", "number", "time"
-
-# Words that English has too ("elf", "once", "seize") are left out.
-VALUES = {
-    word: value
-    for value, words in {
-        0: "zero", 2: "two zwei deux dos два две", 3: "three drei trois tres три",
-        4: "four vier quatre cuatro четыре", 5: "five fünf cinq cinco пять",
-        6: "six sechs seis шесть", 7: "seven sieben sept siete семь",
-        8: "eight acht huit ocho восемь", 9: "nine neun neuf nueve девять",
-        10: "ten zehn dix diez десять", 11: "eleven onze одиннадцать",
-        12: "twelve dozen zwölf dutzend douze douzaine doce docena двенадцать дюжина",
-        13: "thirteen dreizehn treize trece", 14: "fourteen vierzehn quatorze catorce",
-        15: "fifteen fünfzehn quinze", 16: "sixteen sechzehn", 17: "seventeen siebzehn",
-        18: "eighteen achtzehn", 19: "nineteen neunzehn",
-        20: "twenty zwanzig vingt veinte двадцать", 30: "thirty dreißig trente treinta тридцать",
-        40: "forty vierzig quarante cuarenta сорок", 50: "fifty fünfzig cinquante cincuenta",
-        60: "sixty sechzig soixante sesenta", 70: "seventy siebzig setenta", 80: "eighty achtzig",
-        90: "ninety neunzig noventa", 100: "hundred hundert cent cien сто",
-        1000: "thousand tausend mille mil тысяча тысяч", 1_000_000: "million millionen",
-    }.items()
-    for word in words.split()
+DEBT, PROMISE, SECRET, RELATION, TASK = "debt", "promise", "secret", "relation", "task"
+IDENTITY, PREFERENCE, ITEM, WISH = "identity", "preference", "item", "wish"
+WEIGHTS = {
+    DEBT: 10, PROMISE: 10, SECRET: 9, RELATION: 9, IDENTITY: 8, PREFERENCE: 8, NUMBER: 7, NAME: 7,
+    TIME: 7, ITEM: 7, TASK: 6, WISH: 6,
 }  # fmt: skip
-DOZENS = frozenset("dozen dutzend douzaine docena дюжина".split())
+ASKABLE = frozenset({DEBT, PROMISE, TASK})  # kinds that a question may state
 
-
+# Words that English has too ("elf") are left out.
+TENS = (
+    "twenty zwanzig", "thirty dreißig", "forty vierzig", "fifty fünfzig", "sixty sechzig",
+    "seventy siebzig", "eighty achtzig", "ninety neunzig",
+)  # fmt: skip
+SMALL = (
+    "zero", "", "two zwei", "three drei", "four vier", "five fünf", "six sechs", "seven sieben",
+    "eight acht", "nine neun", "ten zehn", "eleven", "twelve dozen zwölf dutzend",
+    "thirteen dreizehn", "fourteen vierzehn", "fifteen fünfzehn", "sixteen sechzehn",
+    "seventeen siebzehn", "eighteen achtzehn", "nineteen neunzehn",
+)  # fmt: skip
+LARGE = {100: "hundred hundert", 1000: "thousand tausend", 1_000_000: "million millionen"}
+IN_WORDS = {**dict(enumerate(SMALL)), **{20 + 10 * i: w for i, w in enumerate(TENS)}, **LARGE}
+VALUES = {word: value for value, words in IN_WORDS.items() for word in words.split()}
+DOZENS = frozenset({"dozen", "dutzend"})
 ONE_NUMBER = one_of("|".join(sorted(VALUES, key=len, reverse=True)))
 RUN = re.compile(
     rf"\b(?:{ONE_NUMBER})(?:(?: and |[ -])(?:{ONE_NUMBER}|one)){{0,7}}\b", re.IGNORECASE
@@ -47,15 +49,11 @@ TIMES = """dawn dusk noon midday midnight sunrise sunset sundown nightfall tonig
     june july august september october november december spring summer autumn winter midsummer
     midwinter fortnight o'clock morgen mittag mitternacht gestern übermorgen montag dienstag
     mittwoch donnerstag freitag samstag sonntag januar februar märz juni juli oktober dezember
-    frühling sommer herbst demain midi minuit aube lundi mardi mercredi jeudi vendredi samedi
-    dimanche hiver printemps automne mañana ayer mediodía medianoche lunes martes miércoles
-    jueves viernes sábado domingo verano invierno primavera otoño завтра вчера полдень полночь
-    рассвет понедельник вторник среду четверг пятницу пятницы субботу воскресенье весной летом
-    осенью зимой"""
+    frühling sommer herbst"""
 SPANS = "hours?|days?|weeks?|months?|years?|minutes?"
 JOINTS = "of|the|de|du|da|des|del|di|la|le|von|van|der|den|al"
 AFTER_NAMES = "is|was|has|had|will|can|must|told|gave|took|stole|hid|left|went|came|died|lost|found"
-AFTER_NAMES += "|bought|sold|met|knew|wore|ist|hat|war|est|a|es|era"
+AFTER_NAMES += "|bought|sold|met|knew|wore|ist|hat|war"
 WORD = r"[^\W\d_]+(?:['’-][^\W_]+)*"
 NOUN = rf"(?!(?i:{ONE_NUMBER})\b){WORD}"
 CAPITAL = rf"\b[A-ZÀ-ÞŒА-ЯЁΑ-Ω]{WORD.replace('+', '*', 1)}"
@@ -68,6 +66,71 @@ TERM = re.compile(
 )
 SAYS_NAME = re.compile(rf"['’]s\b| (?:(?:{AFTER_NAMES})\b|[^\W\d_]{{2,}}(?:s|ed|et)\b)")
 OPENINGS = frozenset('"“«„:(')
+
+MY = r"(?:my|your|his|her|our|their|\w+['’]s|(?:[mds]ein|ihr|unser)(?:e[mnrs]?)?)"
+KIN = r"""sister|brother|mother|father|son|daughter|wife|husband|uncle|aunt|cousin|niece|nephew
+|twin|grand(?:mother|father|son|daughter)|mum|mom|dad|apprentice|master|teacher|pupil|neighbou?r
+|rival|enemy|boss|servant|god\w+|dog|cat|horse|mule|goat|(?:Groß)?(?:vater|mutter)|Bruder
+|Schwester|Frau|Mann|Sohn|Tochter|Onkel|Tante|Neffe|Nichte|Freund|Freundin|Verlobte|Meister
+|Lehrling|Nachbar\w*|Hund|Katze|Pferd"""
+PHRASES = {
+    DEBT: r"""ow(?:e|es|ed|ing)|debts?|borrow(?:s|ed)?|len[dt]s?|loan|repa(?:y|id)|(?:pay|paid
+|pays)(?: \w+)? back|on me|schuld(?:e|est|et|en)|geliehen|geborgt|(?:bekomm|krieg)st noch""",
+    PROMISE: r"""promis(?:e|es|ed|ing)|sw(?:ear|ears|ore|orn)|vow(?:s|ed)?|oaths?|agree(?:d
+|ment)?|pact|deal|bargain|guaranteed?|pledged?|my word|verspr(?:eche?|ichst?|icht|och\w*)
+|schwör\w*|mein Wort""",
+    SECRET: r"""secret(?:s|ly)?|pass(?:word|phrase)|watchword|codeword|confess(?:ed)?|betray\w*
+|spy|poison|between us|tell (?:nobody|anyone|anybody)|(?:else|nobody) knows|geheim\w*|(?:keinem
+|niemandem)|verrat\w*|unter uns""",
+    RELATION: rf"{MY} (?:(?:little|older?|younger|elder|kleine\w*) )?(?:{KIN})",
+    PREFERENCE: r"""(?:dis)?likes|(?:i|we|you|they|really|don['’]t|doesn['’]t) (?:dis)?like
+|love[sd]?|hate[sd]?|loathes?|prefers?|adores?|despises?|dreads?|detests?|enjoys?|fears?
+|favou?rites?|allergic|fond|(?:afraid|scared|tired) of|can(?:['’]t|not) (?:stand|bear|abide|eat
+|drink|stomach)|never (?:eat|drink|touch)s?|hasse|liebe|[Ii]ch mag|würde so? ?gern|Lieblings\w*
+|vertrage|fürchte|Angst vor""",
+    IDENTITY: r"""called|named|nicknamed|born|hails?|years old|my name|call(?:s|ed)? me|known as
+|works? (?:as|for|at)|live[sd]? (?:in|at|near|on|by|under|above|beyond|behind)|(?:come|comes
+|came) from|(?:am|i['’]m|is) from|(?:i['’]m|am|is|was) (?:an?|the|our|my)|(?:is|was|are) my
+|heiße|heisse|nenn(?:en|t) mich|komme aus|wohn(?:e|t)|von Beruf|geboren""",
+    ITEM: r"""g[ia]ves?|given|hand(?:s|ed)|took|taken|st[oe]len?|steals?|lost|found|bought|sold
+|sells?|carr(?:y|ies|ied)|own(?:s|ed)?|receive[sd]?|dropped|hid|hidden|hides?|bur(?:y|ied)
+|costs?|belongs?|wears?|wore|traded?|here(?: is|['’]s) (?:an?|the|your)""",
+    WISH: r"""(?:i|we)(?:['’]d| would)? (?:really |always |also )*(?:want|wish|hope|dream|plan
+|mean|need|miss)|ich (?:will|möchte|hoffe|wünsche)""",
+    TASK: r"""(?:i|we)['’]ll(?! (?:think|see|try)\b)|must|remind|bring|fetch|deliver|remember
+|forget|(?:i|we) (?:will|shall)|you to|(?:have|need) to|you should|going to|look(?:ing)? (?:for
+|after)|(?:meet|find) me|ask for|wait for|brauche|ich (?:muss|bringe|suche|werde)|werde ich
+|treffen uns|zurück""",
+}  # fmt: skip
+CUES = {
+    kind: re.compile(rf"\b{one_of(phrase.replace(chr(10), ''))}\b", re.IGNORECASE)
+    for kind, phrase in PHRASES.items()
+}
+ASKING = re.compile(
+    r"(?:who|whom|whose|what|which|when|where|why|how|do|does|did|is|are|was|were|can|could|will"
+    r"|would|shall|should|have|has|had|may)\b(?!.*[.!]$)",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(1_000)  # a prompt asks about the same lines as the last
+def cues_of(sentence: str) -> frozenset[str]:
+    """Return the kinds of fact that a sentence has cues for."""
+    return frozenset(kind for kind, pattern in CUES.items() if pattern.search(sentence))
+
+
+def without_cues(sentence: str, kinds: Iterable[str]) -> str:
+    """Return a sentence without the cues of some kinds; a relation's word stays."""
+    for kind in kinds:
+        if kind != RELATION:
+            sentence = CUES[kind].sub(" ", sentence)
+    return sentence
+
+
+def is_question(sentence: str) -> bool:
+    """Return True for a question."""
+    end = sentence.rstrip(" \"”'»)")
+    return end.endswith(("?", "？", "؟")) or bool(ASKING.match(end))
 
 
 def with_digits(text: str) -> str:
@@ -89,6 +152,18 @@ def stems(word: str) -> tuple[str, ...]:
     return tuple(find_words(plain)) if find_words(word) else ()
 
 
+def find_terms(sentence: str) -> dict[str, str]:
+    """Return the names, numbers with their noun, and times as they were said, with their kind."""
+    text = sentence.lower() if sentence.isupper() else sentence
+    terms: dict[str, str] = {}
+    for found in TERM.finditer(text):
+        kind = found.lastgroup or ""
+        term = _name_in(text, found) if kind == NAME else found[0]
+        if term:
+            terms[term.removesuffix("'s").removesuffix("’s")] = kind
+    return terms
+
+
 def _value(run: str) -> int:
     total = current = 0
     for word in re.findall(r"[^\W_]+", run.lower()):
@@ -102,27 +177,6 @@ def _value(run: str) -> int:
     return total + current
 
 
-def find_terms(sentence: str) -> dict[str, str]:
-    """Return the names, numbers with their noun, and times as they were said, with their kind."""
-    text = sentence.lower() if sentence.isupper() else sentence
-    terms: dict[str, str] = {}
-    for found in TERM.finditer(text):
-        kind = found.lastgroup or ""
-        term = _name_in(text, found) if kind == NAME else found[0]
-        if term:
-            terms[term.removesuffix("'s").removesuffix("’s")] = kind
-    return terms
-
-
-def _begins(text: str, at: int) -> bool:
-    """Return True if a sentence or a quotation begins at a position, but for other marks."""
-    while at and not (text[at - 1].isalnum() or text[at - 1] == "_"):
-        at -= 1
-        if text[at] in OPENINGS:
-            return True
-    return not at
-
-
 def _name_in(text: str, found: re.Match[str]) -> str:
     """Return a run of capitalised words without common ones before it; empty if no name."""
     words = found[0].split()
@@ -132,3 +186,12 @@ def _name_in(text: str, found: re.Match[str]) -> str:
     begins = name == found[0] and _begins(text, found.start())
     certain = len(words) > 1 or name.endswith(("'s", "’s")) or SAYS_NAME.match(text, found.end())
     return name if certain or not begins else ""
+
+
+def _begins(text: str, at: int) -> bool:
+    """Return True if a sentence or a quotation begins at a position, but for other marks."""
+    while at and not (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at -= 1
+        if text[at] in OPENINGS:
+            return True
+    return not at

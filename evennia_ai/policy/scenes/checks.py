@@ -72,71 +72,63 @@ class Verdict:
 
 
 def judge_answer(expected: Expected, answer: Answer, around: Surroundings) -> list[Verdict]:
-    """Return a verdict for each check of a step, but for that of a judging model."""
-    found = [answered(expected.answered, answer)]
+    """Return a verdict for each check of a step."""
+    found = [_answered(expected.answered, answer)]
     if expected.answered and not answer.problem:
-        found += persona_verdicts(expected.in_persona, answer, around)
-    found += word_verdicts(expected, answer.words)
-    found += [did(call, answer, True) for call in expected.must_do]
-    found += [did(call, answer, False) for call in expected.must_not_do]
+        found += _persona_verdicts(expected.in_persona, answer, around)
+    for either in expected.must_mention:
+        holds = bool(mentioned(either, answer.words))
+        found.append(Verdict(f"must_mention {' | '.join(either)}", holds, "not mentioned"))
+    for either in expected.must_not_mention:
+        wrong = mentioned(either, answer.words)
+        why = f"mentioned: {', '.join(wrong)}"
+        found.append(Verdict(f"must_not_mention {' | '.join(either)}", not wrong, why))
+    found += [_did(call, answer, True) for call in expected.must_do]
+    found += [_did(call, answer, False) for call in expected.must_not_do]
     if expected.private is not None:
-        found.append(kept_private(expected.private, answer))
+        found.append(_kept_private(expected.private, answer))
     return found
 
 
-def answered(wanted: bool, answer: Answer) -> Verdict:
-    """Return whether the character answered by itself, or kept silent."""
+def _answered(wanted: bool, answer: Answer) -> Verdict:
     if not wanted:
         return Verdict("answered: false", not answer.spoken, "it was not silent")
     noticed = bool(answer.spoken) or any(act.state == "done" for act in answer.acts)
     return Verdict("answered", noticed and not answer.problem, answer.problem or "it was silent")
 
 
-def word_verdicts(expected: Expected, said: str) -> Iterator[Verdict]:
-    """Yield what the words mention, and what they must not."""
-    for either in expected.must_mention:
-        found = mentioned(either, said)
-        yield Verdict(f"must_mention {' | '.join(either)}", bool(found), "not mentioned")
-    for either in expected.must_not_mention:
-        found = mentioned(either, said)
-        why = f"mentioned: {', '.join(found)}"
-        yield Verdict(f"must_not_mention {' | '.join(either)}", not found, why)
-
-
-def did(call: Call, answer: Answer, wanted: bool) -> Verdict:
+def _did(call: Call, answer: Answer, wanted: bool) -> Verdict:
     """Return whether a call was made; one that must not be made may not even be tried."""
     named = [act for act in answer.acts if act.name == call.tool]
-    tried = [act for act in named if fits(call.arguments, act.arguments)]
-    label = f"{call.tool} {arguments_text(call.arguments)}".strip()
+    tried = [
+        act
+        for act in named
+        if all(
+            mentions(words, str(act.arguments.get(k, ""))) for k, words in call.arguments.items()
+        )
+    ]
+    label = f"{call.tool} {_arguments_text(call.arguments)}".strip()
     if not wanted:
         return Verdict(f"must_not_do {label}", not tried, "it was tried")
     done = any(act.state in ("done", "asked") for act in tried)
-    states = ", ".join(f"{arguments_text(act.arguments)} ({act.state})" for act in named)
+    states = ", ".join(f"{_arguments_text(act.arguments)} ({act.state})" for act in named)
     return Verdict(f"must_do {label}", done, f"called with {states}" if named else "not called")
 
 
-def fits(wanted: Mapping[str, str], arguments: Mapping[str, Any]) -> bool:
-    """Return True if each argument mentions the words wanted of it."""
-    return all(mentions(words, str(arguments.get(name, ""))) for name, words in wanted.items())
-
-
-def arguments_text(arguments: Mapping[str, Any]) -> str:
-    """Return arguments on a line."""
+def _arguments_text(arguments: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in arguments.items())
 
 
-def kept_private(wanted: bool, answer: Answer) -> Verdict:
-    """Return whether everything was whispered, or something said aloud."""
+def _kept_private(wanted: bool, answer: Answer) -> Verdict:
     aloud = [item.text for item in answer.spoken if not item.private]
     if wanted:
         return Verdict("private", bool(answer.spoken) and not aloud, f"said aloud: {aloud}")
     return Verdict("private: false", bool(aloud), "it was only whispered")
 
 
-def persona_verdicts(
+def _persona_verdicts(
     wanted: PersonaCheck, answer: Answer, around: Surroundings
 ) -> Iterator[Verdict]:
-    """Yield what the rules find about the voice of an answer."""
     if wanted.rules:
         whys = filter(None, (leaves_persona(item.text, around) for item in answer.spoken))
         why = next(whys, "")

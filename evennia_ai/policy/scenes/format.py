@@ -1,11 +1,11 @@
-"""The form of a scene file; `reading` checks plain data, as YAML gives it."""
+"""The form of a scene file, and what is wrong with one that does not have it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import EMOTE, SAY, WHISPER
@@ -13,40 +13,29 @@ from evennia_ai.policy.conversation.persona import read_persona
 from evennia_ai.policy.scenes.matching import compiled
 
 MANNERS = {"says": SAY, "whispers": WHISPER, "emotes": EMOTE}
+ONE_MANNER = f"a line has one of {', '.join(MANNERS)}"
+MOST_PROBLEMS = 5
 
 
-def as_list(value: Any) -> Any:
-    """Return a list; a single value is a list of one, None an empty one."""
+def _as_list(value: Any) -> Any:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
-def as_alternatives(value: Any) -> Any:
-    """Return each entry of a list as a list of alternatives."""
-    return [as_list(entry) for entry in as_list(value)]
+def _as_alternatives(value: Any) -> Any:
+    return [_as_list(entry) for entry in _as_list(value)]
 
 
-def as_calls(value: Any) -> Any:
-    """Return tool calls as mappings with ``tool`` and ``arguments``; a name alone is enough."""
+def _as_calls(value: Any) -> Any:
     calls: list[Any] = []
-    for entry in as_list(value):
+    for entry in _as_list(value):
         named = entry.items() if isinstance(entry, Mapping) else [(entry, {})]
         calls += [{"tool": name, "arguments": arguments or {}} for name, arguments in named]
     return calls
 
 
-def as_text_entry(value: Any) -> Any:
-    """Return a mapping with ``text`` for a text alone."""
-    return {"text": value} if isinstance(value, str) else value
-
-
-def as_persona_check(value: Any) -> Any:
-    """Return the fields of ``in_persona``: True is all rules, False none."""
-    return {"rules": value} if isinstance(value, bool) else value
-
-
-def checked_by(check: Callable[[Any], object]) -> AfterValidator:
+def _checked_by(check: Callable[[Any], object]) -> AfterValidator:
     """Return a validator that passes on what raises no ConfigError."""
 
     def checked(value: Any) -> Any:
@@ -63,9 +52,13 @@ def checked_by(check: Callable[[Any], object]) -> AfterValidator:
 Text = Annotated[
     str, BeforeValidator(lambda value: str(value) if type(value) in (int, float) else value)
 ]
-Words = Annotated[Text, checked_by(compiled)]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(as_list)]
-Alternatives = Annotated[tuple[tuple[Words, ...], ...], BeforeValidator(as_alternatives)]
+Words = Annotated[Text, _checked_by(compiled)]
+AsList = BeforeValidator(_as_list)
+# A text alone stands for a mapping with ``text``; True is all rules of a persona, False none.
+AsEntry = BeforeValidator(lambda value: {"text": value} if isinstance(value, str) else value)
+AsRules = BeforeValidator(lambda value: {"rules": value} if isinstance(value, bool) else value)
+Texts = Annotated[tuple[Text, ...], AsList]
+Alternatives = Annotated[tuple[tuple[Words, ...], ...], BeforeValidator(_as_alternatives)]
 
 
 class Part(BaseModel):
@@ -107,17 +100,14 @@ class Call(Part):
 
 
 class PersonaCheck(Part):
-    """What ``in_persona`` asks: the rules, and a model's verdict if ``judge`` names a profile."""
+    """What ``in_persona`` asks of an answer."""
 
     rules: bool = True
     language: Literal["", "en", "de", "fr", "es", "ru"] = ""
     most_words: int = Field(default=0, ge=0)  # of an answer; 0 for any number
-    judge: Text = ""
-    question: Text = "Is the answer in the voice of this persona, and true to it?"
 
 
-AsEntry, AsList = BeforeValidator(as_text_entry), BeforeValidator(as_list)
-Calls = Annotated[tuple[Call, ...], BeforeValidator(as_calls)]
+Calls = Annotated[tuple[Call, ...], BeforeValidator(_as_calls)]
 
 
 class Expected(Part):
@@ -128,7 +118,7 @@ class Expected(Part):
     must_not_mention: Alternatives = ()
     must_do: Calls = ()
     must_not_do: Calls = ()
-    in_persona: Annotated[PersonaCheck, BeforeValidator(as_persona_check)] = PersonaCheck()
+    in_persona: Annotated[PersonaCheck, AsRules] = PersonaCheck()
     private: bool | None = None
 
 
@@ -163,7 +153,7 @@ class Setting(Part):
 
     character: Text = ""  # one of the game's characters, whose persona, lore and place are used
     name: Text = ""
-    persona: Annotated[Any, checked_by(read_persona)] = None
+    persona: Annotated[Any, _checked_by(read_persona)] = None
     lore: Annotated[tuple[Annotated[Lore, AsEntry], ...], AsList] = ()
     place: Place | None = None
     people: Texts = ()
@@ -189,3 +179,89 @@ class Scene(Setting):
         speaking = [line.who for line in (*self.earlier, *self.steps)]
         own = self.name or self.character
         return tuple(dict.fromkeys(who for who in (*self.people, *speaking) if who != own))
+
+
+# The model that an entry of a list or a mapping belongs to.
+INNER: Mapping[str, type[Part]] = {
+    "place": Place, "lore": Lore, "memories": Memory, "earlier": Line, "steps": Step,
+    "answer": Expected, "in_persona": PersonaCheck, "must_do": Call, "must_not_do": Call,
+}  # fmt: skip
+P = TypeVar("P", bound=Part)
+
+
+def read_scenes(data: Any, file: str) -> list[Scene]:
+    """Return the scenes of a file; raises ConfigError that names file, scene, step and entry."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("scenes"), list):
+        raise ConfigError(f"{file}: a scene file is a mapping with a list 'scenes'.")
+    shared = {name: value for name, value in data.items() if name != "scenes"}
+    _validate(Setting, shared, file)
+    found = []
+    for number, raw in enumerate(data["scenes"], 1):
+        title = raw.get("scene", "") if isinstance(raw, Mapping) else ""
+        where = f"{file}, scene {number}" + (f" ({title})" if title else "")
+        if not isinstance(raw, Mapping):
+            raise ConfigError(f"{where}: a scene is a mapping with 'scene' and 'steps'.")
+        found.append(_validate(Scene, {**shared, **raw}, where))
+        _check_scene(found[-1], where)
+    if not found:
+        raise ConfigError(f"{file}: 'scenes' is empty.")
+    return found
+
+
+def _check_scene(scene: Scene, where: str) -> None:
+    """Raise ConfigError for what no single entry shows to be wrong."""
+    if not scene.character and not (scene.name and scene.persona):
+        raise ConfigError(
+            f"{where}: whose scene is it? Give the 'character' of the game, or a 'name' and a "
+            "'persona'."
+        )
+    if not any(not step.overheard for step in scene.steps):
+        raise ConfigError(f"{where}, steps: there must be one at least that is answered.")
+    for label, lines in (("step", scene.steps), ("earlier line", scene.earlier)):
+        for number, line in enumerate(lines, 1):
+            given = [name for name in MANNERS if getattr(line, name)]
+            if len(given) != 1:
+                shown = " and ".join(given) or "none"
+                raise ConfigError(f"{where}, {label} {number}: {ONE_MANNER}, not {shown}.")
+    own = scene.name or scene.character
+    for number, step in enumerate(scene.steps, 1):
+        if step.who == own:
+            raise ConfigError(f"{where}, step {number}: {own} answers; somebody else must speak.")
+
+
+def _validate(model: type[P], data: Mapping[str, Any], where: str) -> P:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        problems = [_describe(model, item) for item in error.errors(include_url=False)]
+        told = "\n".join(f"{where}{problem}" for problem in problems[:MOST_PROBLEMS])
+        raise ConfigError(told) from error
+
+
+def _describe(model: type[Part], problem: Mapping[str, Any]) -> str:
+    """Return where a problem is, what it is, and what is allowed."""
+    *path, last = problem["loc"]
+    if problem["type"] == "extra_forbidden":
+        owner = next((INNER[name] for name in reversed(path) if name in INNER), model)
+        allowed = ", ".join(name for name in owner.model_fields if name != "rules")
+        return f"{_place_of(path)}: there is no entry '{last}'. Use {allowed}."
+    told = problem["msg"].removeprefix("Value error, ").rstrip(".")
+    if problem["type"] == "missing":
+        told = "it is missing"
+    elif isinstance(problem["input"], bool) and problem["type"] == "string_type":
+        told = "YAML reads this word as true or false; put it in quotes"
+    elif not told.startswith(repr(problem["input"])):
+        told = f"{told}, not {problem['input']!r:.60}"
+    return f"{_place_of([*path, last])}: {told}."
+
+
+def _place_of(path: Iterable[Any]) -> str:
+    """Return a path as ", step 2, answer, must_mention"."""
+    words: Sequence[str] = ()
+    for part in path:
+        if not isinstance(part, int):
+            words = [*words, str(part)]
+        elif words:
+            place = "step" if words[-1] == "steps" else words[-1]
+            words = [*words[:-1], f"{place} {part + 1}"]
+    return "".join(f", {word}" for word in words)

@@ -20,8 +20,7 @@ def plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).translate(QUOTES).casefold().split())
 
 
-def is_pattern(wanted: str) -> bool:
-    """Return True for a regular expression between slashes."""
+def _is_pattern(wanted: str) -> bool:
     return len(wanted) > 2 and wanted.startswith("/") and wanted.endswith("/")
 
 
@@ -31,7 +30,7 @@ def compiled(wanted: str) -> re.Pattern[str]:
 
     Raises ConfigError for a broken expression and for words without any letter or sign.
     """
-    if is_pattern(wanted):
+    if _is_pattern(wanted):
         try:
             return re.compile(wanted[1:-1], re.IGNORECASE)
         except re.error as error:
@@ -40,11 +39,11 @@ def compiled(wanted: str) -> re.Pattern[str]:
     if not words.strip("*"):
         raise ConfigError(f"{wanted!r} holds no words.")
     inner = re.escape(words).replace(ANY_LETTERS, r"\w*")
-    before = r"(?<!\w)" if joins(words[0]) else ""
-    return re.compile(before + inner + (r"(?!\w)" if joins(words[-1]) else ""))
+    before = r"(?<!\w)" if _joins(words[0]) else ""
+    return re.compile(before + inner + (r"(?!\w)" if _joins(words[-1]) else ""))
 
 
-def joins(edge: str) -> bool:
+def _joins(edge: str) -> bool:
     """Return True if a letter before or after this one would belong to the same word."""
     return (edge.isalnum() or edge == "_") and not UNSPACED.match(edge)
 
@@ -52,7 +51,7 @@ def joins(edge: str) -> bool:
 def mentions(wanted: str, text: str) -> bool:
     """Return True if a text holds words or matches a pattern; "four" and "4" are the same."""
     said, digits = plain(text), with_digits(wanted)
-    if is_pattern(wanted):
+    if _is_pattern(wanted):
         return bool(compiled(wanted).search(said))
     found = compiled(digits).search(with_digits(said))
     # In words, a number may be a part of a longer one: "two" is not in "twenty-two".

@@ -87,17 +87,16 @@ def table(results: Sequence[SceneResult]) -> list[str]:
     return lines
 
 
-def shown(text: str, columns: int) -> str:
-    """Return a text on one line within some columns, safe for a terminal."""
+def _shown(text: str, columns: int) -> str:
     return fitting(one_line(text), columns)
 
 
-def transcript(scene: Scene, run: Run) -> Iterator[str]:
+def _transcript(scene: Scene, run: Run) -> Iterator[str]:
     """Yield the lines of a run: what was said and done, and each check that failed."""
     name = scene.name or scene.character
     for number, step in enumerate(run.steps, 1):
-        yield f"{number}. {step.line.who} {manner(step.line.kind, False)}: {step.line.text}"
-        yield from (f"   {name} {manner(s.kind, s.private)}: {s.text}" for s in step.answer.spoken)
+        yield f"{number}. {step.line.who} {_manner(step.line.kind, False)}: {step.line.text}"
+        yield from (f"   {name} {_manner(s.kind, s.private)}: {s.text}" for s in step.answer.spoken)
         for act in step.answer.acts:
             if act.name not in ("say", "whisper", "emote"):
                 told = ", ".join(f"{key}={value}" for key, value in act.arguments.items())
@@ -108,22 +107,16 @@ def transcript(scene: Scene, run: Run) -> Iterator[str]:
                 yield f"   FAILED {verdict.check}: {verdict.why}"
 
 
-def manner(kind: str, private: bool) -> str:
-    """Return how something was said."""
+def _manner(kind: str, private: bool) -> str:
     return "whispers" if private or kind == "whisper" else {"emote": "acts out"}.get(kind, "says")
 
 
 def failure_lines(result: SceneResult) -> list[str]:
     """Return the transcript of the first run that failed, safe for a terminal and for XML."""
     failed = next((run for run in result.runs if not run.passed), None)
-    lines = transcript(result.scene, failed) if failed else ()
-    return [shorten_line(line) for line in lines]
-
-
-def shorten_line(line: str) -> str:
-    """Return a line without hidden characters, with its indent and a bound on its length."""
-    inset = len(line) - len(line.lstrip(" "))
-    return " " * inset + shown(line, LONGEST_LINE)
+    lines = _transcript(result.scene, failed) if failed else ()
+    insets = ((line, len(line) - len(line.lstrip(" "))) for line in lines)
+    return [" " * inset + _shown(line, LONGEST_LINE) for line, inset in insets]
 
 
 def junit(results: Sequence[SceneResult], file: str) -> str:
@@ -132,15 +125,10 @@ def junit(results: Sequence[SceneResult], file: str) -> str:
     counts = {"tests": str(len(results)), "failures": str(failures), "errors": "0"}
     took = f"{sum(result.seconds for result in results):.3f}"
     root = Element("testsuites", counts, time=took)
-    suite = SubElement(root, "testsuite", counts, name=shown(file, 200), time=took)
+    suite = SubElement(root, "testsuite", counts, name=_shown(file, 200), time=took)
     for result in results:
-        case = SubElement(
-            suite,
-            "testcase",
-            name=shown(result.scene.scene, 200),
-            classname=shown(file, 200),
-            time=f"{result.seconds:.3f}",
-        )
+        names = {"name": _shown(result.scene.scene, 200), "classname": _shown(file, 200)}
+        case = SubElement(suite, "testcase", names, time=f"{result.seconds:.3f}")
         if not result.holds:
             told = f"{result.passed} of {len(result.runs)} runs passed"
             failure = SubElement(case, "failure", message=told, type="checks")
@@ -153,4 +141,4 @@ def progress_line(result: SceneResult, number: str) -> str:
     """Return a line about a scene that was just played."""
     state = "ok" if result.holds else "FAILED"
     ending = f"{result.passed} of {len(result.runs)} passed, {result.seconds:.1f} s  {state}"
-    return f"{number} {shown(result.scene.scene, WIDTH - len(number) - len(ending) - 3)}  {ending}"
+    return f"{number} {_shown(result.scene.scene, WIDTH - len(number) - len(ending) - 3)}  {ending}"

@@ -1,27 +1,34 @@
-"""The work of ``evennia ai_check``: read the file, run the reactor, show and write the results."""
+"""Play the scenes of ``evennia ai_check`` in this process's reactor, and show the results."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
+from django.db import DatabaseError
 from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.python.failure import Failure
 
+from evennia_ai.config.profiles import default_profiles, merge_profiles
 from evennia_ai.errors import AssistantError, ConfigError, TurnAborted
 from evennia_ai.game.settings import game_setting
+from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.llm.loop_thread import LoopThread
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.llm.probe import Prober
+from evennia_ai.llm.reply_client import ReplyClient
+from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.sanitize import one_line
-from evennia_ai.policy.scenes.format import Scene
-from evennia_ai.policy.scenes.reading import read_scenes
+from evennia_ai.policy.scenes.format import Scene, read_scenes
 from evennia_ai.policy.scenes.results import SceneResult, failure_lines, junit, table
-from evennia_ai.testing.scenes.casting import cast_of
-from evennia_ai.testing.scenes.check_models import open_models
-from evennia_ai.testing.scenes.play import Player, play_all
-from evennia_ai.testing.scenes.recording import record_scene
+from evennia_ai.scheduling import Clock
+from evennia_ai.store.server_settings import StoredFacts
+from evennia_ai.testing.scenes.play import CheckModels, Player, play_all
+from evennia_ai.testing.scenes.stage import cast_of
 from evennia_ai.tools.registry import load_registry
 
 PASSED, FAILED, BROKEN, INTERRUPTED = 0, 1, 2, 130
@@ -30,22 +37,10 @@ EVENING_S = 20 * 3_600.0  # prompts tell the time of day: each check begins at t
 Tell = Callable[[str], None]
 
 
-class CheckClock:
-    """The reactor's clock, which begins in the evening."""
-
-    def __init__(self, reactor: Any) -> None:
-        self._start = reactor.seconds() - EVENING_S
-        self._seconds, self.callLater = reactor.seconds, reactor.callLater
-
-    def seconds(self) -> float:
-        """Return the seconds since midnight of the first day."""
-        return float(self._seconds() - self._start)
-
-
 def check(
     file: str, profile: str, repeat: int | None, report: str, character: str, tell: Tell
 ) -> int:
-    """Play a file's scenes in this process's reactor; return the exit code.
+    """Play a file's scenes; return the exit code.
 
     ``report`` is the JUnit file to write, "" for none.
     """
@@ -55,10 +50,11 @@ def check(
     except ConfigError as error:
         tell(str(error))
         return BROKEN
-    outcome = in_reactor(lambda reactor: play_file(reactor, scenes, tell, results, profile, repeat))
-    show(results, tell)
-    written = write_file(report, junit(results, file), tell) if report and results else PASSED
-    return ending(outcome, results, len(scenes), tell) or written
+    outcome = _in_reactor(lambda main: _play_file(main, scenes, tell, results, profile, repeat))
+    for line in _summary(results):
+        tell(line)
+    written = _write(report, junit(results, file), tell) if report and results else PASSED
+    return _ending(outcome, results, len(scenes), tell) or written
 
 
 def load_scenes(file: str, character: str = "") -> list[Scene]:
@@ -80,7 +76,7 @@ def load_scenes(file: str, character: str = "") -> list[Scene]:
     return read_scenes(data, file)
 
 
-def in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
+def _in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
     """Run the reactor until work is done or somebody stops it; return None or a Failure.
 
     If it was stopped, the Failure is of TurnAborted, or the result is `INTERRUPTED`.
@@ -100,7 +96,7 @@ def in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
     return outcome[0] if outcome else INTERRUPTED
 
 
-def play_file(
+def _play_file(
     reactor: Any,
     scenes: Sequence[Scene],
     tell: Tell,
@@ -108,32 +104,25 @@ def play_file(
     profile: str,
     repeat: int | None,
 ) -> Deferred[None]:
-    """Play scenes. Fires when all are done; fails as `play_all`."""
-    clock = CheckClock(reactor)
-    models, close = open_models(clock, os.environ, reactor.callFromThread)
-    reactor.addSystemEventTrigger("during", "shutdown", close)
-    tools = load_registry(game_setting("TOOLS", ())).tools.values()
+    clock = _CheckClock(reactor)
+    models = _open_models(clock, reactor)
+    player = Player(load_registry(game_setting("TOOLS", ())).tools.values(), models, clock)
     cast = [(scene, cast_of(scene)) for scene in scenes]
-    player = Player(tools, models, clock)
     for scene, who in cast:  # so that a mistake is told before anything is paid for
         player.ensure_playable(scene, who, profile)
     return play_all(player, cast, tell, results, profile, repeat)
 
 
-def show(results: Sequence[SceneResult], tell: Tell) -> None:
-    """Tell the first failed run of each scene, and the table."""
+def _summary(results: Sequence[SceneResult]) -> list[str]:
+    """Return the first failed run of each scene, and the table."""
+    lines: list[str] = []
     for result in results:
         if not result.holds:
-            tell(f"\n{one_line(result.scene.scene)}:")
-            for line in failure_lines(result):
-                tell(line)
-    if results:
-        tell("")
-    for line in table(results) if results else ():
-        tell(line)
+            lines += [f"\n{one_line(result.scene.scene)}:", *failure_lines(result)]
+    return [*lines, "", *table(results)] if results else []
 
 
-def ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: Tell) -> int:
+def _ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: Tell) -> int:
     """Tell how the check ended; return the exit code."""
     failure = outcome if isinstance(outcome, Failure) else None
     if outcome == INTERRUPTED or (failure and failure.check(TurnAborted)):
@@ -149,8 +138,7 @@ def ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: T
     return PASSED if passed == scenes else FAILED
 
 
-def write_file(file: str, text: str, tell: Tell) -> int:
-    """Write a text into a file, and tell where it is; return the exit code."""
+def _write(file: str, text: str, tell: Tell) -> int:
     try:
         Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -160,19 +148,47 @@ def write_file(file: str, text: str, tell: Tell) -> int:
     return PASSED
 
 
-def record(character: str, turns: str, whispers: bool, out: str, tell: Tell) -> int:
-    """Write logged turns as a scene; return the exit code."""
-    return keep(partial(record_scene, character, turns, whispers), out, tell)
+class _CheckClock:
+    """The reactor's clock, which begins in the evening."""
+
+    def __init__(self, reactor: Any) -> None:
+        self._start = reactor.seconds() - EVENING_S
+        self._seconds, self.callLater = reactor.seconds, reactor.callLater
+
+    def seconds(self) -> float:
+        return float(self._seconds() - self._start)
 
 
-def keep(make: Callable[[], str], out: str, tell: Tell) -> int:
-    """Write what is made into a file, or tell it; return the exit code."""
-    try:
-        text = make()
-    except AssistantError as error:
-        tell(str(error))
-        return BROKEN
-    if out:
-        return write_file(out, text, tell)
-    tell(text)
-    return PASSED
+def _open_models(clock: Clock, reactor: Any) -> CheckModels:
+    """Return the game's models with their clients running until the reactor stops.
+
+    Raises ConfigError if the game's profiles are wrong.
+    """
+    profiles = merge_profiles(default_profiles(os.environ), game_setting("PROFILES", {}))
+    thread = LoopThread(reactor.callFromThread)
+    client = OpenAIClient(thread, os.environ)
+    endpoints = EndpointRegistry(Prober(clock, client).window, _KnownFacts())
+    learning = LearningClient(ReplyClient(client, reactor.callFromThread), endpoints, clock)
+    brain = OfflineBrain(game_setting("OFFLINE_LANGUAGES", ()))
+    gateway = ModelGateway(clock, {"openai": learning, "offline": brain})
+    thread.start()
+
+    def close() -> None:
+        gateway.close()  # first, so that the turn in flight is dropped
+        thread.stop()
+
+    reactor.addSystemEventTrigger("during", "shutdown", close)
+    return CheckModels(gateway, profiles, endpoints.told)
+
+
+class _KnownFacts(StoredFacts):
+    """What the game's server learnt about endpoints, read only, none without a database."""
+
+    def load(self) -> Mapping[str, Any]:
+        try:
+            return super().load()
+        except DatabaseError:
+            return {}
+
+    def save(self, facts: Mapping[str, Any]) -> None:
+        pass

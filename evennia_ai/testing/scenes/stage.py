@@ -7,10 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db import DatabaseError
+from evennia.objects.models import ObjectDB
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.errors import NothingDone
+from evennia_ai.errors import ConfigError, NothingDone
+from evennia_ai.game.perception import EvenniaPerception
+from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import (
     EMOTE,
     PERCEIVED,
@@ -27,14 +32,16 @@ from evennia_ai.messages import (
     wire_call,
 )
 from evennia_ai.policy.audience import may_be_said
-from evennia_ai.policy.conversation.lore import LoreEntry
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.lore import LoreEntry, is_known
+from evennia_ai.policy.conversation.persona import Persona, read_persona
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.scenes.checks import Spoken
 from evennia_ai.policy.scenes.format import Line, Scene
 from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
+from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
+from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed
@@ -204,3 +211,56 @@ class Stage:
         ref, private = self.people[line.who], line.kind == WHISPER
         audience = frozenset({ref}) if private else frozenset(self.people.values())
         return Heard(line.kind, ref, line.who, line.text, audience, private, addressed)
+
+
+def cast_of(scene: Scene) -> Cast:
+    """Return who plays; raises ConfigError if the game has no such character."""
+    if scene.character:
+        return _from_game(scene)
+    lore = tuple(LoreEntry(entry.title, entry.text) for entry in scene.lore)
+    return Cast(
+        scene.name, read_persona(scene.persona), lore, _situation_of(scene, Situation()), {}
+    )
+
+
+def _situation_of(scene: Scene, otherwise: Situation) -> Situation:
+    """Return what the character sees: the scene's place, or another if the scene has none."""
+    place = scene.place
+    if place is None:
+        return otherwise
+    return Situation(place=place.name, **place.model_dump(exclude={"name"}))
+
+
+def _from_game(scene: Scene) -> Cast:
+    """Return a character of the game as it is now; the scene's own entries come first."""
+    character = _find_character(scene.character)
+    world = EvenniaPerception(LoreRecords(game_setting("LORE", ())))
+    personas = PersonaRecords(game_setting("PERSONAS", {}))
+    written = scene.persona or read_attribute(character, "ai_persona")
+    entries, labels = world.lore(character, frozenset())
+    own = [LoreEntry(entry.title, entry.text) for entry in scene.lore]
+    known = [LoreEntry(e.title, e.text) for e in entries if is_known(e, labels)]
+    script = character.scripts.get(SCRIPT_KEY)[0]
+    here = world.situation(character) if character.location else Situation()
+    return Cast(
+        scene.name or str(character.key),
+        personas.resolve(written),
+        (*own, *known),
+        _situation_of(scene, here),
+        script.own_settings(),
+    )
+
+
+def _find_character(name: str) -> Any:
+    """Return the character of the game with an assistant; raises ConfigError."""
+    try:
+        found = list(ObjectDB.objects.filter(db_key__iexact=name, scriptdb__db_key=SCRIPT_KEY))
+    except DatabaseError as error:
+        raise ConfigError(f"The game's database cannot be read: {error}.") from error
+    if len(found) != 1:
+        raise ConfigError(
+            f"The game has {len(found)} characters '{name}' with an assistant; there must be one. "
+            "A scene may give 'name' and 'persona' instead of 'character'."
+        )
+    add_assistant_mixin(found[0])
+    return found[0]

@@ -52,7 +52,7 @@ class GameThread:
         main.callFromThread(work, *args)
 
 
-# Tests put `testing.web.SameThread` here.
+# Tests put a stand-in here.
 game: Any = GameThread()
 
 

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 
 from evennia_ai.models import Compaction, ModelCall, SleepPass
-from evennia_ai.testing.web import SameThread
 from evennia_ai.web.staff import game_thread
+from tests.game.web.same_thread import SameThread
 from tests.scripted import call
 
 CANARY = "zanzibar"

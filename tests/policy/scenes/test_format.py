@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.scenes.format import Expected
-from evennia_ai.policy.scenes.reading import read_scenes
+from evennia_ai.policy.scenes.format import read_scenes
 
 STEP = {"who": "Ann", "says": "Hello, Odile"}
 
@@ -39,12 +38,6 @@ def test_a_file_gives_what_all_its_scenes_share():
     assert first.lore[0].text == "It rains."
 
 
-def test_each_entry_must_be_mentioned_and_a_list_in_it_holds_alternatives():
-    wanted = answered(must_mention=["cellar", ["three", 3]], must_not_mention="secret")
-    assert wanted.must_mention == (("cellar",), ("three", "3"))
-    assert wanted.must_not_mention == (("secret",),)
-
-
 def test_calls_are_names_or_names_with_arguments():
     wanted = answered(must_do=["look", {"give": {"item": "ale"}}], must_not_do="move")
     assert [(call.tool, call.arguments) for call in wanted.must_do] == [
@@ -54,34 +47,20 @@ def test_calls_are_names_or_names_with_arguments():
     assert [call.tool for call in wanted.must_not_do] == ["move"]
 
 
-def test_without_checks_an_answer_in_persona_is_expected():
-    assert answered() == Expected()
-    assert answered(in_persona=False).in_persona.rules is False
-    assert answered(in_persona={"language": "de"}).in_persona.rules is True
-
-
 @pytest.mark.parametrize(
     ("data", "told"),
     [
         ([], "x.yaml: a scene file is a mapping with a list 'scenes'."),
-        ({"scenes": {}}, "x.yaml: a scene file is a mapping with a list 'scenes'."),
         (a_file(scenes=[]), "x.yaml: 'scenes' is empty."),
-        (a_file(scenes=[{"scene": "A", "name": "O", "persona": "x", "steps": []}]), "one at least"),
         (a_file(scenes=["hello"]), "scene 1: a scene is a mapping with 'scene' and 'steps'."),
-        (a_file(scenes=[{"scene": "A"}]), "x.yaml, scene 1 (A), steps: it is missing."),
         (a_file(least=0), "x.yaml, least: Input should be greater than 0, not 0."),
-        (a_file(repeat="often"), "x.yaml, repeat: "),
         (a_file(persona={"voyce": "low"}), "A persona has no field 'voyce'. Use one of text,"),
-        (a_file(peeple=["Ann"]), "x.yaml: there is no entry 'peeple'. Use character, name,"),
         (a_file(place={"room": "x"}), "x.yaml, place: there is no entry 'room'. Use name, desc"),
-        (a_file(persona=None), "whose scene is it? Give the 'character' of the game, or a 'name'"),
         (
             a_file(STEP, {"who": "Ann"}),
             "x.yaml, scene 1 (A greeting), step 2: a line has one of says, whispers, emotes,",
         ),
-        (a_file({**STEP, "emotes": "nods"}), "step 1: a line has one of says, whispers, emotes"),
         (a_file({"who": "Ann", "says": True}), "YAML reads this word as true or false; put it in"),
-        (a_file({"who": "Odile", "says": "Hm"}), "step 1: Odile answers; somebody else must speak"),
         (a_file({"says": "Hm"}), "x.yaml, scene 1 (A greeting), step 1, who: it is missing."),
     ],
 )
@@ -96,14 +75,11 @@ def test_mistakes_of_a_file_are_told(data, told):
             {"must_mentoin": "ale"},
             "step 1, answer: there is no entry 'must_mentoin'. Use answered, must_mention,",
         ),
-        ({"must_mention": "/(/"}, "step 1, answer, must_mention 1 1: /(/ is no regular expr"),
         ({"must_mention": [["ale", ""]]}, "must_mention 1 2: '' holds no words."),
-        ({"must_do": {"give": "ale"}}, "step 1, answer, must_do 1, arguments: "),
         (
             {"in_persona": {"langauge": "de"}},
-            "no entry 'langauge'. Use language, most_words, judge",
+            "no entry 'langauge'. Use language, most_words.",
         ),
-        ({"in_persona": {"language": "xx"}}, "Input should be '', 'en', 'de', 'fr', 'es' or 'ru'"),
         ({"private": "perhaps"}, "step 1, answer, private: Input should be a valid boolean"),
     ],
 )
@@ -113,7 +89,7 @@ def test_mistakes_of_checks_are_told(checks, told):
 
 ENTRIES = st.sampled_from(
     "scene steps who says whispers answer must_mention must_do in_persona persona lore place "
-    "people earlier memories judge name text least repeat character give results private".split()
+    "people earlier memories name text least repeat character give results private".split()
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | ENTRIES,
@@ -138,8 +114,3 @@ def test_any_data_is_read_or_refused_with_a_sentence(steps, more):
 
 def all_text(mapping):
     return all(isinstance(key, str) for key in mapping)
-
-
-def test_several_mistakes_are_told_at_once():
-    told = problem_of(privat=True, must_mention="/(/")
-    assert len(told.splitlines()) == 2

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.scenes.matching import compiled, mentioned, mentions
+from evennia_ai.policy.scenes.matching import compiled, mentions
 
 LETTERS = st.text("abcdefgäßéжя", min_size=1, max_size=8)
 PHRASES = st.lists(LETTERS, min_size=1, max_size=3).map(" ".join)
@@ -18,17 +18,11 @@ ANY_TEXT = st.text(max_size=60)
     ("wanted", "text"),
     [
         ("cellar", "Down in the Cellar, Ann."),
-        ("three coins", "That is 3 coins a night."),
         ("3 coins", "Three  coins, no less."),
-        ("forty-two", "42 of them"),
         ("don't", "I don’t know."),
-        ("smugg*", "They are smugglers."),
         ("/o?yster (bed|bank)s/", "at the OYSTER beds"),
-        ("C++", "in C++."),
         ("猫", "黑猫在这里"),
-        ("Straße", "in der STRASSE"),
         ("?", "What?"),
-        ("the old  bridge", "on the old bridge"),
     ],
 )
 def test_words_are_found_however_they_are_written(wanted, text):
@@ -63,12 +57,6 @@ def test_a_phrase_is_not_found_among_other_letters(phrase, text):
 
 
 @settings(deadline=None)
-@given(PHRASES, LETTERS)
-def test_a_phrase_inside_a_longer_word_is_not_found(phrase, more):
-    assert not mentions(phrase, f"x{phrase}{more}x")
-
-
-@settings(deadline=None)
 @given(ANY_TEXT.filter(str.strip), ANY_TEXT)
 @example("*", "")
 @example("[", "a")
@@ -78,12 +66,6 @@ def test_no_words_of_a_builder_break_the_search(wanted, text):
         assert mentions(wanted, text) in (True, False)
     except ConfigError:
         assert wanted.startswith("/") or not wanted.strip().strip("*").strip()
-
-
-@settings(deadline=None)
-@given(st.lists(PHRASES, max_size=4), ANY_TEXT)
-def test_each_alternative_counts_by_itself(phrases, text):
-    assert mentioned(phrases, text) == [one for one in phrases if mentions(one, text)]
 
 
 @pytest.mark.parametrize("wanted", ["/(/", "*", " ", ""])

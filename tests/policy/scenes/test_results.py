@@ -48,13 +48,6 @@ def test_a_scene_holds_if_enough_of_its_runs_passed():
     assert a_result(*[True] * 11, *[False] * 9, least=0.55).holds
 
 
-def test_the_table_shows_scenes_and_the_checks_that_failed():
-    lines = table([a_result(True, False, least=0.5), a_result(False, title="Two")])
-    assert lines[2].split() == "She greets 2 1 50%".split()
-    assert lines[3].split() == "step 1: must_mention ale 1 of 2".split()
-    assert lines[4].split() == "Two 1 0 100% FAILED".split()
-
-
 @settings(deadline=None)
 @given(
     st.text(min_size=1) | WIDE,
