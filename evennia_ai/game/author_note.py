@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from evennia_ai.game.script_ports import GameScript
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.author_note import AuthorNote, read_note
 from evennia_ai.store.attributes import read_attribute, write_attribute
@@ -11,31 +14,34 @@ from evennia_ai.store.lore_records import by_builder
 NOTE = "author_note"
 
 
-def note_in_force(script: GameScript) -> tuple[AuthorNote, int] | None:
+def note_in_force(
+    shell: Any, count_after: Callable[[int], int], now: datetime
+) -> tuple[AuthorNote, int] | None:
     """Return the note that still stands, with the turns or seconds it has left, None without one.
 
-    Without a note nothing but a cached Attribute is read.
+    ``shell`` is an `AssistantScript`; ``count_after`` returns how many turns came after one. Without
+    a note nothing but a cached Attribute is read.
     """
-    note = read_note(read_attribute(script, NOTE))
+    note = read_note(read_attribute(shell, NOTE))
     if note is None:
         return None
     left = float("inf")
     if note.turns is not None:
-        left = note.turns - script.turns.count_after(note.after_turn)
+        left = note.turns - count_after(note.after_turn)
     elif note.until is not None:
-        left = note.until - script.services.now().timestamp()
+        left = note.until - now.timestamp()
     return (note, int(min(left, 1e9))) if left > 0 else None
 
 
-def note_lines(script: GameScript) -> list[KnownLine]:
+def note_lines(shell: Any, count_after: Callable[[int], int], now: datetime) -> list[KnownLine]:
     """Return the note as a line of a prompt, which every audience may know; its author is staff."""
-    found = note_in_force(script)
+    found = note_in_force(shell, count_after, now)
     if found is None:
         return []
     note, _left = found
     return [KnownLine(note.text, False, by_builder(filter(None, [note.by])))]
 
 
-def write_note(script: GameScript, note: AuthorNote | None) -> None:
+def write_note(shell: Any, note: AuthorNote | None) -> None:
     """Store a note in place of the one before, or remove that; raises StoreUnavailable."""
-    write_attribute(script, NOTE, note.model_dump() if note else None)
+    write_attribute(shell, NOTE, note.model_dump() if note else None)

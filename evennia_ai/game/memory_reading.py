@@ -11,7 +11,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import select_found
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
 from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.ports import LINE, Found, Records, Script
+from evennia_ai.ports import LINE, Conversation, Found, Memories, Records, Services
 from evennia_ai.scheduling import Put, Steps, pause, spread
 from evennia_ai.store.reports import Page
 
@@ -69,7 +69,9 @@ def readable_page(
 
 @inlineCallbacks
 def find_memories(
-    script: Script,
+    memories: Memories,
+    log: Conversation,
+    services: Services,
     query: str,
     audience: Audience,
     upto: int | None = None,
@@ -82,14 +84,14 @@ def find_memories(
     public. ``upto`` is the last message whose line is searched, None for all. Fires with the best
     results, best first; fails with StoreUnavailable and TurnAborted.
     """
-    yield script.memories.prepare(script.services, [query], upto, audience)
+    yield memories.prepare(services, [query], upto, audience)
     keep = is_line if only_lines else None
-    now = script.services.now()
-    hits = script.memories.search(query, CANDIDATES, audience, now, keep, upto)
+    now = services.now()
+    hits = memories.search(query, CANDIDATES, audience, now, keep, upto)
     by_id = {hit.record["id"]: hit for hit in hits}
     most = FOUND_LINES if only_lines else FOUND
     records = [hit.record for hit in hits]
-    shown = select_found(records, script.conversation.current.record, most)
+    shown = select_found(records, log.current.record, most)
     return [by_id[record["id"]] for record in shown]
 
 
@@ -107,7 +109,9 @@ def search_for_staff(
     A reader who may not see private records is told how many there are, but not whether any match.
     Fails with StoreUnavailable and TurnAborted.
     """
-    found: list[Found] = yield find_memories(script, words, audience)
+    found: list[Found] = yield find_memories(
+        script.mind.memories(), script.mind.log, script.services, words, audience
+    )
     yield pause(script.services.slices.put)
     reads_private = reader.may(PRIVATE_MEMORIES)
     withheld = find_withheld(script, words, audience) if reads_private else []

@@ -14,6 +14,7 @@ from evennia_ai.ports.log import Inbox as Inbox
 from evennia_ai.ports.log import Lines as Lines
 from evennia_ai.ports.log import ModelCallRecord as ModelCallRecord
 from evennia_ai.ports.log import OpenEvents as OpenEvents
+from evennia_ai.ports.log import PendingActs as PendingActs
 from evennia_ai.ports.log import TurnRecord as TurnRecord
 from evennia_ai.ports.log import Turns as Turns
 from evennia_ai.ports.memory import Embedder as Embedder
@@ -21,7 +22,6 @@ from evennia_ai.ports.memory import Found as Found
 from evennia_ai.ports.memory import Related as Related
 from evennia_ai.ports.memory import RemoteEmbedder as RemoteEmbedder
 from evennia_ai.ports.memory import SemanticMemory as SemanticMemory
-from evennia_ai.ports.models import NO_SCENE as NO_SCENE
 from evennia_ai.ports.mind import Character as Character
 from evennia_ai.ports.mind import Company as Company
 from evennia_ai.ports.mind import Identity as Identity
@@ -41,6 +41,7 @@ from evennia_ai.ports.mind import ToolContext as ToolContext
 from evennia_ai.ports.mind import ToolParts as ToolParts
 from evennia_ai.ports.mind import Watch as Watch
 from evennia_ai.ports.mind import World as World
+from evennia_ai.ports.models import NO_SCENE as NO_SCENE
 from evennia_ai.ports.models import TASK_SUMMARY as TASK_SUMMARY
 from evennia_ai.ports.models import Caller as Caller
 from evennia_ai.ports.models import Delta as Delta

@@ -6,6 +6,7 @@ these protocols. `mind.Mind` puts the parts of an assistant together from them.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import (
     Callable,
     Collection,
@@ -14,10 +15,9 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from twisted.internet.defer import Deferred
 
@@ -33,7 +33,7 @@ from evennia_ai.policy.explanation.lock_answers import LockAsked
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText, UsageReport
-from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
+from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
 from evennia_ai.ports.memory import Found, Related, SemanticMemory
 from evennia_ai.ports.models import Gateway
 from evennia_ai.ports.records import DayPlan, EntityProfiles, Goals, Journal
@@ -142,8 +142,8 @@ class ToolContext:
     # them pass (P8), and a record that the tool writes has them as authors
     authors: Authors = frozenset()
     confirmed_by: str = ""  # dbref of the person who confirmed or approved this very call, else ""
-    # what the package's own tools use, None where a tool is tried without an assistant
-    assistant: ToolParts | None = field(default=None, compare=False, repr=False)
+    # what the package's own tools use; None where a tool is tried without an assistant
+    assistant: ToolParts = field(default=cast(Any, None), compare=False, repr=False)
     # the locks that the call asked so far, with their answers
     locks: list[LockAsked] = field(default_factory=list, compare=False, repr=False)
 
@@ -364,8 +364,8 @@ class LineMaker(Protocol):
 class ToolParts:
     """What the tools of this package use of their assistant."""
 
-    id: int
-    name: str
+    id: int  # of the assistant
+    who: Identity
     settings: Settings
     log: Conversation
     inbox: Inbox
@@ -377,6 +377,11 @@ class ToolParts:
     offered: OfferedTools
     use: Callable[[], ContextUse]  # how full the context window is
     services: Services  # what all assistants share
+
+    @property
+    def name(self) -> str:
+        """Return the name of the character."""
+        return self.who.name
 
     @property
     def config(self) -> AssistantConfig:

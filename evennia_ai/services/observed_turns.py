@@ -6,16 +6,18 @@ Without observers, assistants use `TableTurns` itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from twisted.logger import Logger
 
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience, InboxEvent, Message, ToolCallRequest, turn_label
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.ports.observing import Observer, OpenTurn, ToolRun
+from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.recovery import INTERRUPTED
 from evennia_ai.store.turns import UNHEARD, TableTurns
 
@@ -94,10 +96,17 @@ class ObservedTurns(TableTurns):
                 )
 
 
-def make_turns(observers: Sequence[Observer], script: GameScript) -> TableTurns:
+def make_turns(
+    observers: Sequence[Observer],
+    now: Callable[[], datetime],
+    process: SingleProcess,
+    assistant_id: int,
+    name: str,
+    log: TableConversation,
+    may_think: Callable[[], bool],
+) -> TableTurns:
     """Return the turns of an assistant."""
-    services = script.services
-    table = (script.id, script.conversation, services.now, services.process, script.may_think)
+    table = (assistant_id, log, now, process, may_think)
     if observers:
-        return ObservedTurns(observers, script.character_name, *table)
+        return ObservedTurns(observers, name, *table)
     return TableTurns(*table)

@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any
+from typing import Protocol
 
 from django.db import connection
 from twisted.logger import Logger
 
 from evennia_ai import models
 from evennia_ai.messages import Heard
-from evennia_ai.ports import Script
 from evennia_ai.scheduling import Clock
+from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import event_row
 
 log = Logger()
+
+
+class Listener(Protocol):
+    """An assistant that overhears: `game.hearing.Hearing`."""
+
+    @property
+    def assistant_id(self) -> int: ...
+    @property
+    def is_alive(self) -> bool: ...  # False once it is deleted
+    @property
+    def backlog(self) -> Backlog[Heard, int]: ...
 
 
 class OverheardQueue:
@@ -29,37 +40,37 @@ class OverheardQueue:
     def __init__(self, clock: Clock, now: Callable[[], datetime]) -> None:
         self._clock = clock
         self._now = now
-        self._waiting: list[tuple[Any, Heard]] = []
+        self._waiting: list[tuple[Listener, Heard]] = []
 
-    def put(self, script: Script, heard: Heard) -> None:
+    def put(self, listener: Listener, heard: Heard) -> None:
         """Store an event of an assistant at the end of this stretch."""
         if not self._waiting:
             self._clock.callLater(0, self.flush)
-        self._waiting.append((script, heard))
+        self._waiting.append((listener, heard))
 
-    def flush_before(self, script: Script) -> None:
+    def flush_before(self, listener: Listener) -> None:
         """Store all events now, if this assistant has any: its next one comes after them."""
-        if any(owner is script for owner, _heard in self._waiting):
+        if any(owner is listener for owner, _heard in self._waiting):
             self.flush()
 
     def flush(self) -> None:
         """Store all events now; each goes to its assistant's backlog if the database is busy."""
         waiting, self._waiting = self._waiting, []
-        pairs = [(script, heard) for script, heard in waiting if script.pk]
+        pairs = [(listener, heard) for listener, heard in waiting if listener.is_alive]
         if not pairs:
             return
-        late = any(script.backlog for script, _heard in pairs)
+        late = any(listener.backlog for listener, _heard in pairs)
         event_ids = [] if late else self._store(pairs)
-        for (script, heard), event_id in zip_longest(pairs, event_ids):
+        for (listener, heard), event_id in zip_longest(pairs, event_ids):
             if event_id is None:
-                script.backlog.put(heard)
+                listener.backlog.put(heard)
             else:
-                script.backlog.note_stored(heard, event_id)
+                listener.backlog.note_stored(heard, event_id)
 
-    def _store(self, pairs: Sequence[tuple[Any, Heard]]) -> list[int]:
+    def _store(self, pairs: Sequence[tuple[Listener, Heard]]) -> list[int]:
         """Store events in one transaction and return their ids, none if that fails."""
         at = self._now()
-        rows = [event_row(script.id, heard, at) for script, heard in pairs]
+        rows = [event_row(listener.assistant_id, heard, at) for listener, heard in pairs]
         try:
             with brief_transaction():
                 store_rows(rows)

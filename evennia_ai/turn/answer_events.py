@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
+from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
@@ -19,25 +21,43 @@ from evennia_ai.errors import (
 )
 from evennia_ai.messages import InboxEvent, turn_label
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
-from evennia_ai.ports import Script, TurnRecord
-from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.turn.fallback import excuse
-from evennia_ai.turn.index_upkeep import remember_turn
-from evennia_ai.turn.people import record_contacts
+from evennia_ai.policy.conversation.react import own_call_id
+from evennia_ai.policy.pending_acts import PendingAct
+from evennia_ai.ports import (
+    Identity,
+    Inbox,
+    Life,
+    Settings,
+    Slices,
+    ToolCallRequest,
+    ToolContext,
+    ToolResult,
+    TurnRecord,
+    Turns,
+    World,
+)
+from evennia_ai.ports.log import PendingActs
+from evennia_ai.scheduling import Clock, Steps, pause, persist
+from evennia_ai.turn.fallback import Fallback
+from evennia_ai.turn.knowledge import People
 from evennia_ai.turn.prompt_contexts import (
+    CONTEXT_AGREED,
     CONTEXT_EXCUSE,
     CONTEXT_TICK_AUTONOMOUS,
     CONTEXT_TICK_EVENT,
     PromptContext,
 )
-from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, run_turn
-from evennia_ai.turn.screening import is_screened, judge_events
+from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, ReActLoop
+from evennia_ai.turn.recall import Recall
+from evennia_ai.turn.speech_check import Screening
+from evennia_ai.turn.tool_execution import DONE, UNKNOWN, Acts, call_messages
 
 log = Logger()
 
 FAILED = "failed"
 ANSWER_LOST = "the server went down while the answer was on its way"
 INTERNAL_ERROR = "internal error"
+LINES = {DONE: "confirm_done", UNKNOWN: "confirm_unknown"}
 TURNS_A_TICK = 20
 REMEMBERED_S = 3_600.0
 
@@ -105,7 +125,9 @@ class Answering:
                 yield self._think(batch, answer_lost=doubtful is not None)
             except OutcomeUnknown as error:
                 turn, name = turn_label(self._turns.current), self._who.name
-                log.warn("{name}, {turn}: {error}; closing the turn", name=name, turn=turn, error=error)
+                log.warn(
+                    "{name}, {turn}: {error}; closing the turn", name=name, turn=turn, error=error
+                )
                 self._turns.recover()
         return turns
 
@@ -246,7 +268,6 @@ class Answering:
             return Outcome(FAILED, f"{INTERNAL_ERROR}: {type(error).__name__}")
         return outcome
 
-
     @inlineCallbacks
     def run_agreed(self) -> Steps[int]:
         """Run every act that a person agreed to. Fires with how many ran.
@@ -291,4 +312,3 @@ class Answering:
         end = partial(self._turns.finish, turn.id, NOTED, f"act {act.id} by {act.decided_by}")
         yield persist(clock, end)
         return result
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from twisted.internet.defer import inlineCallbacks
@@ -12,21 +13,17 @@ from evennia_ai.errors import Busy, OutcomeUnknown, ProviderError, TurnAborted
 from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply, turn_label
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import Script, ToolResult, TurnRecord
-from evennia_ai.scheduling import Steps
-from evennia_ai.turn.llm_interaction import build_request
-from evennia_ai.turn.prompt_building import Asking, build_prompt
+from evennia_ai.ports import Conversation, Gateway, Identity, Settings, ToolResult, TurnRecord
+from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.turn.prompt_building import Asking, PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import (
     EXCUSED,
     EXPIRED,
     Outcome,
-    audience_now,
-    say_aloud,
-    tool_context,
 )
-from evennia_ai.turn.screening import may_be_said
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.turn.speech_check import Screening
+from evennia_ai.turn.tool_execution import DONE, Acts
 
 log = Logger()
 
@@ -95,16 +92,18 @@ class Fallback:
         return Outcome(EXCUSED, failed.detail)
 
     @inlineCallbacks
-    def _choose(
-        self, turn: TurnRecord, failed: Outcome, answer_lost: bool
-    ) -> Steps[Excuse]:
+    def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Steps[Excuse]:
         """Fire with the builder's line, that for a busy model, the offline brain's, or the game's."""
         # What moderation refuses is passed over.
         own = self._settings.config.fallback_line or ""
         if (yield self._screening.may_be_said(own, True)):
             return Excuse(own)
         key = "busy" if failed.kind == Busy.kind else "fallback"
-        if key == "fallback" and not answer_lost and self._settings.profile.client != STAND_IN.client:
+        if (
+            key == "fallback"
+            and not answer_lost
+            and self._settings.profile.client != STAND_IN.client
+        ):
             spare: Excuse = yield self._ask_stand_in(turn)
             if (yield self._screening.may_be_said(spare.words)):
                 return spare
@@ -143,4 +142,3 @@ class Fallback:
             return Excuse("")
         words = spoken_words(reply.content, self._who.name, self._settings.config.max_speech_chars)
         return Excuse(words, prompt.private, audience, prompt.authors)
-

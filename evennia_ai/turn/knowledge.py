@@ -48,16 +48,16 @@ class Knowledge:
     ``audience`` are the dbrefs of those who may know a line; None selects public ones.
     """
 
-    def __init__(self, who: Identity, settings: Settings, life: Life) -> None:
-        self._who, self._settings, self._life = who, settings, life
+    def __init__(self, who: Identity, settings: Settings, life: Life, slices: Slices) -> None:
+        self._who, self._settings, self._life, self._put = who, settings, life, slices.put
 
     @inlineCallbacks
-    def load(self, slices: Slices) -> Steps[None]:
+    def load(self) -> Steps[None]:
         """Load the character's records in slices; fails with StoreUnavailable."""
         who = self._who.character
         for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
-            yield records.load(slices.put)
-        yield pause(slices.put)  # the conversation may have to be read as well
+            yield records.load(self._put)
+        yield pause(self._put)  # the conversation may have to be read as well
 
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         """Return the pins."""

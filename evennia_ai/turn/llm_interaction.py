@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, LLMReply, Message, WireMessage, is_offline
-from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.authors import of_messages
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
@@ -22,19 +22,24 @@ from evennia_ai.policy.compaction.summary import (
     words_for,
 )
 from evennia_ai.policy.explanation.call_record import PromptTrace
-from evennia_ai.policy.limits.prices import to_micros
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import (
     MESSAGE_OVERHEAD,
-    count_conversation_tokens,
     estimate_tokens,
     stored_tokens,
 )
-from evennia_ai.ports import TASK_SUMMARY, Caller, HeardLine, LLMRequest, Scene, Script, TurnRecord
+from evennia_ai.ports import (
+    TASK_SUMMARY,
+    Conversation,
+    Identity,
+    LLMRequest,
+    Scene,
+    Settings,
+    Slices,
+)
 from evennia_ai.scheduling import Steps, pause
-from evennia_ai.turn.model_call import ask_apart
-from evennia_ai.turn.prompt_building import Asking, Prompt, build_prompt
-from evennia_ai.turn.prompt_contexts import PromptContext, lore_text
+from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.prompt_trace import trace_summary
 
 log = Logger()
@@ -62,14 +67,19 @@ class Summariser:
     """Asks a model for summaries of messages."""
 
     def __init__(
-        self, who: Identity, settings: Settings, log: Conversation, calls: ModelCalls, slices: Slices
+        self,
+        who: Identity,
+        settings: Settings,
+        log: Conversation,
+        calls: ModelCalls,
+        slices: Slices,
     ) -> None:
         self._who, self._settings, self._log, self._calls = who, settings, log, calls
         self._put = slices.put
 
     @inlineCallbacks
     def summarise(
-        self, 
+        self,
         messages_to_compact: Sequence[Message],
         focus: str | None = None,
         *,
@@ -94,7 +104,9 @@ class Summariser:
         lines = transcript_lines(stated, name, with_results)
         most = words_for(terms.room, tokens_a_word(messages_to_compact))
         yield pause(put)
-        wire = summary_request(name, lines, previous, focus, self._settings.config.compact_prompt, most)
+        wire = summary_request(
+            name, lines, previous, focus, self._settings.config.compact_prompt, most
+        )
         trace = trace_summary(self._log, name, stated, terms.audience, previous, with_results)
         yield pause(put)
         asked = replace(terms, authors=terms.authors or of_messages(stated))
@@ -114,9 +126,8 @@ class Summariser:
             return None
         return text
 
-
     def _request(
-        self, 
+        self,
         wire: Sequence[WireMessage],
         material: tuple[str, ...],
         trace: PromptTrace,
@@ -124,7 +135,9 @@ class Summariser:
     ) -> LLMRequest:
         """Return the request for a summary of some material."""
         name, room = self._who.name, text_room(terms.room)
-        scene = Scene(name, self._who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room)
+        scene = Scene(
+            name, self._who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room
+        )
         most_tokens = max(SUMMARY_TOKENS, self._settings.config.max_reply_tokens)
         request = self._calls.background_request(wire, scene, most_tokens, terms.payer)
         return replace(request, trace=trace, authors=terms.authors)

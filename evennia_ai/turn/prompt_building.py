@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import NamedTuple
 
-from evennia_ai.config import usable_window
 from evennia_ai.config.profiles import request_form
 from evennia_ai.messages import (
     Audience,
@@ -19,6 +19,7 @@ from evennia_ai.messages import (
     to_wire,
     unmarked,
 )
+from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
@@ -28,15 +29,26 @@ from evennia_ai.policy.request_forms.form import RequestForm, Schema
 from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.tokens import count_message, stored_tokens
-from evennia_ai.ports import Script, ToolSpec, TurnRecord
-from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.prompt_context_data import (
-    ContextItems,
-    authors_of,
-    latest_talk,
-    select_context_items,
+from evennia_ai.ports import (
+    Conversation,
+    HeardLine,
+    Identity,
+    LLMRequest,
+    Scene,
+    Settings,
+    ToolSpec,
+    TurnRecord,
+    World,
 )
-from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, situation_prompt
+from evennia_ai.turn.context_use import ContextMeter
+from evennia_ai.turn.llm_interaction import RETRY_WARMTH
+from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.prompt_context_data import (
+    Briefing,
+    ContextItems,
+    latest_talk,
+)
+from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text, situation_prompt
 from evennia_ai.turn.prompt_trace import trace_talk
 
 LEAST_LINE_CHARS = 60
@@ -113,7 +125,9 @@ class PromptBuilder:
         tail_tokens = sum(self._count(user(text)) for text in (*tail.scene, *tail.ending))
         shown = room.newest(older, tail_tokens)
         said, own = split_turn(shown, asking.turn_id)
-        if not asking.form.native and asking.refused:  # a small model repeats what it sees itself say
+        if (
+            not asking.form.native and asking.refused
+        ):  # a small model repeats what it sees itself say
             said = [message for message in said if message["role"] == "user"]
         if context.tools is None:  # the largest; with fewer tools a full context would look empty
             self._meter.sizes.overhead = fixed + tail_tokens
@@ -138,12 +152,13 @@ class PromptBuilder:
             situation=tail.situation,
             lore=tail.items.lore,
             addressee=addressee_of(asking.events),
-            authors=self._briefing.authors_of(asking.events, shown, tail.situation) | tail.items.authors,
+            authors=self._briefing.authors_of(asking.events, shown, tail.situation)
+            | tail.items.authors,
             trace=replace(trace, length=len(messages)),
         )
 
-    def build_tail(  # the steps of one prompt
-        script: Script,
+    def _tail(  # the steps of one prompt
+        self,
         context: PromptContext,
         audience: Audience,
         asking: Asking,
@@ -170,7 +185,7 @@ class PromptBuilder:
         return TalkRoom(window - self._settings.config.max_reply_tokens - fixed, least, is_talk)
 
     def _scene_texts(
-        self, 
+        self,
         situation: Situation,
         items: ContextItems,
         lines: Sequence[str],
@@ -207,14 +222,16 @@ class PromptBuilder:
     def _situation(self, context: PromptContext) -> Situation:
         """Return what the character perceives, with a note if the context window is filling up."""
         situation = self._world.situation(self._who.character)
-        if context.tools is None and self._meter.measure().ratio >= self._settings.config.mask_threshold:
+        if (
+            context.tools is None
+            and self._meter.measure().ratio >= self._settings.config.mask_threshold
+        ):
             return replace(situation, notes=(*situation.notes, PRESSURE))
         return situation
 
     def _count(self, message: WireMessage) -> int:
         """Return the tokens of a wire message."""
         return count_message(message, count_text=self._settings.count_text)
-
 
     def ask_with(
         self, turn: TurnRecord, specs: Iterable[ToolSpec], goes_on: bool = False
@@ -247,9 +264,7 @@ class PromptBuilder:
             assistants=frozenset(e.heard.speaker_name for e in turn.events if e.heard.hops),
         )
 
-    def request(
-        self, turn: TurnRecord, prompt: Prompt, asking: Asking, step: int
-    ) -> LLMRequest:
+    def request(self, turn: TurnRecord, prompt: Prompt, asking: Asking, step: int) -> LLMRequest:
         """Return the request of one step of a turn; ``step`` counts from 1."""
         config, form = self._settings.config, asking.form
         warmth = form.temperature if config.temperature is None else config.temperature
@@ -270,7 +285,9 @@ class PromptBuilder:
             trace=replace(prompt.trace, step=step, withheld=asking.withheld),
             authors=prompt.authors,
         )
-        return replace(request, response_schema=form.response_schema(request.asked, asking.words_only))
+        return replace(
+            request, response_schema=form.response_schema(request.asked, asking.words_only)
+        )
 
 
 def shown_schemas(specs: Iterable[ToolSpec]) -> list[Schema]:

@@ -91,7 +91,7 @@ class Briefing:
         self._world = world
 
     def select(
-        self, 
+        self,
         audience: Audience,
         talk: Talk,
         situation: Situation,
@@ -143,12 +143,12 @@ class Briefing:
     ) -> Authors:
         """Return the authors of a prompt without what it holds beside the conversation."""
         heard = (event.heard.written_by for event in events)
-        written = self._who.persona_authors.union(known(situation.authors), of_messages(shown), *heard)
+        written = self._who.persona_authors.union(
+            known(situation.authors), of_messages(shown), *heard
+        )
         return of_turn(written)
 
-    def _restored_materials(
-        self, audience: Audience, budget_tokens: int
-    ) -> list[KnownLine]:
+    def _restored_materials(self, audience: Audience, budget_tokens: int) -> list[KnownLine]:
         """Return one line for each restored material that this audience may know (P9)."""
         # `policy.compaction.consulted.select_restored` chooses the materials. Each is read again for
         # each prompt, from a loaded journal and loaded profiles, so that changed or deleted records
@@ -194,9 +194,7 @@ class Briefing:
         authors = world.authors_of(dbref) | of_records(known)
         return KnownLine(f"{name}: {'; '.join(told)}", private, authors)
 
-    def _known_records(
-        self, dbref: str, audience: Audience, with_values: bool
-    ) -> Sequence[Record]:
+    def _known_records(self, dbref: str, audience: Audience, with_values: bool) -> Sequence[Record]:
         """Return the newest values and observations of somebody that an audience may know."""
         profiles = self._who.character.ai_profiles
         if not profiles.is_loaded:

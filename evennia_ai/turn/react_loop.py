@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
 from evennia_ai.messages import (
     NOOP,
-    SAY,
-    Audience,
     Authors,
     LLMReply,
-    Message,
-    ToolCallRequest,
-    make_message,
 )
-from evennia_ai.policy.authors import of_turn
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.conversation.react import (
     LoopState,
@@ -31,26 +23,30 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import LLMRequest, Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.ports import (
+    Conversation,
+    Identity,
+    LLMRequest,
+    Settings,
+    Toolbox,
+    ToolResult,
+    ToolSpec,
+    TurnRecord,
+)
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.background import has_model, own_nature
-from evennia_ai.turn.index_upkeep import prepare_memories
-from evennia_ai.turn.llm_interaction import build_request
-from evennia_ai.turn.model_call import call_model
+from evennia_ai.turn.model_call import ModelCalls, has_model
 from evennia_ai.turn.prompt_building import (
     RECALL,
     Asking,
     Prompt,
-    ask_with,
-    build_prompt,
-    question_of,
+    PromptBuilder,
     shown_schemas,
 )
 from evennia_ai.turn.prompt_contexts import PromptContext
-from evennia_ai.turn.recall import memory_query
+from evennia_ai.turn.recall import Recall, memory_query
 from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
-from evennia_ai.turn.speech_check import SpeechCheck
-from evennia_ai.turn.tool_execution import DONE, audience_metadata, perform, refuse
+from evennia_ai.turn.speech_check import Screening, SpeechCheck
+from evennia_ai.turn.tool_execution import DONE, Acts, speech_call
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 RETRIES = 1  # after words that were not spoken
@@ -116,9 +112,7 @@ class ReActLoop:
         self._screening, self._make_room, self._link_hosts = screening, make_room, link_hosts
 
     @inlineCallbacks
-    def run(
-        self, turn: TurnRecord, context: PromptContext, deadline_at: float
-    ) -> Steps[Outcome]:
+    def run(self, turn: TurnRecord, context: PromptContext, deadline_at: float) -> Steps[Outcome]:
         """Ask the model and run its tool calls until the turn has ended.
 
         The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`; fails
@@ -191,7 +185,7 @@ class ReActLoop:
 
     @inlineCallbacks
     def ask(
-        self, 
+        self,
         turn: TurnRecord,
         context: PromptContext,
         deadline_at: float,
@@ -210,7 +204,7 @@ class ReActLoop:
         return StepReply(reply, prepared.calls)
 
     def prepare(
-        self, 
+        self,
         turn: TurnRecord,
         context: PromptContext,
         deadline_at: float,
@@ -237,7 +231,12 @@ class ReActLoop:
         request = self._prompts.request(turn, prompt, asking, step)
         check = self._speech_check(turn, asking, prompt, specs)
         loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
-        return Prepared(request, ReplyCalls(self._acts, self._screening, self._settings, turn, tools, specs, loop, check))
+        return Prepared(
+            request,
+            ReplyCalls(
+                self._acts, self._screening, self._settings, turn, tools, specs, loop, check
+            ),
+        )
 
     def _speech_check(
         self, turn: TurnRecord, asking: Asking, prompt: Prompt, specs: Mapping[str, ToolSpec]
@@ -248,7 +247,9 @@ class ReActLoop:
             heard = [event.heard for event in (*turn.overheard, *turn.events)]
             around = Surroundings(
                 name=self._who.name,
-                rules="\n".join((asking.form.rules(asking.tools), self._prompts.question(asking), RECALL)),
+                rules="\n".join(
+                    (asking.form.rules(asking.tools), self._prompts.question(asking), RECALL)
+                ),
                 persona=render_persona(self._who.persona),
                 tools=frozenset(specs),
                 people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),

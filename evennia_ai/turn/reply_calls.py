@@ -18,12 +18,11 @@ from evennia_ai.policy.conversation.react import (
     fingerprint,
     refusal_for,
 )
-from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.ports import Settings, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.background import own_nature
-from evennia_ai.turn.screening import judge_speech
-from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
-from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, call_messages, perform, refuse
+from evennia_ai.turn.model_call import own_nature
+from evennia_ai.turn.speech_check import REPEATED, Screening, SpeechCheck
+from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, Acts, call_messages
 
 # Acts that others see, but on which no words depend.
 ALONE = SPEECH | {EMOTE}

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
+
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import (
     EMOTE,
     LOST_RESULT,
     SAY,
     SPEECH,
+    InboxEvent,
     Message,
     ToolCallRequest,
     is_excuse,
 )
+from evennia_ai.policy import moderation
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.replies.likeness import find_repeat
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
+from evennia_ai.ports import Moderation, Settings
+from evennia_ai.scheduling import Steps
 
 TURNS_COMPARED = 10
 SPOKEN_LINE = re.compile(
@@ -157,9 +163,7 @@ class Screening:
         return self._settings.config.game_topics_only or self._moderation() is not None
 
     @inlineCallbacks
-    def judge_events(
-        self, events: Sequence[InboxEvent]
-    ) -> Steps[Mapping[int, tuple[str, str]]]:
+    def judge_events(self, events: Sequence[InboxEvent]) -> Steps[Mapping[int, tuple[str, str]]]:
         """Fire with the refused events: the key of the line for the speaker, and the reason, by id."""
         verdicts: dict[int, tuple[str, str]] = {}
         if self._settings.config.game_topics_only:
@@ -167,9 +171,10 @@ class Screening:
                 if key := moderation.find_topic(event.heard.text):
                     verdicts[event.id] = (key, f"topic: {key}")
         asked = [event for event in events if event.id not in verdicts and event.heard.text]
-        if self._moderation() is not None and asked:
+        moderator = self._moderation()
+        if moderator is not None and asked:
             texts = [event.heard.text for event in asked]
-            reasons = yield self._moderation().check(moderation.HEARD, texts)
+            reasons = yield moderator.check(moderation.HEARD, texts)
             for event, reason in zip(asked, reasons, strict=True):
                 if reason:
                     verdicts[event.id] = (REFUSED, f"moderation: {reason}")
@@ -181,17 +186,18 @@ class Screening:
 
         What the staff wrote is refused by a verdict only, not because moderation is not available.
         """
-        if self._moderation() is None or not words:
+        moderator = self._moderation()
+        if moderator is None or not words:
             return bool(words)
-        (reason,) = yield self._moderation().check(moderation.SPOKEN, [words])
+        (reason,) = yield moderator.check(moderation.SPOKEN, [words])
         return not reason or (written_by_staff and reason == moderation.DOWN)
 
     @inlineCallbacks
     def judge_speech(self, call: ToolCallRequest) -> Steps[str]:
         """Fire with why the words of a call may not be spoken or shown, "" if they may."""
         text = text_of(call) if call.name in (*SPEECH, EMOTE) else None
-        if self._moderation() is None or not text:
+        moderator = self._moderation()
+        if moderator is None or not text:
             return ""
-        (reason,) = yield self._moderation().check(moderation.SPOKEN, [text])
+        (reason,) = yield moderator.check(moderation.SPOKEN, [text])
         return UNSPOKEN if reason else ""
-

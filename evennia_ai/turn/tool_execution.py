@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,20 +12,32 @@ from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 from evennia_ai.errors import NothingDone, OutcomeUnknown, StoreUnavailable, ToolError
 from evennia_ai.messages import (
     PERCEIVED,
+    SAY,
     SPEECH,
+    Audience,
     Message,
     ToolCallRequest,
     make_message,
     unmarked,
     wire_call,
 )
-from evennia_ai.policy.authors import GAME
+from evennia_ai.policy.authors import GAME, of_turn
 from evennia_ai.policy.compaction.consulted import CHANGED, READ
 from evennia_ai.policy.conversation.react import wire_arguments
 from evennia_ai.policy.explanation.lock_answers import LockAsked, stored_locks
-from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
+from evennia_ai.ports import (
+    Identity,
+    Settings,
+    Toolbox,
+    ToolContext,
+    ToolParts,
+    ToolResult,
+    TurnRecord,
+    Turns,
+    World,
+)
 from evennia_ai.scheduling import Clock, Steps, persist
-from evennia_ai.turn.model_call import ensure_current
+from evennia_ai.turn.model_call import ensure_current, own_nature
 
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
 ASKED = "asked"  # a person must agree first
@@ -54,12 +67,16 @@ class Acts:
         self._who, self._settings, self._turns, self._world = who, settings, turns, world
         self._toolbox, self._clock, self.tools = toolbox, clock, tools
 
+    def run_unlogged(self, context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
+        """Run a call without any log, where nothing can be stored."""
+        return self._toolbox.run(context, call)
+
     def audience_now(self, turn: TurnRecord) -> Audience:
         """Return who will hear the turn's next words: the whisper's parties, else the room by now."""
         return turn.audience if turn.private else self._world.listeners(self._who.character)
 
     def context_for(
-        self, 
+        self,
         turn: TurnRecord,
         audience: Audience,
         private: bool,
@@ -102,10 +119,9 @@ class Acts:
         result: ToolResult = yield self.perform(turn, tools, call, True, as_logged)
         return result
 
-
     @inlineCallbacks
     def perform(
-        self, 
+        self,
         turn: TurnRecord,
         context: ToolContext,
         call: ToolCallRequest,
@@ -135,7 +151,7 @@ class Acts:
         return result
 
     def _store_outcome(
-        self, 
+        self,
         act_id: int,
         result: ToolResult,
         as_logged: AsLogged,
