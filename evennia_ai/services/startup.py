@@ -19,7 +19,6 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import expect_answer
 from evennia_ai.game.minds import GameMind
 from evennia_ai.game.perception import is_assistant
-from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.messages import turn_label
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import store_errors
@@ -115,7 +114,7 @@ class StartupRecovery:
 
     def watch_if_asleep(self, script: AssistantScript) -> None:
         """Let the sleep timer wake an assistant that was asleep when the server stopped."""
-        if is_asleep(script):
+        if script.mind.rest.is_asleep:
             self.service.watch(script.mind)
 
     def attend_present(self) -> None:

@@ -9,7 +9,6 @@ from twisted.logger import Logger
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.game.perception import listening_objects
-from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import send_filler
 from evennia_ai.ports import TurnRecord
@@ -50,6 +49,8 @@ def send_compacting(script: AssistantScript, reason: str, result: Mapping[str, A
     told = ", ".join(f"{key} {value}" for key, value in result.items())
     line = "evennia_ai: {name}: compaction ({reason}): {result}"
     log.info(line, name=script.mind.who.name, reason=reason, result=told)
-    waited = character.location and not is_asleep(script) and script.mind.company.players_near()
+    waited = (
+        character.location and not script.mind.rest.is_asleep and script.mind.company.players_near()
+    )
     if result.get("success") and waited:
         send_filler(character, text("compacted"), listening_objects(character))

@@ -26,8 +26,7 @@ from evennia_ai.policy.records.long_term import (
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Identity, Journal, SemanticMemory, Slices
 from evennia_ai.scheduling import PIECE, Clock, Steps, pause, persist, spread
-from evennia_ai.turn.model_call import skip
-from evennia_ai.turn.model_call import Background
+from evennia_ai.turn.model_call import Background, skip
 
 # Entries in one pass: the assistant sleeps as long as a pass runs.
 MOST = 400

@@ -39,9 +39,8 @@ from evennia_ai.scheduling import Clock, Steps, pause, persist
 from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest, CompactionTask
 from evennia_ai.sleep.entry_origin import Shown, read_shown, with_origin
 from evennia_ai.sleep.noting import Noting
-from evennia_ai.turn.model_call import calls_tools, has_model, skip
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.model_call import ModelCalls, calls_tools, has_model, skip
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
 from evennia_ai.turn.tool_execution import DONE, Acts, call_messages

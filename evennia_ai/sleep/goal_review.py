@@ -14,10 +14,10 @@ from evennia_ai.ports import Goals, Identity, Services, Settings
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.model_call import (
     Asked,
+    Background,
     BackgroundReply,
     skip,
 )
-from evennia_ai.turn.model_call import Background
 from evennia_ai.turn.prompt_contexts import CONTEXT_GOAL_DECOMPOSE
 
 CALLS_A_PASS = 3

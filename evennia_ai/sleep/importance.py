@@ -21,9 +21,9 @@ from evennia_ai.ports import Identity, Journal
 from evennia_ai.scheduling import Clock, Steps, persist
 from evennia_ai.turn.model_call import (
     Asked,
+    Background,
     BackgroundReply,
 )
-from evennia_ai.turn.model_call import Background
 
 PURPOSE = "importance"
 AT_ONCE = 40  # entries in one call

@@ -31,8 +31,8 @@ from evennia_ai.ports import (
 )
 from evennia_ai.scheduling import Clock, Steps, pause, persist
 from evennia_ai.sleep.compaction.fact_check import FactCheck
-from evennia_ai.turn.model_call import calls_tools, has_model
 from evennia_ai.turn.knowledge import Knowledge
+from evennia_ai.turn.model_call import calls_tools, has_model
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.tool_execution import DONE, Acts
 

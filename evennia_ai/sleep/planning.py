@@ -23,10 +23,10 @@ from evennia_ai.ports import Identity, Settings, Slices, World
 from evennia_ai.scheduling import Clock, Steps, persist
 from evennia_ai.turn.model_call import (
     Asked,
+    Background,
     BackgroundReply,
     skip,
 )
-from evennia_ai.turn.model_call import Background
 from evennia_ai.turn.prompt_contexts import CONTEXT_PLAN_DAY
 
 REPLY_TOKENS = 400

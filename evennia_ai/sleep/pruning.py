@@ -18,8 +18,7 @@ from evennia_ai.policy.records.forgetting import (
 from evennia_ai.ports import Identity, Journal, SemanticMemory, Services, Settings
 from evennia_ai.scheduling import Steps, pause, spread
 from evennia_ai.sleep.importance import Scoring
-from evennia_ai.turn.model_call import skip
-from evennia_ai.turn.model_call import Background
+from evennia_ai.turn.model_call import Background, skip
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500

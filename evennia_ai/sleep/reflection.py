@@ -28,10 +28,10 @@ from evennia_ai.ports import Goals, Identity, Journal, Services, Settings, World
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.turn.model_call import (
     Asked,
+    Background,
     BackgroundReply,
     skip,
 )
-from evennia_ai.turn.model_call import Background
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
 
 LOOKED_AT = 500  # of the newest entries

@@ -23,8 +23,7 @@ from evennia_ai.policy.records.shared_memory import (
 )
 from evennia_ai.ports import Identity, Memories, Services, Settings
 from evennia_ai.scheduling import Steps, pause, persist, spread
-from evennia_ai.turn.model_call import skip
-from evennia_ai.turn.model_call import Background
+from evennia_ai.turn.model_call import Background, skip
 
 AT_ONCE = 8  # entries checked or told at a stretch: 5 ms (measured)
 

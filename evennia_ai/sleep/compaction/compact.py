@@ -52,9 +52,8 @@ from evennia_ai.sleep.compaction.request import (
     CompactionTask,
 )
 from evennia_ai.sleep.compaction.summarising import PartSummaries
-from evennia_ai.turn.model_call import skip
 from evennia_ai.turn.context_use import ContextMeter, reserve
-from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.model_call import ModelCalls, skip
 
 log = Logger()
 
