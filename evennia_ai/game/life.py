@@ -10,17 +10,18 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import RunElsewhere, StoreUnavailable, TurnAborted
-from evennia_ai.game.author_note import note_lines
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.game.texts import text
 from evennia_ai.messages import turn_label
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.author_note import AuthorNote, read_note
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.signals import turn_finished
 from evennia_ai.store.attributes import read_attribute, write_attribute
+from evennia_ai.store.lore_records import by_builder
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.turn.answer_events import TURNS_A_TICK
 
@@ -28,13 +29,11 @@ log = Logger()
 
 STORE_PAUSE_S = 5.0
 LEASE_PAUSE_S = 1.0
+NOTE = "author_note"
 
 
 class GameLife:
-    """An assistant in the game: the `Life` port. ``shell`` is its `AssistantScript`.
-
-    ``count_turns`` returns how many turns came after one.
-    """
+    """An assistant in the game: the `Life` port. ``shell`` is its `AssistantScript`."""
 
     def __init__(self, shell: Any, services: Any, wake: Callable[[], None]) -> None:
         self._shell, self._services, self.wake = shell, services, wake
@@ -79,8 +78,30 @@ class GameLife:
 
     def author_note(self) -> Sequence[KnownLine]:
         """Return the note of a builder as a line of a prompt, if one is in force."""
-        mind = self._shell.mind
-        return note_lines(self._shell, mind.turns.count_after, self._services.now())
+        found = self.note_in_force()
+        if found is None:
+            return []
+        note, _left = found
+        return [KnownLine(note.text, False, by_builder(filter(None, [note.by])))]
+
+    def note_in_force(self) -> tuple[AuthorNote, int] | None:
+        """Return the builder's note that still stands, with the turns or seconds it has left.
+
+        Without a note nothing but a cached Attribute is read.
+        """
+        note = read_note(read_attribute(self._shell, NOTE))
+        if note is None:
+            return None
+        left = float("inf")
+        if note.turns is not None:
+            left = note.turns - self._shell.mind.turns.count_after(note.after_turn)
+        elif note.until is not None:
+            left = note.until - self._services.now().timestamp()
+        return (note, int(min(left, 1e9))) if left > 0 else None
+
+    def write_note(self, note: AuthorNote | None) -> None:
+        """Store a note in place of the one before, or remove that; raises StoreUnavailable."""
+        write_attribute(self._shell, NOTE, note.model_dump() if note else None)
 
     def minute_now(self) -> int:
         """Return the minute of the day on the assistant's ``sleep_clock``."""

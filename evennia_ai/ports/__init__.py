@@ -39,7 +39,6 @@ from evennia_ai.ports.mind import Slices as Slices
 from evennia_ai.ports.mind import Toolbox as Toolbox
 from evennia_ai.ports.mind import ToolContext as ToolContext
 from evennia_ai.ports.mind import ToolParts as ToolParts
-from evennia_ai.ports.mind import Watch as Watch
 from evennia_ai.ports.mind import World as World
 from evennia_ai.ports.models import NO_SCENE as NO_SCENE
 from evennia_ai.ports.models import TASK_SUMMARY as TASK_SUMMARY

@@ -221,12 +221,6 @@ class SharedMemory(Protocol):
     def take_back(self, ids: Sequence[int]) -> None: ...
 
 
-class Watch(Protocol):
-    """The timer that lets assistants fall asleep and wake."""
-
-    def keep(self, assistant_id: int) -> None: ...  # checks it soon, and until it needs no checks
-
-
 class Services(Protocol):
     """What the engine uses of what all assistants share."""
 
@@ -248,8 +242,6 @@ class Services(Protocol):
     def semantic(self) -> SemanticMemory: ...
     @property
     def shared_memory(self) -> SharedMemory: ...
-    @property
-    def watch(self) -> Watch: ...
     @property
     def moderation(self) -> Moderation | None: ...
     @property
