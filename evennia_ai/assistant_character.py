@@ -15,7 +15,6 @@ from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.heard_lines import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.rp_names import bare_words
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.sleep_state import sleeper_line
 from evennia_ai.game.typing_indicator import choose_filler
 from evennia_ai.messages import Heard, Situation
@@ -37,12 +36,18 @@ class AssistantMixin(Mixed):
     """Lets a character have an assistant. Without one it does nothing and costs nothing."""
 
     @property
-    def assistant(self) -> GameScript | None:
+    def assistant(self) -> Any:
         """Return the character's `AssistantScript`, None without one. Query the database once."""
         known = self.ndb.ai_assistant
         if known is None or (known and not known.pk):
             known = self.ndb.ai_assistant = next(iter(self.scripts.get(SCRIPT_KEY)), False)
         return known or None
+
+    @property
+    def ai_mind(self) -> Any:
+        """Return the assistant's `GameMind`, None without one or without the service."""
+        script = self.assistant
+        return script.mind if script else None
 
     @property
     def journal(self) -> Journal:
@@ -85,11 +90,11 @@ class AssistantMixin(Mixed):
             item: the object that was given, or its name; None for any.
             since: an aware time; earlier events do not count. None for all that the log holds.
         """
-        script = self.assistant
-        if script is None or actor is None:
+        mind = self.ai_mind
+        if mind is None or actor is None:
             return False
         name, dbref = (item, "") if isinstance(item, str) else ("", getattr(item, "dbref", ""))
-        return script.inbox.has_perceived(kind, actor.dbref, dbref, name, since)
+        return bool(mind.inbox.has_perceived(kind, actor.dbref, dbref, name, since))
 
     def at_ai_hear(self, event: Heard) -> Heard | None:
         """Hook: return the event to store, changed or not; return None to drop it."""
@@ -149,16 +154,16 @@ class AssistantMixin(Mixed):
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Pass a line from Evennia to the assistant, if the character can hear it."""
         passed: bool = super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
-        script = self.assistant
-        if from_obj and from_obj is not self and hasattr(from_obj, "dbref") and script:
+        mind = self.ai_mind
+        if from_obj and from_obj is not self and hasattr(from_obj, "dbref") and mind:
             line, message_type = split_message(text)
             if message_type in KINDS:
                 kind = KINDS[message_type]
-                script.hear(kind, words_of(kind, line, from_obj), from_obj)
+                mind.hearing.hear(kind, words_of(kind, line, from_obj), from_obj)
             elif message_type in MOVES:
-                script.notice_move(from_obj)
+                mind.company.notice_move(from_obj)
             elif not message_type:
-                script.notice_presence()
+                mind.company.notice_presence()
         return passed
 
     def at_talked_to(self, speech: str, character: Any) -> Any:
@@ -186,13 +191,13 @@ class AssistantMixin(Mixed):
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Tell the assistant that the character is in another place."""
         super().at_post_move(source_location, move_type=move_type, **kwargs)
-        if self.assistant:
-            self.assistant.notice_place()
+        if self.ai_mind:
+            self.ai_mind.company.notice_place()
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Wake the assistant when a player leaves the character; the character stays in place."""
-        if self.assistant:
-            self.assistant.notice_unpuppet()
+        if self.ai_mind:
+            self.ai_mind.notice_unpuppet()
         else:
             super().at_post_unpuppet(account, session=session, **kwargs)
 
@@ -260,11 +265,11 @@ if TYPE_CHECKING:
 def notify_assistants(player: Any, kind: str) -> None:
     """Tell every assistant in a player's place that the player arrived or left."""
     for obj in player.location.contents if player.location else ():
-        script = getattr(obj, "assistant", None)
-        if script is not None and obj is not player:
-            script.hear(kind, "", player)
+        mind = getattr(obj, "ai_mind", None)
+        if mind is not None and obj is not player:
+            mind.hearing.hear(kind, "", player)
             if kind == "arrive":
-                script.note_arrival(player)
+                mind.company.note_arrival(player)
 
 
 @cache

@@ -11,10 +11,8 @@ from twisted.logger import Logger
 
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.game.texts import is_yes, text
 from evennia_ai.policy.pending_acts import PendingAct, arguments_line
-from evennia_ai.ports import Script
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import script_of
 
@@ -25,13 +23,13 @@ YES, NO = "yes", "no"
 NO_LETTER = re.compile(r"[\W_]")
 
 
-def ask_to_confirm(person: Any, script: Script, act: PendingAct, purpose: str) -> None:
+def ask_to_confirm(person: Any, character: Any, act: PendingAct, purpose: str) -> None:
     """Tell a person what would be done, and let them answer."""
     expect_answer(person, act.id)
     person.msg(
         text(
             "confirm_ask",
-            name=clean_output(display_name(script.character, person)),
+            name=clean_output(display_name(character, person)),
             tool=act.name,
             purpose=clean_output(purpose),
             arguments=clean_output(arguments_line(act.arguments)),
@@ -78,24 +76,24 @@ def decide(act: PendingAct, person: Any, agrees: bool) -> bool:
         person=person.dbref,
         word=word,
         id=act.id,
-        name=script.character_name,
+        name=script.mind.who.name,
         tool=act.name,
     )
     if agrees:
-        script.ndb.acts_due = True
-        script.wake()
+        script.mind.answering.acts_due = True
+        script.mind.life.wake()
     return True
 
 
-def hear_answer(person: Any, script: GameScript, words: str) -> None:
-    """Take words that somebody said to a character as their answer, if it waits for one."""
+def hear_answer(person: Any, assistant_id: int, name: str, words: str) -> None:
+    """Take words that somebody said to an assistant's character, ``name``, as their answer."""
     if not person.ndb.ai_asked:
         return
-    said = spelled(words, script.character_name)
+    said = spelled(words, name)
     if said not in (YES, NO, *text("forget_yes").split(), text("confirm_no")):
         return
     act = pending_acts.find(person.ndb.ai_asked)
-    if act is not None and act.assistant_id == script.id:
+    if act is not None and act.assistant_id == assistant_id:
         answer(person, is_yes(said))
 
 
@@ -105,9 +103,9 @@ def spelled(words: str, name: str) -> str:
     return " ".join(bare.replace(NO_LETTER.sub(" ", name.lower()), " ").split())
 
 
-def tell_staff(script: Script, act: PendingAct, lock: str) -> None:
+def tell_staff(character_name: str, act: PendingAct, lock: str) -> None:
     """Tell those who are online and may approve an act that it waits, without its words."""
-    name = clean_output(script.character_name, 60)
+    name = clean_output(character_name, 60)
     log.info("evennia_ai: act {id} of {name} waits for approval", id=act.id, name=name)
     puppets = {session.puppet for session in evennia.SESSION_HANDLER.get_sessions()}
     for person in filter(None, puppets):

@@ -6,7 +6,7 @@ database cannot read or store now waits in a backlog.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -15,25 +15,26 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
-from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.first_meeting import introduce
 from evennia_ai.game.following import leader_id, shake_off
 from evennia_ai.game.heard_lines import Said, perceive
+from evennia_ai.game.life import GameLife
 from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import display_name, find_objects, is_assistant
-from evennia_ai.game.presence import ScriptPart
+from evennia_ai.game.presence import Presence
 from evennia_ai.game.room_lines import RoomLine, named
-from evennia_ai.game.sleep_state import on_addressed
-from evennia_ai.game.texts import text
+from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
 from evennia_ai.policy.authors import GAME
 from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line
-from evennia_ai.policy.conversation.autonomy import HOUR_S
 from evennia_ai.policy.conversation.following import asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text
+from evennia_ai.ports import Identity, Settings
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.turn.autonomy import Will
 from evennia_ai.turn.react_loop import EXPIRED
 
 log = Logger()
@@ -45,8 +46,63 @@ STOPPED = "the character is stopped (aistop)"
 NOTEWORTHY = 4
 
 
-class AssistantHearingMixin(ScriptPart):
-    """The part of an `AssistantScript` that stores what its character hears."""
+class Hearing:
+    """Stores what one assistant's character hears.
+
+    ``find_partner`` notes a conversation partner by dbref; ``attend`` lets the assistant tick while
+    players are near; ``unlogged`` answers a line while nothing can be stored.
+    """
+
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        inbox: TableInbox,
+        life: GameLife,
+        rest: Sleep,
+        services: Any,
+    ) -> None:
+        self._who, self._settings, self._inbox = who, settings, inbox
+        self._life, self._rest, self._services = life, rest, services
+        clock = services.clock
+        # Perceives lines, and retries those for which the database could not be read.
+        self.unread: Backlog[Said, tuple[Heard, bool] | None] = Backlog(
+            clock, self._perceive, self._take_in, self._miss
+        )
+        # Stores events, and retries those that the database could not take yet.
+        self.backlog: Backlog[Heard, int] = Backlog(
+            clock, inbox.put, self._attend_to, self._give_up
+        )
+
+    def connect(
+        self,
+        company: Presence,
+        will: Will,
+        attend: Callable[[], None],
+        unlogged: Callable[[Heard], None],
+    ) -> None:
+        """Set what is made after the hearing, since it hears, too."""
+        self._company, self._will, self._attend, self._unlogged = company, will, attend, unlogged
+
+    def drop(self) -> None:
+        """Drop what waits to be stored."""
+        self.unread.clear()
+        self.backlog.clear()
+
+    def give_up_all(self, error: StoreUnavailable) -> None:
+        """Give up what waits to be stored, and tell its speakers."""
+        self.unread.give_up(error)
+        self.backlog.give_up(error)
+
+    @property
+    def assistant_id(self) -> int:
+        """Return the id of the assistant."""
+        return self._who.id
+
+    @property
+    def is_alive(self) -> bool:
+        """Return False once the assistant is deleted."""
+        return self._life.is_alive
 
     def hear(
         self, kind: str, words: str, speaker: Any, item: str = "", authors: Authors = frozenset()
@@ -56,175 +112,151 @@ class AssistantHearingMixin(ScriptPart):
         ``item`` is the dbref of a thing that was given. An unknown kind counts as a claim.
         ``authors`` are those whose words it holds beside the speaker's (`policy.authors`).
         """
-        if self.services is not None:
-            self.unread.put(Said(kind, words, speaker, item, authors))
+        self.unread.put(Said(kind, words, speaker, item, authors))
 
-    @property
-    def unread(self) -> Backlog[Said, tuple[Heard, bool] | None]:
-        """Perceives lines, and retries those for which the database could not be read."""
-        clock = self.services.clock
-        return self.kept("unread", lambda: Backlog(clock, self.perceived, self.take_in, self.miss))
-
-    def perceived(self, said: Said) -> tuple[Heard, bool] | None:
+    def _perceive(self, said: Said) -> tuple[Heard, bool] | None:
         """Return a line as an event and whether many hear it, None if the character does not.
 
         Raises StoreUnavailable if the database cannot be read now.
         """
         try:
             with store_errors():
-                if not self.is_on:
-                    self.note_unheard(said)
+                if not self._life.is_on:
+                    self._note_unheard(said)
                     return None
-                line = self.services.lines.hear(said.kind, said.words, said.speaker, self.character)
-                if self.character.dbref in line.muted:
+                line = self._services.lines.hear(
+                    said.kind, said.words, said.speaker, self._who.character
+                )
+                if self._who.character.dbref in line.muted:
                     return None
-                heard = perceive(line, said.words, self.character, self.config)
+                heard = perceive(line, said.words, self._who.character, self._settings.config)
         except StoreUnavailable:
             raise
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
-            log.failure(LOST, name=self.character_name)
+            log.failure(LOST, name=self._who.name)
             return None
         return replace(heard, item=said.item, authors=heard.authors | said.authors), line.is_crowded
 
-    def take_in(self, said: Said, perceived: tuple[Heard, bool] | None) -> None:
+    def _take_in(self, said: Said, perceived: tuple[Heard, bool] | None) -> None:
         """Store an event, and do at once what its words ask for and what needs no model."""
         if perceived is None:
             return
         heard, crowded = perceived
         try:
-            self.store_heard(heard, crowded)
+            self._store_heard(heard, crowded)
             if said.kind in SPOKEN:
-                self.answer_speaker(said, heard)
+                self._answer_speaker(said, heard)
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
-            log.failure(LOST, name=self.character_name)
+            log.failure(LOST, name=self._who.name)
 
-    def miss(self, said: Said, error: StoreUnavailable) -> None:
+    def _miss(self, said: Said, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because nothing could be read."""
-        log.error(UNHEARD, name=self.character_name, error=error)
+        log.error(UNHEARD, name=self._who.name, error=error)
         if said.kind in SPOKEN:
-            self.tell("unheard", [said.speaker.dbref])
+            self._life.tell("unheard", [said.speaker.dbref])
 
-    def answer_speaker(self, said: Said, heard: Heard) -> None:
+    def _answer_speaker(self, said: Said, heard: Heard) -> None:
         """Answer without a model, so that nobody is followed against their will."""
-        hear_answer(said.speaker, self, said.words)
-        if leader_id(self.character) == said.speaker.dbref and heard.reason != NOT_NAMED:
-            own = named(self.character, said.speaker)
+        hear_answer(said.speaker, self._who.id, self._who.name, said.words)
+        if leader_id(self._who.character) == said.speaker.dbref and heard.reason != NOT_NAMED:
+            own = named(self._who.character, said.speaker)
             if asks_to_stay(said.words, (*own.names, *own.parts)):
-                shake_off(self.character, said.speaker)
+                shake_off(self._who.character, said.speaker)
 
-    def note_unheard(self, said: Said) -> None:
+    def _note_unheard(self, said: Said) -> None:
         """Store soon what a person says while the character is stopped."""
         if (
             said.kind in SPOKEN
             and not is_assistant(said.speaker)
-            and not self.character.has_account
+            and not self._who.character.has_account
         ):
-            line = RoomLine(Line(said.kind, said.words), said.speaker, self.character)
-            self.services.slices.put(self.store_unheard, line, said.words)
+            line = RoomLine(Line(said.kind, said.words), said.speaker, self._who.character)
+            self._services.slices.put(self._store_unheard, line, said.words)
 
-    def store_unheard(self, line: RoomLine, words: str) -> None:
+    def _store_unheard(self, line: RoomLine, words: str) -> None:
         """Store what somebody said to the stopped character; `attend_to` turns it away."""
-        heard = perceive(line, words, self.character, self.config)
+        heard = perceive(line, words, self._who.character, self._settings.config)
         alone = heard.reason in (NAMED, WHISPER) or not line.is_crowded  # else another answers
-        if heard.addressed and alone and not self.services.schema_trouble:
+        if heard.addressed and alone and not self._services.schema_trouble:
             self.keep_event(heard)
 
-    def store_heard(self, heard: Heard, crowded: bool) -> None:
+    def _store_heard(self, heard: Heard, crowded: bool) -> None:
         """Store an event as the character's hook leaves it, and note who talks with it.
 
         What several assistants overhear (``crowded``) is stored for all of them together.
         """
-        changed = self.pass_hook(heard)
+        changed = self._pass_hook(heard)
         if changed is None:
             return
-        services = self.services
+        services = self._services
         if services.schema_trouble:
-            services.slices.put(services.answer_unlogged, self, changed)
+            services.slices.put(self._unlogged, changed)
             return
         if crowded and not changed.addressed:
             services.overheard.put(self, changed)
         else:
             self.keep_event(changed)
         if changed.kind in SPOKEN:
-            self.ndb.last_talk_at = services.clock.seconds()
+            self._company.last_talk_at = services.clock.seconds()
         if changed.addressed:
-            self.partners[changed.speaker] = services.now()
+            self._company.partners[changed.speaker] = services.now()
 
     def keep_event(self, heard: Heard) -> None:
         """Store an event at once, after all that the character heard before."""
-        self.services.overheard.flush_before(self)
+        self._services.overheard.flush_before(self)
         self.backlog.put(heard)
 
-    def pass_hook(self, heard: Heard) -> Heard | None:
+    def _pass_hook(self, heard: Heard) -> Heard | None:
         """Return what the hook `at_ai_hear` makes of an event, None to drop it."""
         try:
-            changed = self.character.at_ai_hear(heard)
+            changed = self._who.character.at_ai_hear(heard)
         except Exception:  # noqa: BLE001  # a builder's hook may raise anything; keep the words
             log.failure(
-                "{name}: at_ai_hear failed; storing the event unchanged", name=self.character_name
+                "{name}: at_ai_hear failed; storing the event unchanged", name=self._who.name
             )
             return heard
         if changed is None:
             return None
         # The log keeps the words as they were said; `store.rows` cleans them for a prompt.
-        limit = self.config.max_heard_chars
+        limit = self._settings.config.max_heard_chars
         too_long = len(changed.text) > limit
         return replace(changed, text=cut_text(changed.text, limit)) if too_long else changed
 
-    @property
-    def backlog(self) -> Backlog[Heard, int]:
-        """Stores events, and retries those that the database could not take yet."""
-        clock, put = self.services.clock, self.inbox.put
-        return self.kept("backlog", lambda: Backlog(clock, put, self.attend_to, self.give_up))
-
-    def attend_to(self, heard: Heard, event_id: int) -> None:
+    def _attend_to(self, heard: Heard, event_id: int) -> None:
         """Wake the assistant for a stored event, if the event must be answered."""
-        if self.services.switched_off and heard.addressed:
-            self.turn_away(heard, event_id, self.services.switched_off, "switched_off")
+        if self._services.switched_off and heard.addressed:
+            self._turn_away(heard, event_id, self._services.switched_off, "switched_off")
             return
-        if not self.is_on:
-            self.turn_away(heard, event_id, STOPPED, "stopped")
+        if not self._life.is_on:
+            self._turn_away(heard, event_id, STOPPED, "stopped")
             return
-        refusal = self.services.crowd.judge(heard, self.character.dbref)
+        refusal = self._services.crowd.judge(heard, self._who.character.dbref)
         if refusal:
             told = "cooling" if refusal == COOLING else "too_fast"
-            self.turn_away(heard, event_id, refusal, told)
+            self._turn_away(heard, event_id, refusal, told)
             return
-        self.services.attend(self)
+        self._attend()
         if heard.addressed:
-            self.wake()  # first, since what follows may fail
+            self._life.wake()  # first, since what follows may fail
             if heard.hops:
-                self.note_unasked_turn()
-            on_addressed(self, heard)
-            end_pause(self)
+                self._will.note_act()
+            self._rest.on_addressed(heard)
+            end_pause(self._who.id)
             for person in find_objects([heard.speaker]):
-                introduce(self.character, person)
+                introduce(self._who.character, person)
 
-    def note_unasked_turn(self) -> None:
-        """Count a turn in the hour's budget. Before the budget is first read, the log counts it."""
-        if self.ndb.autonomous_acts is not None:
-            now = self.services.clock.seconds()
-            recent = [at for at in self.ndb.autonomous_acts if now - at < HOUR_S]
-            self.ndb.autonomous_acts = [*recent, now]
-
-    def turn_away(self, heard: Heard, event_id: int, refusal: str, told: str) -> None:
+    def _turn_away(self, heard: Heard, event_id: int, refusal: str, told: str) -> None:
         """Close an event that is not answered; tell its speaker a line now and then."""
         with suppress(StoreUnavailable):  # the event expires by its age
-            self.inbox.close([event_id], EXPIRED, refusal)
-        if heard.addressed and self.services.crowd.should_tell(heard.speaker):
-            self.tell(told, [heard.speaker])
+            self._inbox.close([event_id], EXPIRED, refusal)
+        if heard.addressed and self._services.crowd.should_tell(heard.speaker):
+            self._life.tell(told, [heard.speaker])
 
-    def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
+    def _give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
-        log.error(UNHEARD, name=self.character_name, error=error)
+        log.error(UNHEARD, name=self._who.name, error=error)
         if heard.addressed:
-            self.tell("unheard", [heard.speaker])
-
-    def tell(self, key: str, dbrefs: Iterable[str]) -> None:
-        """Tell people a line about the character that is not its own speech."""
-        for person in find_objects(dbrefs):
-            name = clean_output(display_name(self.character, person))
-            person.msg(text(key, name=name))
+            self._life.tell("unheard", [heard.speaker])
 
     def notify(  # all but one have defaults
         self,
@@ -241,15 +273,15 @@ class AssistantHearingMixin(ScriptPart):
         that it only knows. ``kind``, ``actor`` and ``item`` are for `ai_perceived`. ``author`` is
         the object whose words the text holds, if it is not the game's own.
         """
-        if not self.is_on or self.services is None:
+        if not self._life.is_on:
             return
-        listeners = self.services.world.listeners(self.character)
-        line = clean_heard(text, self.config.max_heard_chars)
+        listeners = self._services.world.listeners(self._who.character)
+        line = clean_heard(text, self._settings.config.max_heard_chars)
         urgent = importance >= URGENT
         heard = Heard(
             kind=kind,
             speaker=dbref_of(actor),
-            speaker_name=display_name(actor, self.character) if actor else "",
+            speaker_name=display_name(actor, self._who.character) if actor else "",
             text=line,
             audience=listeners,
             addressed=urgent,
@@ -260,7 +292,7 @@ class AssistantHearingMixin(ScriptPart):
         )
         self.keep_event(heard)
         if importance >= NOTEWORTHY and not urgent:
-            self.ndb.news_at = self.services.clock.seconds()
+            self._company.news_at = self._services.clock.seconds()
 
 
 def dbref_of(obj: Any) -> str:

@@ -12,7 +12,7 @@ from evennia_ai.policy.compaction.journal_summary import select_found
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.ports import LINE, Found, RecordStore, Script
+from evennia_ai.ports import LINE, Conversation, Found, Memories, RecordStore, Services
 from evennia_ai.scheduling import Put, Steps, pause, spread
 from evennia_ai.store.reports import Page
 
@@ -60,7 +60,9 @@ def readable_page(
 
 @inlineCallbacks
 def find_memories(
-    script: Script,
+    memories: Memories,
+    log: Conversation,
+    services: Services,
     query: str,
     audience: Audience,
     upto: int | None = None,
@@ -73,14 +75,14 @@ def find_memories(
     public. ``upto`` is the last message whose line is searched, None for all. Fires with the best
     results, best first; fails with StoreUnavailable and TurnAborted.
     """
-    yield script.memories.prepare(script.services, [query], upto, audience)
+    yield memories.prepare(services, [query], upto, audience)
     keep = (lambda record: record.get("kind") == LINE) if only_lines else None
-    now = script.services.now()
-    hits = script.memories.search(query, CANDIDATES, audience, now, keep, upto)
+    now = services.now()
+    hits = memories.search(query, CANDIDATES, audience, now, keep, upto)
     by_id = {hit.record["id"]: hit for hit in hits}
     most = FOUND_LINES if only_lines else FOUND
     records = [hit.record for hit in hits]
-    shown = select_found(records, script.conversation.current.record, most)
+    shown = select_found(records, log.current.record, most)
     return [by_id[record["id"]] for record in shown]
 
 
@@ -93,14 +95,16 @@ def search_for_staff(
     A reader who may not see private records is told how many there are, but not whether any match.
     Fails with StoreUnavailable and TurnAborted.
     """
-    found: list[Found] = yield find_memories(script, words, audience)
+    found: list[Found] = yield find_memories(
+        script.mind.memories(), script.mind.log, script.services, words, audience
+    )
     yield pause(script.services.slices.put)
     found = [hit for hit in found if may_read(reader, hit.record)]
     withheld: list[Record] = []
     hidden = 0
     if reader.may(PRIVATE_MEMORIES):
         now = script.services.now()
-        nearest = script.memories.search(words, FOUND, audience, now, everything=True)
+        nearest = script.mind.memories().search(words, FOUND, audience, now, everything=True)
         withheld = [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
     else:  # all that the reader may not see, whether or not it matches
         character = script.character

@@ -1,4 +1,4 @@
-"""Pauses of a character that end early if somebody speaks to it."""
+"""Pauses of characters that end early if somebody speaks to them."""
 
 from __future__ import annotations
 
@@ -6,24 +6,29 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.ports import Script
+from evennia_ai.scheduling import Clock, DelayedCall
+
+# The pause that each assistant makes now, by its id.
+PAUSES: dict[int, tuple[Deferred[bool], DelayedCall]] = {}
 
 
-def pause(script: Script, seconds: float) -> Deferred[bool]:
+def pause(assistant_id: int, seconds: float, clock: Clock) -> Deferred[bool]:
     """Fire with True after some seconds, with False if `end_pause` comes first."""
-    clock: Any = script.services.clock
+
+    def end(result: Any) -> Any:
+        if PAUSES.get(assistant_id) is made:
+            del PAUSES[assistant_id]
+        return result
+
     pausing = Deferred[bool](lambda _: timer.cancel() if timer.active() else None)
     timer = clock.callLater(seconds, pausing.callback, True)
-    script.ndb.pause = (pausing, timer)
-    return pausing
+    made = PAUSES[assistant_id] = (pausing, timer)
+    return pausing.addBoth(end)
 
 
-def end_pause(script: Script) -> None:
-    """End the character's pause now, if it makes one."""
-    if script.ndb.pause is None:
-        return
-    pausing, timer = script.ndb.pause
-    script.ndb.pause = None
-    if timer.active():
+def end_pause(assistant_id: int) -> None:
+    """End the assistant's pause now, if it makes one."""
+    pausing, timer = PAUSES.pop(assistant_id, (None, None))
+    if pausing is not None and timer is not None and timer.active():
         timer.cancel()
         pausing.callback(False)

@@ -1,100 +1,102 @@
-"""Who is near an assistant's character and who is in conversation with it."""
+"""Who is near an assistant's character, and who is in conversation with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.following import follow_leader
 from evennia_ai.game.perception import can_hear, players_in
-from evennia_ai.game.script_ports import GameScript
+from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.messages import ARRIVE
+from evennia_ai.ports import Identity, Settings
+from evennia_ai.scheduling import Clock
 from evennia_ai.store.brief_transaction import store_errors
-
-if TYPE_CHECKING:
-    Base = GameScript
-else:
-    Base = object
-
-T = TypeVar("T")
+from evennia_ai.store.inbox import TableInbox
 
 
-class ScriptPart(Base):
-    """A part of an `AssistantScript`; its state is in ``ndb``."""
+class Presence:
+    """Notices who comes, goes and talks: the `Company` port. Times are seconds of the clock.
 
-    def kept(self, name: str, make: Callable[[], T]) -> T:
-        """Return a value that ``ndb`` keeps; ``make()`` it at the first call."""
-        value: T | None = getattr(self.ndb, name)
-        if value is None:
-            value = make()
-            setattr(self.ndb, name, value)
-        return value
+    ``hear(kind, words, speaker)`` stores what the character hears; ``is_on`` returns False while it
+    is stopped.
+    """
 
-
-class AssistantPresenceMixin(ScriptPart):
-    """The part of an `AssistantScript` that notices who comes, goes and talks."""
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        inbox: TableInbox,
+        lines: RoomLines,
+        hear: Callable[[str, str, Any], None],
+        wake: Callable[[], None],
+        is_on: Callable[[], bool],
+        clock: Clock,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._who, self._settings, self._inbox, self._lines = who, settings, inbox, lines
+        self._hear, self._wake, self._is_on = hear, wake, is_on
+        self._clock, self._now = clock, now
+        self.last_talk_at: float | None = None
+        self.news_at: float | None = None
+        self._partners: dict[str, datetime] | None = None
 
     def notice_move(self, mover: Any) -> None:
         """Note that somebody comes or goes; which of the two shows after the move."""
-        if self.is_on and self.services and can_hear(mover):
-            self.services.clock.callLater(0, self._moved, mover)
+        if self._is_on() and can_hear(mover):
+            self._clock.callLater(0, self._moved, mover)
 
     def _moved(self, mover: Any) -> None:
-        if not self.pk or not mover.pk or self.character is None:
+        character = self._who.character
+        if character is None or not character.pk or not mover.pk:
             return
-        here = mover.location is not None and mover.location is self.character.location
-        self.hear("arrive" if here else "leave", "", mover)
+        here = mover.location is not None and mover.location is character.location
+        self._hear("arrive" if here else "leave", "", mover)
         if here:
-            self.wake()
+            self._wake()
             self.note_arrival(mover)
         else:
-            follow_leader(self.character, mover)
+            follow_leader(character, mover)
 
     def note_arrival(self, newcomer: Any) -> None:
         """Let one of the assistants present react to a player who arrived."""
-        if not newcomer.has_account or self.services is None:
+        if not newcomer.has_account:
             return
-        line = self.services.lines.current(ARRIVE, "", newcomer, self.character)
-        if line.greeter == self.character.dbref:
-            self.ndb.news_at = self.services.clock.seconds()
+        character = self._who.character
+        if self._lines.current(ARRIVE, "", newcomer, character).greeter == character.dbref:
+            self.news_at = self._clock.seconds()
 
     def notice_presence(self) -> None:
         """Wake after an untyped line: a player who enters the game may wait for a lost answer."""
-        if self.is_on:
-            self.wake()
-
-    def notice_unpuppet(self) -> None:
-        """Wake after a player left the character; the turn that they broke into has no lease."""
-        if self.services:
-            self.turns.lose_lease()
-            self.wake()
+        if self._is_on():
+            self._wake()
 
     def notice_place(self) -> None:
         """Wake after the character moved: players may wait for an answer there."""
-        if self.is_on and self.players_near():
-            self.wake()
+        if self._is_on() and self.players_near():
+            self._wake()
 
     def players_near(self) -> bool:
-        """True if a player hears the character; another assistant does not count."""
-        return bool(players_in(self.character.location) - {self.character})
+        """Return True if a player hears the character; another assistant does not count."""
+        character = self._who.character
+        return bool(players_in(character.location) - {character})
 
     @property
     def partners(self) -> dict[str, datetime]:
         """Return the conversation partners: dbref to time of the last exchange."""
-
-        def make() -> dict[str, datetime]:
-            return self.inbox.recent_partners(self.config.conversation_timeout)
-
-        try:
-            with store_errors():
-                return self.kept("partners", make)
-        except StoreUnavailable:
-            return {}  # a line must be heard all the same
+        if self._partners is None:
+            try:
+                with store_errors():
+                    timeout_s = self._settings.config.conversation_timeout
+                    self._partners = self._inbox.recent_partners(timeout_s)
+            except StoreUnavailable:
+                return {}  # a line must be heard all the same
+        return self._partners
 
     def is_in_conversation(self, dbref: str) -> bool:
-        """True if the last exchange with somebody was within ``conversation_timeout``."""
+        """Return True if the last exchange with somebody was within ``conversation_timeout``."""
         return self.last_exchange_with(dbref) > 0
 
     def last_exchange_with(self, dbref: str) -> float:
@@ -102,5 +104,9 @@ class AssistantPresenceMixin(ScriptPart):
         last = self.partners.get(dbref)
         if last is None:
             return 0.0
-        age_s = abs((self.services.now() - last).total_seconds())
-        return 0.0 if age_s > self.config.conversation_timeout else last.timestamp()
+        age_s = abs((self._now() - last).total_seconds())
+        return 0.0 if age_s > self._settings.config.conversation_timeout else last.timestamp()
+
+    def read_again(self) -> None:
+        """Read the conversation partners from the log at the next use."""
+        self._partners = None

@@ -12,27 +12,8 @@ from typing import Any
 class Memory:
     """Values by name; one that nobody set is None, as in Evennia's ``ndb``."""
 
-    def __getattr__(self, name: str) -> None:
+    def __getattr__(self, name: str) -> Any:
         """Return None; only called for what was not set."""
-
-
-class Remembered:
-    """A value in ``ndb``, with a default that is not stored."""
-
-    def __init__(self, default: Any) -> None:
-        self._default = default
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, script: Any, owner: type | None = None) -> Any:
-        if script is None:
-            return self
-        value = getattr(script.ndb, self._name)
-        return self._default if value is None else value
-
-    def __set__(self, script: Any, value: Any) -> None:
-        setattr(script.ndb, self._name, value)
 
 
 def memory_of(script: Any) -> Memory:

@@ -1,26 +1,38 @@
-"""Falling asleep and waking, and how the world sees it.
-
-`services.sleep_timer` decides when; `assistant_script.sleep_through` runs the sleep pass.
-"""
+"""Falling asleep and waking, and how the world sees it; `services.sleep_timer` decides when."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai.errors import StoreUnavailable, TurnAborted
+from evennia_ai.game.life import Ticker
 from evennia_ai.game.perception import listening_objects
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import send_filler, shown_name
 from evennia_ai.messages import Heard
 from evennia_ai.policy.conversation.react import ToolOffer
-from evennia_ai.policy.schedule.sleep_report import REASONS
-from evennia_ai.policy.schedule.sleep_schedule import ASLEEP, AWAKE, CONSOLIDATING, NAP, WISH
-from evennia_ai.ports import Script
+from evennia_ai.policy.schedule.sleep_report import DONE, REASONS, STOPPED, WOKEN
+from evennia_ai.policy.schedule.sleep_schedule import (
+    ASLEEP,
+    AWAKE,
+    CONSOLIDATING,
+    DREAMING,
+    NAP,
+    WISH,
+)
+from evennia_ai.ports import Identity, OfferedTools, Settings, Turns
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.signals import assistant_slept, assistant_woke
-from evennia_ai.store.attributes import read_attribute, write_attributes
+from evennia_ai.sleep.pass_time import PassTime
+from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.sleep_passes import begin_pass, end_pass
 
 log = Logger()
 
@@ -53,127 +65,201 @@ class SleepState:
         self.pass_time = self.pass_id = None
 
 
-def sleep_state(script: Script) -> SleepState:
-    """Return what an assistant's sleep keeps in memory; a new one after a restart."""
-    if script.ndb.sleep_state is None:
-        script.ndb.sleep_state = SleepState()
-    state: SleepState = script.ndb.sleep_state
-    return state
+class Sleep:
+    """The sleep of one assistant, as the world sees it: the `Rest` port.
+
+    ``shell`` is its `AssistantScript`, which keeps the stored Attributes.
+    """
+
+    def __init__(
+        self,
+        shell: Any,
+        who: Identity,
+        settings: Settings,
+        inbox: TableInbox,
+        turns: Turns,
+        offered: OfferedTools,
+        ticker: Ticker,
+        services: Any,
+        drop_index: Callable[[], None],
+    ) -> None:
+        self._shell, self._who, self._settings, self._inbox = shell, who, settings, inbox
+        self._turns, self._offered, self._ticker, self._services = turns, offered, ticker, services
+        self._drop_index = drop_index
+        self.state = SleepState()
+
+    @property
+    def needs_pass(self) -> bool:
+        """Return True if it sleeps and has not sorted its memories yet."""
+        return self.is_asleep and not self.state.slept
+
+    @property
+    def woken_at(self) -> float | None:
+        """Return when it woke, in the clock's seconds, None if it has not slept."""
+        return self.state.woken_at
+
+    @inlineCallbacks
+    def sleep_through(
+        self, run: Callable[[PassTime], Deferred[dict[str, Any]]]
+    ) -> Steps[dict[str, Any]]:
+        """Run one sleep pass; after it the assistant dreams, and wakes when it is spoken to.
+
+        A pass that was broken off because somebody waited is run again in the next sleep. Fires
+        with the steps' results; fails with TurnAborted and StoreUnavailable.
+        """
+        services, state = self._services, self.state
+        clock, now = services.clock, services.now
+        time = state.pass_time = PassTime(clock)
+        begin = partial(begin_pass, self._who.id, now(), services.epoch, self.cause)
+        try:
+            state.pass_id = yield persist(clock, begin)
+            try:
+                results = yield run(time)
+            except TurnAborted:
+                self._note_stopped(state.pass_id)
+                raise
+            yield persist(clock, self._turns.recover)  # a failed step leaves its turn open
+            outcome = WOKEN if time.is_over else DONE
+            yield persist(clock, partial(end_pass, state.pass_id, now(), outcome, results))
+            if outcome == DONE:
+                state.slept, state.last_pass_at = True, clock.seconds()
+                if self.is_asleep:
+                    write_attribute(self._shell, "sleep_phase", DREAMING)
+                    self._drop_index()
+        finally:
+            state.end_pass()
+        return dict(results)
+
+    def _note_stopped(self, pass_id: int) -> None:
+        """Store that a stop broke a sleep pass off; if that fails, it shows as interrupted."""
+        try:
+            end_pass(pass_id, self._services.now(), STOPPED, {})
+        except StoreUnavailable as error:
+            message = "{name}: the end of sleep pass {pass_id} is not stored: {error}"
+            log.warn(message, name=self._who.name, pass_id=pass_id, error=error)
+
+    def read_again(self) -> None:
+        """Forget what memory holds; another process may have run the assistant."""
+        self.state = SleepState()
+
+    def change_cause(self, cause: str) -> None:
+        """Store another cause of the sleep under way; raises StoreUnavailable."""
+        write_attribute(self._shell, "sleep_cause", cause)
+
+    def break_off(self) -> None:
+        """End the sleep pass under way, if there is one."""
+        if self.state.pass_time:
+            self.state.pass_time.end_within(0)
+
+    def fall_asleep(self, cause: str, reason: str = "") -> None:
+        """Fall asleep for a cause of `policy.schedule.sleep_schedule`, and show it to those present.
+
+        ``reason`` is for the log and the signal; empty uses the words of the cause. Raises
+        StoreUnavailable, and then it stays awake.
+        """
+        write_attributes(
+            self._shell,
+            operating_mode=ASLEEP,
+            sleep_phase=CONSOLIDATING,
+            sleep_cause=cause,
+            asleep_since=self._services.clock.seconds(),
+        )
+        state = self.state
+        state.slept, state.bedtime, state.mumbled_to = False, None, set()
+        self._offered.offer = ToolOffer()  # the next talk begins with the tools that it needs
+        self._services.watch(self._shell.mind)
+        self._show("falls_asleep")
+        told = reason or REASONS[cause]
+        assistant_slept.send_robust(sender=self._shell, character=self._who.character, reason=told)
+        log.info("evennia_ai: {name} sleeps: {reason}", name=self._who.name, reason=told)
+
+    def wake_up(self, reason: str) -> None:
+        """Wake, show it, and break off a sleep pass; raises StoreUnavailable and stays asleep."""
+        write_attributes(self._shell, operating_mode=AWAKE, sleep_phase=None, sleep_cause=None)
+        state = self.state
+        if state.pass_time:
+            state.pass_time.end_within(0)
+        state.woken_at = self._services.clock.seconds()
+        self._show("wakes_up")
+        assistant_woke.send_robust(sender=self._shell, character=self._who.character, reason=reason)
+        log.info("evennia_ai: {name} wakes: {reason}", name=self._who.name, reason=reason)
+
+    def on_addressed(self, heard: Heard) -> None:
+        """Answer somebody who speaks to an assistant during a sleep pass.
+
+        It mumbles, once for each speaker, and wakes when the pass ends or after ``sleep_wake_within``.
+        """
+        state = self.state
+        if state.pass_time is None or not self.is_asleep:
+            return
+        state.pass_time.end_within(self._settings.config.sleep_wake_within)
+        if not heard.speaker or heard.speaker in state.mumbled_to:
+            return
+        state.mumbled_to.add(heard.speaker)
+        present = listening_objects(self._who.character)
+        meant = [obj for obj in present if not heard.private or obj.dbref in heard.audience]
+        self._show("mumbles", meant)
+
+    def go_to_bed(self, cause: str, reason: str = "") -> bool:
+        """Call `fall_asleep` now, or at the end of the tick under way; return True if it sleeps now."""
+        if self._ticker.is_ticking:
+            self.state.bedtime = Bedtime(cause, self._services.clock.seconds(), reason)
+            return False
+        self.fall_asleep(cause, reason)
+        self._ticker.wake()
+        return True
+
+    def lie_down(self) -> None:
+        """Fall asleep at the end of a tick if that is planned and nobody waits for an answer.
+
+        A plan of its own is dropped if somebody has spoken since. Raises StoreUnavailable.
+        """
+        state = self.state
+        bedtime = state.bedtime
+        if bedtime is None or self._inbox.open_events():
+            return
+        state.bedtime = None
+        if bedtime.cause != WISH or (self._shell.mind.company.last_talk_at or 0.0) <= bedtime.at:
+            self.fall_asleep(bedtime.cause, bedtime.reason)
+            self._ticker.wake()
+
+    def stay_up(self) -> bool:
+        """Drop a plan to fall asleep. Returns True if there was one."""
+        state = self.state
+        planned, state.bedtime = state.bedtime is not None, None
+        return planned
+
+    def _show(self, key: str, witnesses: Sequence[Any] | None = None) -> None:
+        """Show a line to those present, or to the witnesses only."""
+        if self._who.character.location:
+            seen_by = listening_objects(self._who.character) if witnesses is None else witnesses
+            send_filler(self._who.character, text(key), seen_by)
+
+    @property
+    def cause(self) -> str:
+        """Return the cause of its sleep (`policy.schedule.sleep_schedule`), a nap if none is stored."""
+        cause = read_attribute(self._shell, "sleep_cause")
+        return cause if cause in REASONS else NAP
+
+    @property
+    def is_asleep(self) -> bool:
+        """Return True between falling asleep and waking; restarts keep it."""
+        return is_asleep(self._shell)
 
 
-def is_asleep(script: Script) -> bool:
-    """Return True between falling asleep and waking; restarts keep it."""
-    return bool(read_attribute(script, "operating_mode") == ASLEEP)
-
-
-def mode_of(script: Any) -> str:
-    """Return what an assistant is doing, in a word."""
-    if getattr(script.character, "assistant", None) is None:
+def mode_of(character: Any, services: Any) -> str:
+    """Return what a character's assistant is doing, in a word."""
+    script = getattr(character, "assistant", None)
+    if script is None:
         return "deaf"
-    if not script.is_on or getattr(script.services, "switched_off", False):
+    mind = script.mind
+    if not mind.life.is_on or getattr(services, "switched_off", False):
         return "stopped"
-    if script.character.has_account:
+    if character.has_account:
         return "puppeted"
-    if is_asleep(script):
+    if mind.rest.is_asleep:
         return "asleep"
-    return "thinking" if script.ndb.ticking else "awake"
-
-
-def cause_of_sleep(script: Script) -> str:
-    """Return the cause of its sleep (`policy.schedule.sleep_schedule`), a nap if none is stored."""
-    cause = read_attribute(script, "sleep_cause")
-    return cause if cause in REASONS else NAP
-
-
-def fall_asleep(script: Script, cause: str, reason: str = "") -> None:
-    """Fall asleep for a cause of `policy.schedule.sleep_schedule`, and show it to those present.
-
-    ``reason`` is for the log and the signal; empty uses the words of the cause. Raises
-    StoreUnavailable, and then it stays awake.
-    """
-    write_attributes(
-        script,
-        operating_mode=ASLEEP,
-        sleep_phase=CONSOLIDATING,
-        sleep_cause=cause,
-        asleep_since=script.services.clock.seconds(),
-    )
-    state = sleep_state(script)
-    state.slept, state.bedtime, state.mumbled_to = False, None, set()
-    script.tool_offer = ToolOffer()  # the next talk begins with the tools that it needs
-    script.services.watch.keep(script)
-    show(script, "falls_asleep")
-    told = reason or REASONS[cause]
-    assistant_slept.send_robust(sender=script, character=script.character, reason=told)
-    log.info("evennia_ai: {name} sleeps: {reason}", name=script.character_name, reason=told)
-
-
-def wake_up(script: Script, reason: str) -> None:
-    """Wake, show it, and break off a sleep pass; raises StoreUnavailable and stays asleep."""
-    write_attributes(script, operating_mode=AWAKE, sleep_phase=None, sleep_cause=None)
-    state = sleep_state(script)
-    if state.pass_time:
-        state.pass_time.end_within(0)
-    state.woken_at = script.services.clock.seconds()
-    show(script, "wakes_up")
-    assistant_woke.send_robust(sender=script, character=script.character, reason=reason)
-    log.info("evennia_ai: {name} wakes: {reason}", name=script.character_name, reason=reason)
-
-
-def on_addressed(script: Script, heard: Heard) -> None:
-    """Answer somebody who speaks to an assistant during a sleep pass.
-
-    It mumbles, once for each speaker, and wakes when the pass ends or after ``sleep_wake_within``.
-    """
-    state = sleep_state(script)
-    if state.pass_time is None or not is_asleep(script):
-        return
-    state.pass_time.end_within(script.config.sleep_wake_within)
-    if not heard.speaker or heard.speaker in state.mumbled_to:
-        return
-    state.mumbled_to.add(heard.speaker)
-    present = listening_objects(script.character)
-    meant = [obj for obj in present if not heard.private or obj.dbref in heard.audience]
-    show(script, "mumbles", meant)
-
-
-def go_to_bed(script: Script, cause: str, reason: str = "") -> bool:
-    """Call `fall_asleep` now, or at the end of the tick under way; return True if it sleeps now."""
-    if script.ndb.ticking:
-        sleep_state(script).bedtime = Bedtime(cause, script.services.clock.seconds(), reason)
-        return False
-    fall_asleep(script, cause, reason)
-    script.wake()
-    return True
-
-
-def lie_down(script: Script) -> None:
-    """Fall asleep at the end of a tick if that is planned and nobody waits for an answer.
-
-    A plan of its own is dropped if somebody has spoken since. Raises StoreUnavailable.
-    """
-    state = sleep_state(script)
-    bedtime = state.bedtime
-    if bedtime is None or script.inbox.open_events():
-        return
-    state.bedtime = None
-    if bedtime.cause != WISH or (script.ndb.last_talk_at or 0.0) <= bedtime.at:
-        fall_asleep(script, bedtime.cause, bedtime.reason)
-        script.wake()
-
-
-def stay_up(script: Script) -> bool:
-    """Drop a plan to fall asleep. Returns True if there was one."""
-    state = sleep_state(script)
-    planned, state.bedtime = state.bedtime is not None, None
-    return planned
-
-
-def show(script: Script, key: str, witnesses: Sequence[Any] | None = None) -> None:
-    """Show a line to those present, or to the witnesses only."""
-    if script.character.location:
-        seen_by = listening_objects(script.character) if witnesses is None else witnesses
-        send_filler(script.character, text(key), seen_by)
+    return "thinking" if mind.ticker.is_ticking else "awake"
 
 
 def sleeper_line(character: Any, looker: Any) -> str:
@@ -182,3 +268,8 @@ def sleeper_line(character: Any, looker: Any) -> str:
     if script is None or character.has_account or not is_asleep(script):
         return ""
     return text("looks_asleep", name=shown_name(character, looker))
+
+
+def is_asleep(shell: Any) -> bool:
+    """Return True for an assistant between falling asleep and waking; restarts keep it."""
+    return bool(read_attribute(shell, "operating_mode") == ASLEEP)

@@ -19,7 +19,7 @@ from evennia_ai.game.perception import display_name, listening_objects
 from evennia_ai.game.texts import FILLER_KEYS, text
 from evennia_ai.messages import Audience
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import Character, Script
+from evennia_ai.ports import Character
 from evennia_ai.scheduling import Clock
 from evennia_ai.signals import thinking_finished, thinking_started
 
@@ -40,7 +40,7 @@ UNSAFE = re.compile(r"[^\w-]", re.ASCII)
 class Thought:
     """A character that is thinking now, and the sessions that show it."""
 
-    script: Script
+    script: Any
     character: Character
     audience: Audience
     private: bool
@@ -77,7 +77,7 @@ class TypingIndicator:
             self.end(thought.script)
 
     def begin(
-        self, sender: Script, character: Character, audience: Audience, private: bool, **kwargs: Any
+        self, sender: Any, character: Character, audience: Audience, private: bool, **kwargs: Any
     ) -> None:
         """Show the indicator at the start of a turn and plan the filler line."""
         self.end(sender)
@@ -89,7 +89,7 @@ class TypingIndicator:
         if delay_s:
             thought.calls["filler"] = self.clock.callLater(delay_s, self.fill, thought, delay_s)
 
-    def end(self, sender: Script, **kwargs: Any) -> None:
+    def end(self, sender: Any, **kwargs: Any) -> None:
         """Clear the indicator and cancel the filler line at the end of a turn."""
         thought = self.thoughts.pop(id(sender), None)
         if thought is None:
@@ -115,7 +115,7 @@ class TypingIndicator:
 
     def fill(self, thought: Thought, seconds: float) -> None:
         """Show a filler line after ``seconds`` without an answer."""
-        if not thought.script.pk or not thought.script.may_think():
+        if not thought.script.pk or not thought.script.mind.life.may_think():
             return
         character = thought.character
         try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import BadRecord
@@ -19,14 +19,12 @@ from evennia_ai.policy.consolidation.attribute_synthesis import (
 )
 from evennia_ai.policy.consolidation.entity_consolidation import Group, group_observations
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Character, EntityProfiles, Script
-from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.background import (
+from evennia_ai.ports import EntityProfiles, Identity, Slices, World
+from evennia_ai.scheduling import Clock, Steps, persist
+from evennia_ai.turn.model_call import (
     Asked,
+    Background,
     BackgroundReply,
-    ask_each,
-    ask_in_background,
-    has_model,
     skip,
 )
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
@@ -40,97 +38,115 @@ READ_A_PASS = 1_000  # observations, without a model
 FIGURES = ("observations", "attributes", "refused")
 
 
-@inlineCallbacks
-def run_entity_consolidation_batch(script: Script, character: Character) -> Steps[dict[str, Any]]:
-    """Make attributes of the observations that were not consolidated yet.
+class EntityConsolidation:
+    """Makes attributes of observations."""
 
-    Observations of one entity with one audience go together (P9), oldest first: in one model call,
-    or by patterns if there is no model. Attributes and marks are one transaction, so that a pass
-    may end anywhere and the next one continues there.
+    def __init__(
+        self, who: Identity, world: World, background: Background, clock: Clock, slices: Slices
+    ) -> None:
+        self._who, self._world, self._background = who, world, background
+        self._clock, self._put = clock, slices.put
 
-    Fires with ``success``, ``entities``, ``observations``, ``attributes`` (new values), ``calls``,
-    ``refused`` (lines of replies that did not count), ``left`` (observations for the next pass),
-    ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed; or
-    with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
-    """
-    profiles = character.ai_profiles
-    yield profiles.load(script.services.slices.put)
-    by_model = has_model(script)
-    new = profiles.new_observations(READ_A_PASS)
-    groups = group_observations(new, AT_ONCE)[: CALLS_A_PASS if by_model else None]
-    if not groups:
-        return skip("no new observations")
-    work = partial(consolidate_group, script, profiles)
-    asked: Asked[Counter[str]] = yield ask_each(script, groups, work)
-    total = sum(asked.results, Counter[str]())
-    return asked.report(
-        entities=len({group.entity for group in groups}),
-        **{name: total[name] for name in FIGURES},
-        calls=asked.calls if by_model else 0,
-        left=profiles.count_new(),
-        cut_off=total["cut_off"],
-    )
+    @inlineCallbacks
+    def consolidate(self) -> Steps[dict[str, Any]]:
+        """Make attributes of the observations that were not consolidated yet.
 
+        Observations of one entity with one audience go together (P9), oldest first: in one model call,
+        or by patterns if there is no model. Attributes and marks are one transaction, so that a pass
+        may end anywhere and the next one continues there.
 
-@inlineCallbacks
-def consolidate_group(
-    script: Script, profiles: EntityProfiles, group: Group
-) -> Steps[Counter[str]]:
-    """Store a group's attributes; a ProviderError changes nothing. Fires with the `FIGURES`."""
-    by_model = has_model(script)
-    observations = [item for item in map(profiles.get, group.ids) if item]
-    entity = script.services.world.name_of(script.character, group.entity)
-    made, is_cut = Synthesis(), False
-    if by_model:
-        made, is_cut = yield ask_for_attributes(script, profiles, group, observations, entity)
-    refused, inferred = made.refused, bool(made.findings)
-    if not by_model or ((refused or is_cut) and not inferred):
-        found = synthesise_plainly(observations, [entity])
-        made = Synthesis(found.findings, made.sentiment)
-    work = partial(store_attributes, script, profiles, group, made, inferred=inferred)
-    attributes: int = yield persist(script.services.clock, work)
-    return Counter(
-        observations=len(observations), attributes=attributes, refused=refused, cut_off=int(is_cut)
-    )
-
-
-def store_attributes(
-    script: Script, profiles: EntityProfiles, group: Group, made: Synthesis, *, inferred: bool
-) -> int:
-    """Store attributes and mark their observations; return how many values are new.
-
-    Attributes that cannot be stored are logged and dropped.
-    """
-    try:
-        return profiles.consolidate(
-            group.ids, made.findings, inferred=inferred, sentiment=made.sentiment
+        Fires with ``success``, ``entities``, ``observations``, ``attributes`` (new values), ``calls``,
+        ``refused`` (lines of replies that did not count), ``left`` (observations for the next pass),
+        ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed; or
+        with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        """
+        profiles = self._who.character.ai_profiles
+        yield profiles.load(self._put)
+        by_model = self._background.has_model
+        new = profiles.new_observations(READ_A_PASS)
+        groups = group_observations(new, AT_ONCE)[: CALLS_A_PASS if by_model else None]
+        if not groups:
+            return skip("no new observations")
+        work = partial(self._consolidate_group, profiles)
+        asked: Asked[Counter[str]] = yield self._background.ask_each(groups, work)
+        total = sum(asked.results, Counter[str]())
+        return asked.report(
+            entities=len({group.entity for group in groups}),
+            **{name: total[name] for name in FIGURES},
+            calls=asked.calls if by_model else 0,
+            left=profiles.count_new(),
+            cut_off=total["cut_off"],
         )
-    except BadRecord as error:
-        message = "{name}: attributes of {entity} dropped: {error}"
-        log.warn(message, name=script.character_name, entity=group.entity, error=error)
-        return profiles.consolidate(group.ids, ())
+
+    @inlineCallbacks
+    def _consolidate_group(self, profiles: EntityProfiles, group: Group) -> Steps[Counter[str]]:
+        """Store a group's attributes; a ProviderError changes nothing. Fires with the `FIGURES`."""
+        by_model = self._background.has_model
+        observations = [item for item in map(profiles.get, group.ids) if item]
+        entity = self._world.name_of(self._who.character, group.entity)
+        made, is_cut = Synthesis(), False
+        if by_model:
+            made, is_cut = yield self._ask(profiles, group, observations, entity)
+        refused, inferred = made.refused, bool(made.findings)
+        if not by_model or ((refused or is_cut) and not inferred):
+            found = synthesise_plainly(observations, [entity])
+            made = Synthesis(found.findings, made.sentiment)
+        work = partial(self._store_attributes, profiles, group, made, inferred=inferred)
+        attributes: int = yield persist(self._clock, work)
+        return Counter(
+            observations=len(observations),
+            attributes=attributes,
+            refused=refused,
+            cut_off=int(is_cut),
+        )
+
+    def _store_attributes(
+        self, profiles: EntityProfiles, group: Group, made: Synthesis, *, inferred: bool
+    ) -> int:
+        """Store attributes and mark their observations; return how many values are new.
+
+        Attributes that cannot be stored are logged and dropped.
+        """
+        try:
+            return profiles.consolidate(
+                group.ids, made.findings, inferred=inferred, sentiment=made.sentiment
+            )
+        except BadRecord as error:
+            message = "{name}: attributes of {entity} dropped: {error}"
+            log.warn(message, name=self._who.name, entity=group.entity, error=error)
+            return profiles.consolidate(group.ids, ())
+
+    @inlineCallbacks
+    def _ask(
+        self,
+        profiles: EntityProfiles,
+        group: Group,
+        observations: Sequence[Record],
+        entity: str,
+    ) -> Steps[tuple[Synthesis, bool]]:
+        """Ask a model for attributes.
+
+        Fires with what counts of the reply, and True if the reply reached its token limit.
+
+        The model sees only what the group's audience may know. It is asked for a sentiment only about
+        public observations, since everybody can see the sentiment. Fails with `ProviderError`.
+        """
+        known = profiles.attributes(group.entity, group.audience)
+        public = group.audience is None
+        name = self._who.name
+        wire = synthesis_request(
+            name, entity or "somebody", observations, known, with_sentiment=public
+        )
+        purpose, ids = CONTEXT_SLEEP_CONSOLIDATE.name, {item["id"] for item in observations}
+        read = [*observations, *known]
+        reply: BackgroundReply = yield self._background.ask(purpose, wire, REPLY_TOKENS, read)
+        return read_synthesis(reply.text, ids, with_sentiment=public), reply.is_cut
 
 
-@inlineCallbacks
-def ask_for_attributes(
-    script: Script,
-    profiles: EntityProfiles,
-    group: Group,
-    observations: Sequence[Record],
-    entity: str,
-) -> Steps[tuple[Synthesis, bool]]:
-    """Ask a model for attributes.
+def run_entity_consolidation_batch(script: Any, character: Any) -> Deferred[dict[str, Any]]:
+    """Consolidate observations; fires and fails as `EntityConsolidation.consolidate`.
 
-    Fires with what counts of the reply, and True if the reply reached its token limit.
-
-    The model sees only what the group's audience may know. It is asked for a sentiment only about
-    public observations, since everybody can see the sentiment. Fails with `ProviderError`.
+    ``script`` is an `AssistantScript`, ``character`` its character.
     """
-    known = profiles.attributes(group.entity, group.audience)
-    public = group.audience is None
-    name = script.character_name
-    wire = synthesis_request(name, entity or "somebody", observations, known, with_sentiment=public)
-    purpose, ids = CONTEXT_SLEEP_CONSOLIDATE.name, {item["id"] for item in observations}
-    read = [*observations, *known]
-    reply: BackgroundReply = yield ask_in_background(script, purpose, wire, REPLY_TOKENS, read)
-    return read_synthesis(reply.text, ids, with_sentiment=public), reply.is_cut
+    result: Deferred[dict[str, Any]] = script.mind.entities.consolidate()
+    return result

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.ports import Embedder, RemoteEmbedder, Script
+from evennia_ai.ports import Embedder, Identity, Lines, RemoteEmbedder
 from evennia_ai.store.loaded import LoadedMinds
 
 
@@ -43,26 +43,25 @@ class IndexCache:
         self._of_characters: dict[int, RecallIndex] = {}
         self._of_scopes: dict[str, ScopeIndex] = {}
 
-    def of_character(self, script: Script) -> RecallIndex:
+    def of_character(
+        self, who: Identity, lines: Lines, name_of: Callable[[str], str]
+    ) -> RecallIndex:
         """Return an assistant's index, the same until it or the character's records are dropped."""
-        who, index = script.character, self._of_characters.get(script.id)
-        if index is None or not index.reads(
-            who.journal, who.ai_profiles, script.conversation.lines
-        ):
-            self._drop(script)
-            index = self._of_characters[script.id] = self._make(script)
+        character, index = who.character, self._of_characters.get(who.id)
+        if index is None or not index.reads(character.journal, character.ai_profiles, lines):
+            self.drop(who.id)
+            index = self._of_characters[who.id] = self._make(who, lines, name_of)
         return index
 
-    def _make(self, script: Script) -> RecallIndex:
-        character, log = script.character, script.conversation.lines
-        name_of = partial(script.services.world.name_of, character)
+    def _make(self, who: Identity, lines: Lines, name_of: Callable[[str], str]) -> RecallIndex:
+        character = who.character
         return RecallIndex(
             character.journal,
             character.ai_profiles,
             self._embedder(),
             name_of,
-            log,
-            script.character_name,
+            lines,
+            who.name,
         )
 
     def of_scope(self, scope: str) -> RecallIndex:
@@ -75,19 +74,20 @@ class IndexCache:
         self._loaded.note(index)
         return index
 
-    def bytes_of(self, script: Script) -> int:
+    def bytes_of(self, assistant_id: int) -> int:
         """Return about how much memory an assistant's index takes."""
-        index = self._of_characters.get(script.id)
+        index = self._of_characters.get(assistant_id)
         return index.nbytes if index else 0
 
-    def drop(self, script: Script) -> None:
-        """Free the memory of an assistant's index and view; the next use loads them again."""
-        self._drop(script)
-        script.conversation.unload_view()
+    def drop(self, assistant_id: int) -> None:
+        """Free the memory of an assistant's index; the next use makes it again."""
+        index = self._of_characters.pop(assistant_id, None)
+        if index is not None:
+            index.close()
 
-    def renew(self, script: Script, seqs: Sequence[int]) -> None:
+    def renew(self, assistant_id: int, seqs: Sequence[int]) -> None:
         """Let an index in memory read some lines again."""
-        index = self._of_characters.get(script.id)
+        index = self._of_characters.get(assistant_id)
         if index is not None:
             index.renew(seqs)
 
@@ -101,11 +101,6 @@ class IndexCache:
         """Remove the lines of deleted messages."""
         for index in self._of_characters.values():
             index.forget(seqs)
-
-    def _drop(self, script: Script) -> None:
-        index = self._of_characters.pop(script.id, None)
-        if index is not None:
-            index.close()
 
     def _drop_scope(self, scope: str) -> None:
         self._of_scopes.pop(scope).close()

@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.policy.conversation.conversations import is_stale, talks_with
-from evennia_ai.ports import Character, Script
+from evennia_ai.ports import Company, Conversation, Settings
 
 
-def clear_stale_conversations(script: Script, character: Character) -> Deferred[dict[str, Any]]:
+def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str, Any]]:
     """End the conversations that were not continued within ``conversation_timeout``.
+
+    ``script`` is an `AssistantScript`, ``character`` its character.
 
     Fires with ``success``, ``ended`` (a dict each: ``with``, a dbref; ``since`` and ``last_at``,
     ISO-8601 UTC) and ``running`` (the number that go on); or ``skipped`` True and ``reason``.
     """
-    partners = script.partners
-    if not partners:
-        return succeed({"skipped": True, "reason": "no conversations"})
-    timeout_s, now = script.config.conversation_timeout, script.services.now()
-    stale = {dbref: at for dbref, at in partners.items() if is_stale(at, now, timeout_s)}
-    ended = talks_with(stale, script.conversation.view(), timeout_s) if stale else []
-    for dbref in stale:
-        del partners[dbref]
-    told = [
-        {"with": talk.partner, "since": talk.since.isoformat(), "last_at": talk.last_at.isoformat()}
-        for talk in ended
-    ]
-    return succeed({"success": True, "ended": told, "running": len(partners)})
+    return succeed(script.mind.talks.clear_stale())
+
+
+class RunningTalks:
+    """The conversations that an assistant is in."""
+
+    def __init__(
+        self, settings: Settings, log: Conversation, company: Company, now: Callable[[], datetime]
+    ) -> None:
+        self._settings, self._log, self._company, self._now = settings, log, company, now
+
+    def clear_stale(self) -> dict[str, Any]:
+        """End those that were not continued; returns what `clear_stale_conversations` fires with."""
+        partners = self._company.partners
+        if not partners:
+            return {"skipped": True, "reason": "no conversations"}
+        timeout_s, now = self._settings.config.conversation_timeout, self._now()
+        stale = {dbref: at for dbref, at in partners.items() if is_stale(at, now, timeout_s)}
+        ended = talks_with(stale, self._log.view(), timeout_s) if stale else []
+        for dbref in stale:
+            del partners[dbref]
+        told = [
+            {
+                "with": talk.partner,
+                "since": talk.since.isoformat(),
+                "last_at": talk.last_at.isoformat(),
+            }
+            for talk in ended
+        ]
+        return {"success": True, "ended": told, "running": len(partners)}

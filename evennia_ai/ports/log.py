@@ -130,6 +130,7 @@ class Inbox(Protocol):
     def open_events(self) -> OpenEvents: ...
     def overheard(self) -> Sequence[InboxEvent]: ...  # those that the next turn will log
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None: ...
+    def times_of_assistants(self, since: datetime) -> list[datetime]: ...  # heard; oldest first
 
 
 class PendingActs(Protocol):

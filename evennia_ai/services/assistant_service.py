@@ -26,15 +26,14 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import read_hosts
 from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.file_modes import advice
+from evennia_ai.game.minds import GameMind
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.room_lines import RoomLines
-from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.memory.extras import TELEMETRY
 from evennia_ai.policy.disclosure import read_permissions
-from evennia_ai.ports import Script
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.garbage import GarbageTimer
@@ -43,12 +42,10 @@ from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.server_processes import ServerProcesses, make_process
-from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.steady_clock import SteadyClock
-from evennia_ai.services.tick_timer import TickTimer
+from evennia_ai.services.timer import AssistantTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
-from evennia_ai.services.unlogged_answers import answer_unlogged
 from evennia_ai.services.warm_up import local_models, warm_up
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
@@ -67,7 +64,6 @@ class AssistantService(Service):
 
     name = "evennia_ai"
     text = staticmethod(text)
-    answer_unlogged = staticmethod(answer_unlogged)
     thinking = staticmethod(send_thinking)
     compacting = staticmethod(send_compacting)
 
@@ -114,7 +110,7 @@ class AssistantService(Service):
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.garbage = GarbageTimer(clock, self.is_quiet)
-        self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)
+        self.timer = AssistantTimer(clock, self.slices.put)
         retention = settings.read("RETENTION", limits_in_force, {}, ({}, NOTHING_DELETED))
         self.log_retention = LogRetention(clock, self.slices.put, retention)
         self.forgetting = ForgettingService(clock, call_from_thread, self.slices.put)
@@ -128,19 +124,23 @@ class AssistantService(Service):
         """Return the time in UTC."""
         return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
 
-    def make_turns(self, script: GameScript) -> TableTurns:
-        """Return the turns of an assistant."""
-        return TableTurns(script.id, script.conversation, self.now, self.process, script.may_think)
-
     def is_quiet(self) -> bool:
         """Return True while no assistant thinks and none waits to."""
         return not (self.gateway.in_flight or self.gateway.queued or self.slices.waiting)
 
-    def attend(self, script: Script) -> None:
+    def attend(self, mind: GameMind) -> None:
         """Tick an assistant while players are near, because something happens around it."""
         if self.accepting:
-            self.watch.keep(script)
-            self.ticks.add(script)
+            self.watch(mind)
+            mind.company.last_talk_at = mind.company.last_talk_at or self.clock.seconds()
+            self.timer.keep(
+                ("tick", mind.who.id), mind.settings.config.tick_rate, mind.tick_if_players_near
+            )
+
+    def watch(self, mind: GameMind) -> None:
+        """Look soon whether an assistant falls asleep or wakes, and until it needs no looks."""
+        often = mind.settings.config.tick_rate_sleep
+        self.timer.keep(("sleep", mind.who.id), often, mind.sleep_check.update, first_s=0.0)
 
     def startService(self) -> None:
         """Start the threads; not earlier, because twistd forks before this call."""
@@ -151,8 +151,7 @@ class AssistantService(Service):
         if assistants_exist():
             _ = self.memory.embedder  # loads it
         self.models.start().addCallback(lambda _: self.garbage.freeze())
-        services: GameServices = self
-        AssistantScript.shared_services = services
+        AssistantScript.shared_services = self
         add_missing_mixins()
         self.signs.connect()
         self.check_schema()
@@ -223,15 +222,15 @@ class AssistantService(Service):
         if self.quiet:
             return
         self.quiet, self.accepting = True, False
-        timers = (self.ticks, self.watch, self.log_retention, self.long_term_sync, self.forgetting)
+        timers = (self.timer, self.log_retention, self.long_term_sync, self.forgetting)
         for timer in timers:
             timer.stop()
         self.overheard.flush()
         self.processes.stop()
         self.garbage.stop()
         for script in AssistantScript.get_all_cached_instances():
-            for waiting in filter(None, (script.ndb.unread, script.ndb.backlog)):
-                waiting.give_up(StoreUnavailable("the server goes down."))
+            if script.ndb.mind:
+                script.mind.hearing.give_up_all(StoreUnavailable("the server goes down."))
         self.gateway.close()
         self.signs.disconnect()
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)
@@ -255,8 +254,10 @@ class AssistantService(Service):
         ServerConfig.objects.conf(SWITCH, reason)
         scripts = AssistantScript.get_all_cached_instances()
         for script in sorted(scripts, key=lambda one: one.id or 0):
-            waiting = script.drop_turn(reason)
-            script.tell("switched_off", filter(self.crowd.should_tell, waiting))
+            if script.ndb.mind:
+                waiting = script.mind.drop_turn(reason)
+                told = filter(self.crowd.should_tell, waiting)
+                script.mind.life.tell("switched_off", told)
         self.gateway.switch_off(reason)
 
     def switch_on(self) -> None:

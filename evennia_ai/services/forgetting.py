@@ -31,8 +31,8 @@ from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
 from evennia_ai.store.server_settings import change_wishes, deletion_marks, wishes
 from evennia_ai.store.who_knows import assistants_who_know
-from evennia_ai.turn.background import has_model
 from evennia_ai.turn.llm_interaction import SummaryTerms
+from evennia_ai.turn.model_call import has_model
 from evennia_ai.turn.recall import subject_of
 
 log = Logger()

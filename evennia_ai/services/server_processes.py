@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -19,7 +19,6 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from evennia_ai.errors import RunElsewhere, StoreUnavailable
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.liveness import BEAT_S, Watched, dead, watch
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.processes import BUSY, TAKEN, SharedProcess, SingleProcess
@@ -73,21 +72,20 @@ class ServerProcesses:
                 self.process.leave()
 
     @contextmanager
-    def lease(self, script: GameScript) -> Iterator[None]:
+    def lease(self, assistant_id: int, name: str, read_again: Callable[[], None]) -> Iterator[None]:
         """Hold the lease of an assistant inside of a ``with`` block.
 
         Raises RunElsewhere if another process has it, and StoreUnavailable.
         """
-        held = self.process.take(script.id)
+        held = self.process.take(assistant_id)
         if held == BUSY:
-            raise RunElsewhere(BUSY_ELSEWHERE.format(name=script.character_name))
-        script_id = script.id
+            raise RunElsewhere(BUSY_ELSEWHERE.format(name=name))
         try:
             if held == TAKEN:
-                script.read_again()
+                read_again()
             yield
         finally:
-            self._release(script_id)
+            self._release(assistant_id)
 
     def _release(self, script_id: int) -> None:
         """Give the lease of an assistant back, at the latest with a later beat."""
@@ -96,13 +94,13 @@ class ServerProcesses:
         except StoreUnavailable:
             self._unreleased.add(script_id)
 
-    def refresh(self, script: GameScript) -> None:
+    def refresh(self, assistant_id: int, read_again: Callable[[], None]) -> None:
         """Read an assistant anew for a command, if another process ran it last.
 
         That process reads it anew with its next tick, and so sees what the command changes.
         """
-        if self.process.note_changed(script.id):
-            script.read_again()
+        if self.process.note_changed(assistant_id):
+            read_again()
 
     def beat(self) -> None:
         """Count a beat, look at the other processes, and take over from the dead."""

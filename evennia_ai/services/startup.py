@@ -17,8 +17,8 @@ from twisted.logger import Logger
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import expect_answer
+from evennia_ai.game.minds import GameMind
 from evennia_ai.game.perception import is_assistant
-from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.messages import turn_label
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import store_errors
@@ -79,7 +79,9 @@ class StartupRecovery:
             self.put(recover_lost_turn, turn_id, self.service.now())
         self.put(self.wake_owing)
         self.put(self.resume_acts)
-        self.put(lambda: self.one_by_one(assistants_to_archive(), partial(wake_for, "unarchived")))
+        self.put(
+            lambda: self.one_by_one(assistants_to_archive(), partial(wake_for, note_left_over))
+        )
         self.put(self.watch_sleepers)
 
     def watch_sleepers(self) -> None:
@@ -100,7 +102,7 @@ class StartupRecovery:
         for dbref, act_id in people_asked(self.service.now()):
             for person in ObjectDB.objects.dbref_search(dbref):
                 expect_answer(person, act_id)
-        self.one_by_one(assistants_to_act(), partial(wake_for, "acts_due"))
+        self.one_by_one(assistants_to_act(), partial(wake_for, note_acts_due))
 
     def one_by_one(
         self, script_ids: Sequence[int], wake: Callable[[AssistantScript], None]
@@ -112,8 +114,8 @@ class StartupRecovery:
 
     def watch_if_asleep(self, script: AssistantScript) -> None:
         """Let the sleep timer wake an assistant that was asleep when the server stopped."""
-        if is_asleep(script):
-            self.service.watch.keep(script)
+        if script.mind.rest.is_asleep:
+            self.service.watch(script.mind)
 
     def attend_present(self) -> None:
         """Tick the assistants with players near them, as after a reload."""
@@ -121,7 +123,7 @@ class StartupRecovery:
         for place in {puppet.location for puppet in puppets if puppet and puppet.location}:
             for obj in place.contents:
                 if is_assistant(obj):
-                    self.service.attend(obj.assistant)
+                    self.service.attend(obj.assistant.mind)
 
 
 def assistants_exist() -> bool:
@@ -129,9 +131,19 @@ def assistants_exist() -> bool:
     return bool(AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists())
 
 
-def wake_for(due: str, script: AssistantScript) -> None:
-    """Wake an assistant for what its ``ndb`` then calls due: its acts, or archiving summaries."""
-    setattr(script.ndb, due, True)
+def note_left_over(mind: GameMind) -> None:
+    """Note that summaries may not be journalled yet."""
+    mind.compactor.is_left_over = True
+
+
+def note_acts_due(mind: GameMind) -> None:
+    """Note that acts may wait which a person agreed to."""
+    mind.answering.acts_due = True
+
+
+def wake_for(due: Callable[[GameMind], None], script: AssistantScript) -> None:
+    """Wake an assistant after noting what is due."""
+    due(script.mind)
     script.wake()
 
 

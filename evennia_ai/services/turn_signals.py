@@ -7,11 +7,11 @@ from typing import Any
 
 from twisted.logger import Logger
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.game.perception import listening_objects
-from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import send_filler
-from evennia_ai.ports import Script, TurnRecord
+from evennia_ai.ports import TurnRecord
 from evennia_ai.signals import (
     compaction_finished,
     compaction_started,
@@ -22,7 +22,7 @@ from evennia_ai.signals import (
 log = Logger()
 
 
-def send_thinking(script: Script, turn: TurnRecord, begins: bool) -> None:
+def send_thinking(script: AssistantScript, turn: TurnRecord, begins: bool) -> None:
     """Send the signal that a turn's model calls begin or have ended."""
     if not script.pk:  # a deleted script cannot send a signal
         return
@@ -37,7 +37,7 @@ def send_thinking(script: Script, turn: TurnRecord, begins: bool) -> None:
         thinking_finished.send_robust(script, character=character, audience=audience)
 
 
-def send_compacting(script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
+def send_compacting(script: AssistantScript, reason: str, result: Mapping[str, Any] | None) -> None:
     """Send the signal that a compaction begins (no result yet) or ended; log and show its end."""
     if not script.pk:
         return
@@ -48,7 +48,9 @@ def send_compacting(script: Script, reason: str, result: Mapping[str, Any] | Non
     compaction_finished.send_robust(script, character=character, reason=reason, result=result)
     told = ", ".join(f"{key} {value}" for key, value in result.items())
     line = "evennia_ai: {name}: compaction ({reason}): {result}"
-    log.info(line, name=script.character_name, reason=reason, result=told)
-    waited = character.location and not is_asleep(script) and script.players_near()
+    log.info(line, name=script.mind.who.name, reason=reason, result=told)
+    waited = (
+        character.location and not script.mind.rest.is_asleep and script.mind.company.players_near()
+    )
     if result.get("success") and waited:
         send_filler(character, text("compacted"), listening_objects(character))

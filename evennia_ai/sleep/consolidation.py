@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.policy.records.long_term import (
@@ -24,87 +24,15 @@ from evennia_ai.policy.records.long_term import (
     memory_of,
 )
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Character, Journal, Script
-from evennia_ai.scheduling import PIECE, Steps, pause, persist, spread
-from evennia_ai.turn.background import skip, write_in_pieces
+from evennia_ai.ports import Identity, Journal, SemanticMemory, Slices
+from evennia_ai.scheduling import PIECE, Clock, Steps, pause, persist, spread
+from evennia_ai.turn.model_call import Background, skip
 
 # Entries in one pass: the assistant sleeps as long as a pass runs.
 MOST = 400
 
 Report = Callable[[int, int], object]
 Rows = dict[str, list[MemoryRow]]
-
-
-@inlineCallbacks
-def consolidate_memories_to_semantic(
-    script: Script, character: Character, most: int | None = MOST, report: Report | None = None
-) -> Steps[dict[str, Any]]:
-    """Store the journal entries that long-term memory does not hold yet, ``most`` at the most.
-
-    ``report`` is called after each batch with how many are done and how many are left.
-
-    Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there`` (after a lost
-    acknowledgement), ``failed`` and ``left`` for a later pass, with ``error`` if the vector store
-    is down; with ``skipped`` and ``reason`` if long-term memory is off. Fails with StoreUnavailable
-    and TurnAborted.
-    """
-    memory = script.services.semantic
-    if memory.is_off:
-        return skip(memory.trouble)
-    journal = character.journal
-    yield journal.load(script.services.slices.put)
-    tally, tried, error = Counter(stored=0, linked=0, already_there=0), set[str](), {}
-    try:
-        rows = (yield fetch_rows(script, character)) if journal.waiting_count else {}
-        while most is None or len(tried) < most:
-            entries = journal.waiting(PIECE, tried)
-            if not entries:
-                break
-            tried |= {entry["id"] for entry in entries}
-            tally.update((yield store_entries(script, character, entries, rows)))
-            if report:
-                report(len(tried), journal.waiting_count)
-            yield pause(script.services.slices.put)
-    except MemoryUnavailable as unavailable:
-        error = {"error": str(unavailable)}
-    failed = len(tried) - tally["stored"] - tally["already_there"]
-    figures = {**tally, "failed": failed, "left": journal.waiting_count}
-    return {"success": not error, **figures, **error}
-
-
-@inlineCallbacks
-def fetch_rows(script: Script, character: Character) -> Steps[Rows]:
-    """Fetch a character's memories by entry id; fails with MemoryUnavailable and TurnAborted."""
-    by_entry: Rows = defaultdict(list)
-    for row in (yield script.services.semantic.rows(agent_of(character.id))):
-        by_entry[row.entry].append(row)
-    return by_entry
-
-
-@inlineCallbacks
-def store_entries(
-    script: Script, character: Character, entries: Sequence[Record], rows: Mapping[str, Any]
-) -> Steps[dict[str, int]]:
-    """Store entries, except those among ``rows``, and link all; delete memories that do not fit.
-
-    Fires with how many were ``stored``, ``already_there`` and ``linked``; fails with
-    MemoryUnavailable, StoreUnavailable and TurnAborted.
-    """
-    memory, journal = script.services.semantic, character.journal
-    there: dict[str, str] = {}
-    stray: list[str] = []
-    for entry in entries:
-        keep, superfluous = match_memories(entry, rows.get(entry["id"], ()))
-        there |= {entry["id"]: keep} if keep else {}
-        stray += superfluous
-    new = [make_item(entry) for entry in entries if entry["id"] not in there]
-    stored = (yield memory.put(agent_of(character.id), new)) if new else {}
-    ids = {**there, **stored}
-    pairs = [(entry, ids[entry["id"]]) for entry in entries if entry["id"] in ids]
-    linked_now = yield persist(script.services.clock, partial(write_links, journal, pairs))
-    stray += [known for entry, known in pairs if not is_named(journal, entry["id"], known)]
-    yield memory.delete(stray)
-    return {"stored": len(stored), "already_there": len(there), "linked": linked_now}
 
 
 def is_named(journal: Journal, entry_id: str, memory_id: str) -> bool:
@@ -124,74 +52,173 @@ def write_links(journal: Journal, pairs: Sequence[tuple[Record, str]]) -> int:
     return len(changes)
 
 
-@inlineCallbacks
-def prune_orphaned_memory_links(script: Script, character: Character) -> Steps[dict[str, Any]]:
-    """Repair the links between journal and long-term memory.
+class MemoryLinks:
+    """Keeps journal and long-term memory in step."""
 
-    A memory is deleted if its entry is gone, changed, or linked to another memory. An entry whose
-    memory is gone loses its link and is stored again at once. An entry is never deleted. If the
-    vector store is down, nothing is done.
+    def __init__(
+        self,
+        who: Identity,
+        memory: SemanticMemory,
+        background: Background,
+        clock: Clock,
+        slices: Slices,
+    ) -> None:
+        self._who, self._semantic, self._background = who, memory, background
+        self._clock, self._put = clock, slices.put
 
-    Fires with ``success`` and how many memories were ``deleted``, how many links were ``reset`` and
-    ``relinked``, and the result for the entries stored again as ``consolidated_anew``; with
-    ``error`` if the store is down; with ``skipped`` and ``reason`` if long-term memory is off.
-    Fails with StoreUnavailable and TurnAborted.
+    @inlineCallbacks
+    def consolidate(
+        self, most: int | None = MOST, report: Report | None = None
+    ) -> Steps[dict[str, Any]]:
+        """Store the journal entries that long-term memory does not hold yet, ``most`` at the most.
+
+        ``report`` is called after each batch with how many are done and how many are left.
+
+        Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there`` (after a lost
+        acknowledgement), ``failed`` and ``left`` for a later pass, with ``error`` if the vector store
+        is down; with ``skipped`` and ``reason`` if long-term memory is off. Fails with StoreUnavailable
+        and TurnAborted.
+        """
+        memory = self._semantic
+        if memory.is_off:
+            return skip(memory.trouble)
+        journal = self._who.character.journal
+        yield journal.load(self._put)
+        tally, tried, error = Counter(stored=0, linked=0, already_there=0), set[str](), {}
+        try:
+            rows = (yield self._fetch_rows()) if journal.waiting_count else {}
+            while most is None or len(tried) < most:
+                entries = journal.waiting(PIECE, tried)
+                if not entries:
+                    break
+                tried |= {entry["id"] for entry in entries}
+                tally.update((yield self._store_entries(entries, rows)))
+                if report:
+                    report(len(tried), journal.waiting_count)
+                yield pause(self._put)
+        except MemoryUnavailable as unavailable:
+            error = {"error": str(unavailable)}
+        failed = len(tried) - tally["stored"] - tally["already_there"]
+        figures = {**tally, "failed": failed, "left": journal.waiting_count}
+        return {"success": not error, **figures, **error}
+
+    @inlineCallbacks
+    def repair(self) -> Steps[dict[str, Any]]:
+        """Repair the links between journal and long-term memory.
+
+        A memory is deleted if its entry is gone, changed, or linked to another memory. An entry whose
+        memory is gone loses its link and is stored again at once. An entry is never deleted. If the
+        vector store is down, nothing is done.
+
+        Fires with ``success`` and how many memories were ``deleted``, how many links were ``reset`` and
+        ``relinked``, and the result for the entries stored again as ``consolidated_anew``; with
+        ``error`` if the store is down; with ``skipped`` and ``reason`` if long-term memory is off.
+        Fails with StoreUnavailable and TurnAborted.
+        """
+        memory = self._semantic
+        if memory.is_off:
+            return skip(memory.trouble)
+        try:
+            result = yield self._compare()
+        except MemoryUnavailable as unavailable:
+            return {"success": False, "error": str(unavailable)}
+        if result["reset"]:
+            result["consolidated_anew"] = yield self.consolidate()
+        return {"success": True, **result}
+
+    @inlineCallbacks
+    def rebuild(self, report: Report | None = None) -> Steps[dict[str, Any]]:
+        """Rebuild a character's long-term memory from its journal, with a report after each batch.
+
+        Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.
+        """
+        memory = self._semantic
+        if memory.is_off:
+            return skip(memory.trouble)
+        try:
+            yield memory.delete_all(agent_of(self._who.character.id))
+            yield self._compare()  # no memory is left: this removes all links
+        except MemoryUnavailable as unavailable:
+            return {"success": False, "error": str(unavailable)}
+        result: dict[str, Any] = yield self.consolidate(None, report)
+        return result
+
+    @inlineCallbacks
+    def _fetch_rows(self) -> Steps[Rows]:
+        """Fetch a character's memories by entry id; fails with MemoryUnavailable and TurnAborted."""
+        by_entry: Rows = defaultdict(list)
+        for row in (yield self._semantic.rows(agent_of(self._who.character.id))):
+            by_entry[row.entry].append(row)
+        return by_entry
+
+    @inlineCallbacks
+    def _store_entries(
+        self, entries: Sequence[Record], rows: Mapping[str, Any]
+    ) -> Steps[dict[str, int]]:
+        """Store entries, except those among ``rows``, and link all; delete memories that do not fit.
+
+        Fires with how many were ``stored``, ``already_there`` and ``linked``; fails with
+        MemoryUnavailable, StoreUnavailable and TurnAborted.
+        """
+        memory, journal = self._semantic, self._who.character.journal
+        there: dict[str, str] = {}
+        stray: list[str] = []
+        for entry in entries:
+            keep, superfluous = match_memories(entry, rows.get(entry["id"], ()))
+            there |= {entry["id"]: keep} if keep else {}
+            stray += superfluous
+        new = [make_item(entry) for entry in entries if entry["id"] not in there]
+        stored = (yield memory.put(agent_of(self._who.character.id), new)) if new else {}
+        ids = {**there, **stored}
+        pairs = [(entry, ids[entry["id"]]) for entry in entries if entry["id"] in ids]
+        linked_now = yield persist(self._clock, partial(write_links, journal, pairs))
+        stray += [known for entry, known in pairs if not is_named(journal, entry["id"], known)]
+        yield memory.delete(stray)
+        return {"stored": len(stored), "already_there": len(there), "linked": linked_now}
+
+    @inlineCallbacks
+    def _compare(self) -> Steps[dict[str, Any]]:
+        """Compare the journal with long-term memory, and repair the links.
+
+        Fires with ``deleted``, ``reset`` and ``relinked``; fails with MemoryUnavailable, too.
+        """
+        journal, put = self._who.character.journal, self._put
+        rows: Rows = yield self._fetch_rows()
+        yield journal.load(put)
+        wrong: list[tuple[Record, str]] = []
+        stray: list[str] = []
+
+        def judge(entry_id: str) -> None:
+            entry = journal.get(entry_id)
+            if entry is None:
+                return
+            keep, superfluous = match_memories(entry, rows.get(entry_id, ()))
+            stray.extend(superfluous)
+            if entry | linked(entry, keep) != entry:
+                wrong.append((entry, keep))
+
+        yield spread(put, journal.ids(), judge)
+        yield self._background.write_in_pieces(wrong, PIECE, partial(write_links, journal))
+        gone = rows.keys() - set(journal.ids())
+        stray += [row.id for entry_id in sorted(gone) for row in rows[entry_id]]
+        yield self._semantic.delete(stray)
+        kept = sum(bool(keep) for _, keep in wrong)
+        return {"deleted": len(stray), "reset": len(wrong) - kept, "relinked": kept}
+
+
+def consolidate_memories_to_semantic(script: Any, character: Any) -> Deferred[dict[str, Any]]:
+    """Copy the journal into long-term memory; fires as `MemoryLinks.consolidate`.
+
+    ``script`` is an `AssistantScript`, ``character`` its character.
     """
-    memory = script.services.semantic
-    if memory.is_off:
-        return skip(memory.trouble)
-    try:
-        result = yield compare(script, character)
-    except MemoryUnavailable as unavailable:
-        return {"success": False, "error": str(unavailable)}
-    if result["reset"]:
-        result["consolidated_anew"] = yield consolidate_memories_to_semantic(script, character)
-    return {"success": True, **result}
+    result: Deferred[dict[str, Any]] = script.mind.links.consolidate()
+    return result
 
 
-@inlineCallbacks
-def compare(script: Script, character: Character) -> Steps[dict[str, Any]]:
-    """Compare the journal with long-term memory, and repair the links.
+def prune_orphaned_memory_links(script: Any, character: Any) -> Deferred[dict[str, Any]]:
+    """Repair the links to long-term memory; fires as `MemoryLinks.repair`.
 
-    Fires with ``deleted``, ``reset`` and ``relinked``; fails with MemoryUnavailable, too.
+    ``script`` is an `AssistantScript`, ``character`` its character.
     """
-    journal, put = character.journal, script.services.slices.put
-    rows: Rows = yield fetch_rows(script, character)
-    yield journal.load(put)
-    wrong: list[tuple[Record, str]] = []
-    stray: list[str] = []
-
-    def judge(entry_id: str) -> None:
-        entry = journal.get(entry_id)
-        if entry is None:
-            return
-        keep, superfluous = match_memories(entry, rows.get(entry_id, ()))
-        stray.extend(superfluous)
-        if entry | linked(entry, keep) != entry:
-            wrong.append((entry, keep))
-
-    yield spread(put, journal.ids(), judge)
-    yield write_in_pieces(script, wrong, PIECE, partial(write_links, journal))
-    gone = rows.keys() - set(journal.ids())
-    stray += [row.id for entry_id in sorted(gone) for row in rows[entry_id]]
-    yield script.services.semantic.delete(stray)
-    kept = sum(bool(keep) for _, keep in wrong)
-    return {"deleted": len(stray), "reset": len(wrong) - kept, "relinked": kept}
-
-
-@inlineCallbacks
-def rebuild(script: Script, report: Report | None = None) -> Steps[dict[str, Any]]:
-    """Rebuild a character's long-term memory from its journal, with a report after each batch.
-
-    Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.
-    """
-    memory, character = script.services.semantic, script.character
-    if memory.is_off:
-        return skip(memory.trouble)
-    try:
-        yield memory.delete_all(agent_of(character.id))
-        yield compare(script, character)  # no memory is left: this removes all links
-    except MemoryUnavailable as unavailable:
-        return {"success": False, "error": str(unavailable)}
-    result: dict[str, Any] = yield consolidate_memories_to_semantic(script, character, None, report)
+    result: Deferred[dict[str, Any]] = script.mind.links.repair()
     return result

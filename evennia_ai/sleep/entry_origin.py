@@ -14,8 +14,8 @@ from evennia_ai.policy.context.projection import CompactionRecord, part_audience
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
-from evennia_ai.ports import Script, ToolContext
-from evennia_ai.scheduling import Steps, spread
+from evennia_ai.ports import Conversation, ToolContext
+from evennia_ai.scheduling import Put, Steps, spread
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Shown:
 
 
 @inlineCallbacks
-def read_shown(script: Script, audience: Audience) -> Steps[Shown]:
+def read_shown(log: Conversation, put: Put, audience: Audience) -> Steps[Shown]:
     """Read in slices what a prompt for an audience shows. Fires with it."""
-    view = script.conversation.current
+    view = log.current
     items = visible_items(view.items, audience)
     heard = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
-    lines: list[ShownLine] = yield spread(script.services.slices.put, heard, shown_line)
+    lines: list[ShownLine] = yield spread(put, heard, shown_line)
     return Shown(lines, summarised(view.record, audience))
 
 

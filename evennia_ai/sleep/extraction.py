@@ -23,20 +23,27 @@ from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, Wi
 from evennia_ai.policy.compaction.plan import ContextUse, Skip
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.conversation.react import LoopState, begin_step, take_calls
-from evennia_ai.ports import Character, Script, ToolContext, ToolResult, TurnRecord
-from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.sleep.compaction.compact import decide
-from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest
+from evennia_ai.ports import (
+    Conversation,
+    Identity,
+    Life,
+    Settings,
+    Slices,
+    Toolbox,
+    ToolContext,
+    ToolResult,
+    TurnRecord,
+    Turns,
+)
+from evennia_ai.scheduling import Clock, Steps, pause, persist
+from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest, CompactionTask
 from evennia_ai.sleep.entry_origin import Shown, read_shown, with_origin
-from evennia_ai.sleep.noting import note_facts, unread_messages
-from evennia_ai.turn.background import calls_tools, has_model, skip
-from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.llm_interaction import build_request
-from evennia_ai.turn.model_call import call_model
-from evennia_ai.turn.prompt_building import ask_with, build_prompt
+from evennia_ai.sleep.noting import Noting
+from evennia_ai.turn.context_use import ContextMeter
+from evennia_ai.turn.model_call import ModelCalls, calls_tools, has_model, skip
+from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
-from evennia_ai.turn.react_loop import tool_context
-from evennia_ai.turn.tool_execution import DONE, call_messages, perform
+from evennia_ai.turn.tool_execution import DONE, Acts, call_messages
 
 log = Logger()
 
@@ -71,174 +78,203 @@ class ExtractionLimits:
     is_interrupted: Callable[[], bool] = lambda: False  # asked before each call
 
 
-def run_pre_compaction_extraction(
-    script: Script, character: Character, max_iterations: int | None = None
-) -> Deferred[dict[str, Any]]:
-    """Let the assistant journal facts of the messages that the next compaction evicts.
+class Extraction:
+    """Journals facts of what a compaction will evict.
 
-    ``max_iterations`` limits the model calls for each audience; None uses the setting.
-
-    Fires with ``success`` True, ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop,
-    no_tool_call, other_tool or max_iterations, of the last loop; by_rule if rules journalled
-    facts), with ``success`` False and ``error`` if a provider failed, or with ``skipped`` True and
-    ``reason``. Fails with TurnAborted and StoreUnavailable.
+    ``decide`` plans a compaction: `Compactor.decide`.
     """
-    most = script.config.pre_compact_max_iterations if max_iterations is None else max_iterations
-    return extract_facts(script, ExtractionLimits(most), measure_context(script))
 
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        log: Conversation,
+        turns: Turns,
+        toolbox: Toolbox,
+        meter: ContextMeter,
+        prompts: PromptBuilder,
+        calls: ModelCalls,
+        acts: Acts,
+        noting: Noting,
+        life: Life,
+        decide: Callable[[CompactionRequest, ContextUse], CompactionTask | Skip],
+        clock: Clock,
+        slices: Slices,
+    ) -> None:
+        self._who, self._settings, self._log, self._turns = who, settings, log, turns
+        self._toolbox, self._meter, self._prompts, self._calls = toolbox, meter, prompts, calls
+        self._acts, self._noting, self._life, self._decide = acts, noting, life, decide
+        self._clock, self._put = clock, slices.put
 
-@inlineCallbacks
-def extract_facts(
-    script: Script, limits: ExtractionLimits, use: ContextUse
-) -> Steps[dict[str, Any]]:
-    """Run `run_pre_compaction_extraction` within limits.
+    def run(self, max_iterations: int | None = None) -> Deferred[dict[str, Any]]:
+        """Let the assistant journal facts of the messages that the next compaction evicts.
 
-    ``stopped_by`` may also be ``interrupted``.
-    """
-    if not script.config.pre_compact_extraction_enabled:
-        return skip("extraction disabled")
-    evicted, unread = evicted_messages(script, use), unread_messages(script)
-    if not evicted and not unread:
-        return skip(f"fewer than {LEAST_MESSAGES} messages")
-    # A turn that an error left open would otherwise stay open behind the turns of the loops.
-    yield persist(script.services.clock, script.turns.recover)
-    signal(script, True)
-    try:
-        result: Extracted | ProviderError = yield ask_for_facts(script, evicted, limits)
-        recorded = isinstance(result, Extracted) and result.facts_recorded
-        by_rule = 0
-        if not recorded and not limits.is_interrupted():
-            by_rule = yield note_facts(script, unread)
-    finally:
-        signal(script, False)
-    if isinstance(result, ProviderError):
-        return {"success": False, "error": str(result), "facts_recorded": by_rule}
-    if not evicted and not by_rule:
-        return skip(f"fewer than {LEAST_MESSAGES} messages")
-    found = result.plus(Extracted(by_rule, stopped_by=BY_RULE)) if by_rule else result
-    return {"success": True, **asdict(found)}
+        ``max_iterations`` limits the model calls for each audience; None uses the setting.
 
+        Fires with ``success`` True, ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop,
+        no_tool_call, other_tool or max_iterations, of the last loop; by_rule if rules journalled
+        facts), with ``success`` False and ``error`` if a provider failed, or with ``skipped`` True
+        and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        """
+        own = self._settings.config.pre_compact_max_iterations
+        most = own if max_iterations is None else max_iterations
+        return self.extract(ExtractionLimits(most), self._meter.measure())
 
-def evicted_messages(script: Script, use: ContextUse) -> Sequence[Message]:
-    """Return what the next compaction evicts, nothing if that is too little to ask about."""
-    task = decide(script, CompactionRequest(SLEEP), use)
-    few = isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES
-    return () if isinstance(task, Skip) or few else task.evicted
+    @inlineCallbacks
+    def extract(self, limits: ExtractionLimits, use: ContextUse) -> Steps[dict[str, Any]]:
+        """Run `run_pre_compaction_extraction` within limits.
 
+        ``stopped_by`` may also be ``interrupted``.
+        """
+        if not self._settings.config.pre_compact_extraction_enabled:
+            return skip("extraction disabled")
+        evicted, unread = self._evicted_messages(use), self._noting.unread_messages()
+        if not evicted and not unread:
+            return skip(f"fewer than {LEAST_MESSAGES} messages")
+        # A turn that an error left open would otherwise stay open behind the turns of the loops.
+        yield persist(self._clock, self._turns.recover)
+        self._life.signal(SIGNAL, True)
+        try:
+            result: Extracted | ProviderError = yield self._ask_for_facts(evicted, limits)
+            recorded = isinstance(result, Extracted) and result.facts_recorded
+            by_rule = 0
+            if not recorded and not limits.is_interrupted():
+                by_rule = yield self._noting.note(unread)
+        finally:
+            self._life.signal(SIGNAL, False)
+        if isinstance(result, ProviderError):
+            return {"success": False, "error": str(result), "facts_recorded": by_rule}
+        if not evicted and not by_rule:
+            return skip(f"fewer than {LEAST_MESSAGES} messages")
+        found = result.plus(Extracted(by_rule, stopped_by=BY_RULE)) if by_rule else result
+        return {"success": True, **asdict(found)}
 
-@inlineCallbacks
-def ask_for_facts(
-    script: Script, evicted: Sequence[Message], limits: ExtractionLimits
-) -> Steps[Extracted | ProviderError]:
-    """Run a loop for each audience of evicted messages.
+    def _evicted_messages(self, use: ContextUse) -> Sequence[Message]:
+        """Return what the next compaction evicts, nothing if that is too little to ask about."""
+        task = self._decide(CompactionRequest(SLEEP), use)
+        few = isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES
+        return () if isinstance(task, Skip) or few else task.evicted
 
-    A model that is not asked by native tool calls is not asked here: the facts are found by rule.
-    Fires with what was `Extracted`, or with the error of a provider.
-    """
-    total = Extracted()
-    if has_model(script) and not calls_tools(script):
+    @inlineCallbacks
+    def _ask_for_facts(
+        self, evicted: Sequence[Message], limits: ExtractionLimits
+    ) -> Steps[Extracted | ProviderError]:
+        """Run a loop for each audience of evicted messages.
+
+        A model that is not asked by native tool calls is not asked here: the facts are found by rule.
+        Fires with what was `Extracted`, or with the error of a provider.
+        """
+        total = Extracted()
+        if has_model(self._settings.profile) and not calls_tools(self._settings.profile):
+            return total
+        try:
+            for key in split_by_audience(evicted):
+                if limits.is_interrupted():
+                    return replace(total, stopped_by=INTERRUPTED)
+                total = total.plus((yield self._extract_for(part_audience(key), limits)))
+        except ProviderError as error:
+            message = "{name}: the model journalled no facts before the compaction: {error}"
+            log.warn(message, name=self._who.name, error=error)
+            return error
         return total
-    try:
-        for key in split_by_audience(evicted):
+
+    @inlineCallbacks
+    def _extract_for(
+        self, confidants: Audience | None, limits: ExtractionLimits
+    ) -> Steps[Extracted]:
+        """Run one loop for one audience, in a turn of its own that ends even after a ProviderError."""
+        clock, turns = self._clock, self._turns
+        audience = frozenset() if confidants is None else confidants
+        own_prompt = self._settings.config.pre_compact_prompt
+        context = replace(
+            CONTEXT_PRE_COMPACTION, prompt=own_prompt or CONTEXT_PRE_COMPACTION.prompt
+        )
+        begin = partial(turns.begin, (), audience, confidants is not None, context.name)
+        turn: TurnRecord = yield persist(clock, begin)
+        try:
+            came: Extracted = yield self._run_loop(turn, context, limits)
+        except ProviderError as error:
+            yield persist(clock, partial(turns.finish, turn.id, NOTED, f"{error.kind}: {error}"))
+            raise
+        detail = f"{came.facts_recorded} facts written down"
+        yield persist(clock, partial(turns.finish, turn.id, NOTED, detail))
+        return came
+
+    @inlineCallbacks
+    def _run_loop(
+        self, turn: TurnRecord, context: PromptContext, limits: ExtractionLimits
+    ) -> Steps[Extracted]:
+        """Ask and journal until nothing is left to write. Fires with what was `Extracted`."""
+        tools = self._acts.context_for(turn, turn.audience, turn.private, context.tools)
+        tools = replace(tools, deadline_at=self._deadline_of(limits))
+        specs = tuple(self._toolbox.offered(tools))
+        asking = self._prompts.ask_with(turn, specs)
+        prompt = self._prompts.build(context, turn.audience, asking)
+        shown: Shown = yield read_shown(self._log, self._put, turn.audience)
+        context_of = partial(with_origin, replace(tools, authors=prompt.authors), shown)
+        state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
+        for step in range(1, limits.iterations + 1):
             if limits.is_interrupted():
-                return replace(total, stopped_by=INTERRUPTED)
-            total = total.plus((yield extract_for(script, part_audience(key), limits)))
-    except ProviderError as error:
-        message = "{name}: the model journalled no facts before the compaction: {error}"
-        log.warn(message, name=script.character_name, error=error)
-        return error
-    return total
+                return Extracted(facts, step - 1, INTERRUPTED)
+            state = begin_step(state)
+            grown = replace(prompt, messages=[*prompt.messages, *so_far])
+            request = self._prompts.request(turn, grown, asking, step)
+            reply: LLMReply = yield self._calls.for_turn(
+                turn, request, context.name, tools.deadline_at
+            )
+            calls = take_calls(reply, state, self._settings.config.max_tool_calls)
+            if not calls or reply.finish_reason == "length":
+                return Extracted(facts, step, NO_CALL)
+            known = {spec.name for spec in specs}
+            more, stopped_by, messages = yield self._journal(turn, context_of, calls, known)
+            facts += more
+            if stopped_by:
+                return Extracted(facts, step, stopped_by)
+            so_far += to_wire(messages)
+        return Extracted(facts, limits.iterations, MOST)
+
+    def _deadline_of(self, limits: ExtractionLimits) -> float:
+        """Return the clock's second at which a loop must have ended."""
+        if limits.end_at is not None:
+            return limits.end_at
+        return self._clock.seconds() + TURNS_TIMES * self._settings.config.turn_deadline
+
+    @inlineCallbacks
+    def _journal(
+        self,
+        turn: TurnRecord,
+        context_of: Callable[[ToolCallRequest], ToolContext],
+        calls: Sequence[ToolCallRequest],
+        known: set[str],
+    ) -> Steps[tuple[int, str, list[Message]]]:
+        """Run a reply's journal calls; a tool that was not offered is not run, and ends the loop.
+
+        Fires with how many facts were journalled, why the loop ends (empty if it goes on), and calls
+        and results as the next model call sees them.
+        """
+        facts, messages = 0, list[Message]()
+        for call in calls:
+            if call.name not in known or call.name == NOOP:
+                continue
+            yield pause(self._put)
+            tools = context_of(call)
+            # Not logged: these tool calls are no part of the conversation.
+            result: ToolResult = yield self._acts.perform(
+                turn, tools, call, False, lambda _result: ()
+            )
+            facts += result.state == DONE
+            messages += call_messages(turn, tools, call, result)
+        names = {call.name for call in calls}
+        stopped_by = NOOP if NOOP in names else ""
+        return facts, OTHER if names - known else stopped_by, messages
 
 
-def signal(script: Script, on: bool) -> None:
-    """Note on the script whether it is extracting, for a game's own code."""
-    signals = dict(script.db.context_signals or {})
-    script.db.context_signals = signals | {SIGNAL: on}
+def run_pre_compaction_extraction(
+    script: Any, character: Any, max_iterations: int | None = None
+) -> Deferred[dict[str, Any]]:
+    """Journal facts before a compaction; fires and fails as `Extraction.run`.
 
-
-@inlineCallbacks
-def extract_for(
-    script: Script, confidants: Audience | None, limits: ExtractionLimits
-) -> Steps[Extracted]:
-    """Run one loop for one audience, in a turn of its own that ends even after a ProviderError."""
-    clock, turns = script.services.clock, script.turns
-    audience = frozenset() if confidants is None else confidants
-    own_prompt = script.config.pre_compact_prompt
-    context = replace(CONTEXT_PRE_COMPACTION, prompt=own_prompt or CONTEXT_PRE_COMPACTION.prompt)
-    begin = partial(turns.begin, (), audience, confidants is not None, context.name)
-    turn: TurnRecord = yield persist(clock, begin)
-    try:
-        came: Extracted = yield run_loop(script, turn, context, limits)
-    except ProviderError as error:
-        yield persist(clock, partial(turns.finish, turn.id, NOTED, f"{error.kind}: {error}"))
-        raise
-    detail = f"{came.facts_recorded} facts written down"
-    yield persist(clock, partial(turns.finish, turn.id, NOTED, detail))
-    return came
-
-
-@inlineCallbacks
-def run_loop(
-    script: Script, turn: TurnRecord, context: PromptContext, limits: ExtractionLimits
-) -> Steps[Extracted]:
-    """Ask and journal until nothing is left to write. Fires with what was `Extracted`."""
-    tools = tool_context(script, turn, turn.audience, turn.private, context.tools)
-    tools = replace(tools, deadline_at=deadline_of(script, limits))
-    specs = tuple(script.services.toolbox.offered(tools))
-    asking = ask_with(script, turn, specs)
-    prompt = build_prompt(script, context, turn.audience, asking)
-    shown: Shown = yield read_shown(script, turn.audience)
-    context_of = partial(with_origin, replace(tools, authors=prompt.authors), shown)
-    state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
-    for step in range(1, limits.iterations + 1):
-        if limits.is_interrupted():
-            return Extracted(facts, step - 1, INTERRUPTED)
-        state = begin_step(state)
-        grown = replace(prompt, messages=[*prompt.messages, *so_far])
-        request = build_request(script, turn, grown, asking, step)
-        reply: LLMReply = yield call_model(script, turn, request, context.name, tools.deadline_at)
-        calls = take_calls(reply, state, script.config.max_tool_calls)
-        if not calls or reply.finish_reason == "length":
-            return Extracted(facts, step, NO_CALL)
-        known = {spec.name for spec in specs}
-        more, stopped_by, messages = yield journal(script, turn, context_of, calls, known)
-        facts += more
-        if stopped_by:
-            return Extracted(facts, step, stopped_by)
-        so_far += to_wire(messages)
-    return Extracted(facts, limits.iterations, MOST)
-
-
-def deadline_of(script: Script, limits: ExtractionLimits) -> float:
-    """Return the clock's second at which a loop must have ended."""
-    if limits.end_at is not None:
-        return limits.end_at
-    return script.services.clock.seconds() + TURNS_TIMES * script.config.turn_deadline
-
-
-@inlineCallbacks
-def journal(
-    script: Script,
-    turn: TurnRecord,
-    context_of: Callable[[ToolCallRequest], ToolContext],
-    calls: Sequence[ToolCallRequest],
-    known: set[str],
-) -> Steps[tuple[int, str, list[Message]]]:
-    """Run a reply's journal calls; a tool that was not offered is not run, and ends the loop.
-
-    Fires with how many facts were journalled, why the loop ends (empty if it goes on), and calls
-    and results as the next model call sees them.
+    ``script`` is an `AssistantScript`, ``character`` its character.
     """
-    facts, messages = 0, list[Message]()
-    for call in calls:
-        if call.name not in known or call.name == NOOP:
-            continue
-        yield pause(script.services.slices.put)
-        tools = context_of(call)
-        # Not logged: these tool calls are no part of the conversation.
-        result: ToolResult = yield perform(script, turn, tools, call, False, lambda _result: ())
-        facts += result.state == DONE
-        messages += call_messages(turn, tools, call, result)
-    names = {call.name for call in calls}
-    stopped_by = NOOP if NOOP in names else ""
-    return facts, OTHER if names - known else stopped_by, messages
+    result: Deferred[dict[str, Any]] = script.mind.extraction.run(max_iterations)
+    return result

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.policy.records.forgetting import (
     Fading,
@@ -15,10 +15,10 @@ from evennia_ai.policy.records.forgetting import (
     retention_of,
     select_to_forget,
 )
-from evennia_ai.ports import Character, Journal, Script
+from evennia_ai.ports import Identity, Journal, SemanticMemory, Services, Settings
 from evennia_ai.scheduling import Steps, pause, spread
-from evennia_ai.sleep.importance import score_new_entries
-from evennia_ai.turn.background import skip, write_in_pieces
+from evennia_ai.sleep.importance import Scoring
+from evennia_ai.turn.model_call import Background, skip
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500
@@ -28,83 +28,107 @@ MOST_A_PASS = 500
 Look = tuple[str, float | None, Sequence[str]]
 
 
-@inlineCallbacks
-def prune_low_importance_entries(script: Script, character: Character) -> Steps[dict[str, Any]]:
-    """Archive faded journal entries.
+class Pruning:
+    """Archives faded journal entries."""
 
-    Recent recalls are stored and new entries are scored first, since both decide what fades. An
-    entry stays if it is pinned, written or scored by a builder or by code, written by a compaction,
-    cited by something that still holds, or missing from a long-term memory in use. See
-    `policy.records.forgetting`.
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        memory: SemanticMemory,
+        scoring: Scoring,
+        background: Background,
+        services: Services,
+    ) -> None:
+        self._who, self._settings, self._semantic, self._scoring = who, settings, memory, scoring
+        self._background, self._now, self._put = background, services.now, services.slices.put
 
-    Fires with ``success``, ``pruned``, ``kept`` (entries left), ``scored``, ``recalled`` (entries
-    with new recalls) and ``expired`` (deleted from the archive); or with ``skipped`` True and
-    ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.
+    @inlineCallbacks
+    def prune(self) -> Steps[dict[str, Any]]:
+        """Archive faded journal entries.
+
+        Recent recalls are stored and new entries are scored first, since both decide what fades. An
+        entry stays if it is pinned, written or scored by a builder or by code, written by a compaction,
+        cited by something that still holds, or missing from a long-term memory in use. See
+        `policy.records.forgetting`.
+
+        Fires with ``success``, ``pruned``, ``kept`` (entries left), ``scored``, ``recalled`` (entries
+        with new recalls) and ``expired`` (deleted from the archive); or with ``skipped`` True and
+        ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.
+        """
+        journal, put = self._who.character.journal, self._put
+        archive = journal.archive
+        yield journal.load(put)
+        yield archive.load(put)
+        recalled: int = yield self._background.write_in_pieces(
+            list(journal.recalls), AT_ONCE, journal.store_recalls
+        )
+        scored: int = yield self._scoring.score_new(journal)
+        over = archive.over(self._now(), self._settings.config.archive_days)[:MOST_A_PASS]
+        yield self._background.write_in_pieces(over, AT_ONCE, lambda piece: archive.remove(*piece))
+        faded: list[str] = yield self._find_faded()
+        pruned: int = yield self._background.write_in_pieces(
+            faded, AT_ONCE, partial(self._put_away, journal)
+        )
+        kept = len(journal.ids())
+        done = {"pruned": pruned, "scored": scored, "recalled": recalled, "expired": len(over)}
+        if not any(done.values()):
+            return skip(self._reason_for_nothing(kept))
+        return {"success": True, **done, "kept": kept}
+
+    def _reason_for_nothing(self, kept: int) -> str:
+        """Return why nothing was archived."""
+        config = self._settings.config
+        if not config.prune_enabled:
+            return "pruning disabled"
+        if kept <= config.prune_floor:
+            return f"no more than {config.prune_floor} entries"
+        return "nothing faded"
+
+    def _fading(self) -> Fading:
+        """Return when entries of this assistant fade."""
+        own = self._settings.config
+        return Fading(
+            own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_floor
+        )
+
+    @inlineCallbacks
+    def _find_faded(self) -> Steps[list[str]]:
+        """Find the entries to archive. Fires with their ids, the most faded first."""
+        journal, put = self._who.character.journal, self._put
+        ids, fading = journal.ids(), self._fading()
+        if not self._settings.config.prune_enabled or len(ids) <= fading.floor:
+            return []
+        yield self._who.character.ai_profiles.load(put)
+        yield pause(put)
+        in_use = self._who.character.ai_profiles.live_sources()
+        now = self._now()
+        needs_link = not self._semantic.is_off
+
+        def look(id: str) -> Look:
+            entry = journal.get(id)
+            if entry is None:
+                return id, None, ()
+            fades = is_faded(entry, now, fading) and (entry["consolidated"] or not needs_link)
+            return id, retention_of(entry, now) if fades else None, tuple(cited_by(entry))
+
+        looks: list[Look] = yield spread(put, ids, look)
+        cited = {source for _id, _left, cites in looks for source in cites}
+        faded = [(left, known) for known, left, _cites in looks if left is not None]
+        return select_to_forget(faded, in_use | cited, len(ids), fading.floor)[:MOST_A_PASS]
+
+    def _put_away(self, journal: Journal, ids: Sequence[str]) -> int:
+        """Archive those of some entries that are still faded; return how many."""
+        now, fading = self._now(), self._fading()
+        fresh = [entry for entry in map(journal.get, ids) if entry]
+        still = [entry["id"] for entry in fresh if is_faded(entry, now, fading)]
+        return journal.archive.put_away(journal, *still)
+
+
+def prune_low_importance_entries(script: Any, character: Any) -> Deferred[dict[str, Any]]:
+    """Archive faded journal entries; fires and fails as `Pruning.prune`.
+
+    ``script`` is an `AssistantScript`, ``character`` its character.
     """
-    journal, put = character.journal, script.services.slices.put
-    archive = journal.archive
-    yield journal.load(put)
-    yield archive.load(put)
-    recalled: int = yield write_in_pieces(
-        script, list(journal.recalls), AT_ONCE, journal.store_recalls
-    )
-    scored: int = yield score_new_entries(script, journal)
-    over = archive.over(script.services.now(), script.config.archive_days)[:MOST_A_PASS]
-    yield write_in_pieces(script, over, AT_ONCE, lambda piece: archive.remove(*piece))
-    faded: list[str] = yield find_faded(script, character)
-    pruned: int = yield write_in_pieces(script, faded, AT_ONCE, partial(put_away, script, journal))
-    kept = len(journal.ids())
-    done = {"pruned": pruned, "scored": scored, "recalled": recalled, "expired": len(over)}
-    if not any(done.values()):
-        return skip(reason_for_nothing(script, kept))
-    return {"success": True, **done, "kept": kept}
-
-
-def reason_for_nothing(script: Script, kept: int) -> str:
-    """Return why nothing was archived."""
-    config = script.config
-    if not config.prune_enabled:
-        return "pruning disabled"
-    if kept <= config.prune_floor:
-        return f"no more than {config.prune_floor} entries"
-    return "nothing faded"
-
-
-def fading_of(script: Script) -> Fading:
-    """Return when entries of this assistant fade."""
-    own = script.config
-    return Fading(own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_floor)
-
-
-@inlineCallbacks
-def find_faded(script: Script, character: Character) -> Steps[list[str]]:
-    """Find the entries to archive. Fires with their ids, the most faded first."""
-    journal, put = character.journal, script.services.slices.put
-    ids, fading = journal.ids(), fading_of(script)
-    if not script.config.prune_enabled or len(ids) <= fading.floor:
-        return []
-    yield character.ai_profiles.load(put)
-    yield pause(put)
-    in_use = character.ai_profiles.live_sources()
-    now = script.services.now()
-    needs_link = not script.services.semantic.is_off
-
-    def look(id: str) -> Look:
-        entry = journal.get(id)
-        if entry is None:
-            return id, None, ()
-        fades = is_faded(entry, now, fading) and (entry["consolidated"] or not needs_link)
-        return id, retention_of(entry, now) if fades else None, tuple(cited_by(entry))
-
-    looks: list[Look] = yield spread(put, ids, look)
-    cited = {source for _id, _left, cites in looks for source in cites}
-    faded = [(left, known) for known, left, _cites in looks if left is not None]
-    return select_to_forget(faded, in_use | cited, len(ids), fading.floor)[:MOST_A_PASS]
-
-
-def put_away(script: Script, journal: Journal, ids: Sequence[str]) -> int:
-    """Archive those of some entries that are still faded; return how many."""
-    now, fading = script.services.now(), fading_of(script)
-    fresh = [entry for entry in map(journal.get, ids) if entry]
-    still = [entry["id"] for entry in fresh if is_faded(entry, now, fading)]
-    return journal.archive.put_away(journal, *still)
+    result: Deferred[dict[str, Any]] = script.mind.pruning.prune()
+    return result

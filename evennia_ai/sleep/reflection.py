@@ -24,14 +24,12 @@ from evennia_ai.policy.consolidation.reflection import (
 from evennia_ai.policy.consolidation.rule_reflection import reflect_plainly
 from evennia_ai.policy.records.goal import MOST_OPEN, find_goal
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Character, Goals, Journal, Script
+from evennia_ai.ports import Goals, Identity, Journal, Services, Settings, World
 from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.turn.background import (
+from evennia_ai.turn.model_call import (
     Asked,
+    Background,
     BackgroundReply,
-    ask_each,
-    ask_in_background,
-    has_model,
     skip,
 )
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
@@ -40,82 +38,6 @@ LOOKED_AT = 500  # of the newest entries
 CALLS_A_PASS = 6
 REPLY_TOKENS = 700
 FIGURES = ("insights", "goals", "thought_over", "refused", "repaired")
-
-
-@inlineCallbacks
-def reflect(script: Script, character: Character) -> Steps[dict[str, Any]]:
-    """Draw insights from the entries since the last reflection, if they are important enough.
-
-    Each audience is a call of its own (P9): an insight is as private as the entries it follows
-    from. The insights of one audience are one transaction and bear the time of this reflection, so
-    that a pass may end anywhere and no entry is read twice. Only entries without any insight are
-    read again by the next process.
-
-    Fires with ``success``, ``insights`` (new entries), ``goals`` (new ones), ``thought_over``
-    (entries read), ``refused`` (lines of the reply that did not count), ``repaired`` (insights and
-    goals whose citations were corrected), ``calls``, ``cut_off`` (replies that reached their limit,
-    if any), and ``error`` if a provider failed; or with ``skipped`` True and ``reason``. Fails with
-    TurnAborted and StoreUnavailable.
-    """
-    threshold = script.config.reflection_threshold
-    if not threshold:
-        return skip("reflection disabled")
-    journal, put = character.journal, script.services.slices.put
-    yield journal.load(put)
-    yield pause(put)
-    looked_at = script.services.now()
-    entries = journal.newest(LOOKED_AT, everything=True)
-    found = unreflected(entries, journal.reflected_upto)
-    if weight(found) < threshold:
-        return skip(f"{weight(found)} of {threshold} since the last time")
-    groups = select_groups(found)
-    work = partial(reflect_on, script, journal, looked_at)
-    asked: Asked[Counter[str]] = yield ask_each(script, groups[:CALLS_A_PASS], work)
-    if not asked.error and len(groups) <= CALLS_A_PASS:
-        journal.reflected_upto = looked_at.isoformat()
-    total = sum(asked.results, Counter[str]())
-    calls = asked.calls if has_model(script) else 0
-    figures = {name: total[name] for name in FIGURES}
-    return asked.report(**figures, calls=calls, cut_off=total["cut_off"])
-
-
-@inlineCallbacks
-def reflect_on(
-    script: Script, journal: Journal, looked_at: datetime, entries: Sequence[Record]
-) -> Steps[Counter[str]]:
-    """Reflect on one audience's entries.
-
-    Fires with the `FIGURES`, and ``cut_off`` 1 if the reply reached its token limit; fails with
-    `ProviderError`.
-    """
-    character, services = script.character, script.services
-    sources = {entry["source_entity"] for entry in entries} - {""}
-    names = {dbref: services.world.name_of(character, dbref) for dbref in sorted(sources)}
-    by_model, is_cut = has_model(script), False
-    if by_model:
-        context = CONTEXT_REFLECTION
-        wire = reflection_request(context.prompt, script.character_name, entries, names)
-        reply: BackgroundReply = yield ask_in_background(
-            script, context.name, wire, REPLY_TOKENS, entries
-        )
-        read, is_cut = read_insights(reply.text, entries), reply.is_cut
-    else:
-        read = Read(reflect_plainly(entries, names))
-    write = partial(store_insights, journal, read.insights, looked_at, by_model=by_model)
-    insights: int = yield persist(services.clock, write)
-    goals = 0
-    if read.goal:
-        yield character.ai_goals.load(services.slices.put)
-        aim = partial(store_goal, journal, character.ai_goals, read.goal)
-        goals = yield persist(services.clock, aim)
-    return Counter(
-        insights=insights,
-        goals=goals,
-        thought_over=len(entries),
-        refused=read.refused,
-        repaired=read.repaired,
-        cut_off=int(is_cut),
-    )
 
 
 def store_insights(
@@ -149,3 +71,93 @@ def cited_entries(journal: Journal, insight: Insight) -> list[Record]:
     cited = [entry for entry in map(journal.get, insight.because) if entry]
     audiences = {tuple(entry["audience"] or ("*",)) for entry in cited}
     return cited if len(cited) == len(insight.because) and len(audiences) == 1 else []
+
+
+class Reflection:
+    """Draws insights from what was journalled lately."""
+
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        world: World,
+        background: Background,
+        services: Services,
+    ) -> None:
+        self._who, self._settings, self._world, self._background = who, settings, world, background
+        self._clock, self._now, self._put = services.clock, services.now, services.slices.put
+
+    @inlineCallbacks
+    def reflect(self) -> Steps[dict[str, Any]]:
+        """Draw insights from the entries since the last reflection, if they are important enough.
+
+        Each audience is a call of its own (P9): an insight is as private as the entries it follows
+        from. The insights of one audience are one transaction and bear the time of this reflection, so
+        that a pass may end anywhere and no entry is read twice. Only entries without any insight are
+        read again by the next process.
+
+        Fires with ``success``, ``insights`` (new entries), ``goals`` (new ones), ``thought_over``
+        (entries read), ``refused`` (lines of the reply that did not count), ``repaired`` (insights and
+        goals whose citations were corrected), ``calls``, ``cut_off`` (replies that reached their limit,
+        if any), and ``error`` if a provider failed; or with ``skipped`` True and ``reason``. Fails with
+        TurnAborted and StoreUnavailable.
+        """
+        threshold = self._settings.config.reflection_threshold
+        if not threshold:
+            return skip("reflection disabled")
+        journal, put = self._who.character.journal, self._put
+        yield journal.load(put)
+        yield pause(put)
+        looked_at = self._now()
+        entries = journal.newest(LOOKED_AT, everything=True)
+        found = unreflected(entries, journal.reflected_upto)
+        if weight(found) < threshold:
+            return skip(f"{weight(found)} of {threshold} since the last time")
+        groups = select_groups(found)
+        work = partial(self._reflect_on, journal, looked_at)
+        asked: Asked[Counter[str]] = yield self._background.ask_each(groups[:CALLS_A_PASS], work)
+        if not asked.error and len(groups) <= CALLS_A_PASS:
+            journal.reflected_upto = looked_at.isoformat()
+        total = sum(asked.results, Counter[str]())
+        calls = asked.calls if self._background.has_model else 0
+        figures = {name: total[name] for name in FIGURES}
+        return asked.report(**figures, calls=calls, cut_off=total["cut_off"])
+
+    @inlineCallbacks
+    def _reflect_on(
+        self, journal: Journal, looked_at: datetime, entries: Sequence[Record]
+    ) -> Steps[Counter[str]]:
+        """Reflect on one audience's entries.
+
+        Fires with the `FIGURES`, and ``cut_off`` 1 if the reply reached its token limit; fails with
+        `ProviderError`.
+        """
+        sources = {entry["source_entity"] for entry in entries} - {""}
+        names = {
+            dbref: self._world.name_of(self._who.character, dbref) for dbref in sorted(sources)
+        }
+        by_model, is_cut = self._background.has_model, False
+        if by_model:
+            context = CONTEXT_REFLECTION
+            wire = reflection_request(context.prompt, self._who.name, entries, names)
+            reply: BackgroundReply = yield self._background.ask(
+                context.name, wire, REPLY_TOKENS, entries
+            )
+            read, is_cut = read_insights(reply.text, entries), reply.is_cut
+        else:
+            read = Read(reflect_plainly(entries, names))
+        write = partial(store_insights, journal, read.insights, looked_at, by_model=by_model)
+        insights: int = yield persist(self._clock, write)
+        goals = 0
+        if read.goal:
+            yield self._who.character.ai_goals.load(self._put)
+            aim = partial(store_goal, journal, self._who.character.ai_goals, read.goal)
+            goals = yield persist(self._clock, aim)
+        return Counter(
+            insights=insights,
+            goals=goals,
+            thought_over=len(entries),
+            refused=read.refused,
+            repaired=read.repaired,
+            cut_off=int(is_cut),
+        )

@@ -108,6 +108,11 @@ class TableConversation:
         return self.current.sizes
 
     @property
+    def is_known(self) -> bool:
+        """Return True if the sizes are known without reading the tables."""
+        return self._view is not None or self._sizes is not None
+
+    @property
     def nbytes(self) -> int:
         """Return about how much memory the view takes."""
         return 0 if self._view is None else len(self._view.items) * MESSAGE_BYTES

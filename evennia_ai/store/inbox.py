@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -12,7 +14,7 @@ from twisted.logger import Logger
 from evennia_ai import models
 from evennia_ai.messages import PERCEIVED, Heard, InboxEvent
 from evennia_ai.policy.records.segments import people_field
-from evennia_ai.ports import OpenEvents, Script
+from evennia_ai.ports import OpenEvents
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.processes import SingleProcess
@@ -104,6 +106,17 @@ class TableInbox:
         return models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
 
 
+class Listener(Protocol):
+    """An assistant that overhears: `game.hearing.Hearing`."""
+
+    @property
+    def assistant_id(self) -> int: ...
+    @property
+    def is_alive(self) -> bool: ...  # False once it is deleted
+    @property
+    def backlog(self) -> Backlog[Heard, int]: ...
+
+
 class OverheardQueue:
     """Collects what needs no answer until the end of a stretch of the reactor, then stores it.
 
@@ -113,37 +126,37 @@ class OverheardQueue:
     def __init__(self, clock: Clock, now: Callable[[], datetime]) -> None:
         self._clock = clock
         self._now = now
-        self._waiting: list[tuple[Any, Heard]] = []
+        self._waiting: list[tuple[Listener, Heard]] = []
 
-    def put(self, script: Script, heard: Heard) -> None:
+    def put(self, listener: Listener, heard: Heard) -> None:
         """Store an event of an assistant at the end of this stretch."""
         if not self._waiting:
             self._clock.callLater(0, self.flush)
-        self._waiting.append((script, heard))
+        self._waiting.append((listener, heard))
 
-    def flush_before(self, script: Script) -> None:
+    def flush_before(self, listener: Listener) -> None:
         """Store all events now, if this assistant has any: its next one comes after them."""
-        if any(owner is script for owner, _heard in self._waiting):
+        if any(owner is listener for owner, _heard in self._waiting):
             self.flush()
 
     def flush(self) -> None:
         """Store all events now; each goes to its assistant's backlog if the database is busy."""
         waiting, self._waiting = self._waiting, []
-        pairs = [(script, heard) for script, heard in waiting if script.pk]
+        pairs = [(listener, heard) for listener, heard in waiting if listener.is_alive]
         if not pairs:
             return
-        late = any(script.backlog for script, _heard in pairs)
+        late = any(listener.backlog for listener, _heard in pairs)
         event_ids = [] if late else self._store(pairs)
-        for (script, heard), event_id in zip_longest(pairs, event_ids):
+        for (listener, heard), event_id in zip_longest(pairs, event_ids):
             if event_id is None:
-                script.backlog.put(heard)
+                listener.backlog.put(heard)
             else:
-                script.backlog.note_stored(heard, event_id)
+                listener.backlog.note_stored(heard, event_id)
 
-    def _store(self, pairs: Sequence[tuple[Any, Heard]]) -> list[int]:
+    def _store(self, pairs: Sequence[tuple[Listener, Heard]]) -> list[int]:
         """Store events in one transaction and return their ids, none if that fails."""
         at = self._now()
-        rows = [event_row(script.id, heard, at) for script, heard in pairs]
+        rows = [event_row(listener.assistant_id, heard, at) for listener, heard in pairs]
         try:
             with brief_transaction():
                 insert_rows(rows)

@@ -58,6 +58,9 @@ class MemoryInbox:
     def in_state(self, state: str) -> list[InboxEvent]:
         return [row.event for row in self.rows if row.state == state]
 
+    def times_of_assistants(self, since: datetime) -> list[datetime]:
+        return []
+
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         for row in self.rows:
             if row.event.id in event_ids:

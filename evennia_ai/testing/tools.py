@@ -6,7 +6,7 @@ import json
 from typing import Any, cast
 
 from evennia_ai.assistant_character import add_assistant_mixin
-from evennia_ai.ports import Script, ToolCallRequest, ToolContext, ToolResult
+from evennia_ai.ports import ToolCallRequest, ToolContext, ToolResult
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry
 
@@ -31,9 +31,10 @@ def try_tool(item: Tool, character: Any, speaker: Any, **arguments: Any) -> Tool
         AssertionError: The tool returned a Deferred that has not fired yet.
     """
     add_assistant_mixin(character)
+    mind = getattr(character, "ai_mind", None)
     heard_by = frozenset({speaker.dbref})
     context = ToolContext(
-        script=cast(Script, getattr(character, "assistant", None)),  # a tool may need none
+        assistant=mind.acts.tools if mind else cast(Any, None),  # a tool may need none
         character=character,
         audience=heard_by,
         private=False,

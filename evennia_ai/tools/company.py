@@ -9,7 +9,7 @@ from evennia_ai.errors import NothingDone
 from evennia_ai.game import following
 from evennia_ai.game.pauses import pause
 from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
-from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.log.react import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import acts_unasked, has_exits
@@ -51,9 +51,9 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
 @tool("wait", world=False, safe_to_retry=True, needed=acts_unasked)
 def wait(context: ToolContext, arguments: WaitArguments) -> Deferred[str]:
     """Wait a moment between two things you do; it ends when somebody speaks to you."""
-    script = context.script
-    if script.inbox.open_events().waiting:
+    parts = context.assistant
+    if parts.inbox.open_events().waiting:
         return succeed(SPOKEN_TO)
-    return pause(script, arguments.seconds).addCallback(
+    return pause(parts.id, arguments.seconds, parts.services.clock).addCallback(
         lambda whole: PASSED if whole else SPOKEN_TO
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game.sleep_state import go_to_bed, sleep_state
 from evennia_ai.messages import is_perceived
 from evennia_ai.policy.authors import of_messages, people_among
-from evennia_ai.policy.conversation.react import FINAL
 from evennia_ai.policy.explanation.lock_answers import LockAsked
+from evennia_ai.policy.log.react import FINAL
 from evennia_ai.policy.schedule.sleep_schedule import (
     ANYBODY,
     NOBODY,
@@ -18,7 +17,7 @@ from evennia_ai.policy.schedule.sleep_schedule import (
     BedtimeState,
     why_not_to_bed,
 )
-from evennia_ai.ports import Script, ToolContext
+from evennia_ai.ports import ToolContext, ToolParts
 from evennia_ai.tools.base import EVERYBODY, tool
 from evennia_ai.tools.permission import People
 
@@ -51,12 +50,12 @@ def may_be_sent_to_bed(context: ToolContext) -> bool:
     """
     asked = context.speakers
     if not asked:
-        view = context.script.conversation.view()
+        view = context.assistant.log.view()
         heard = (one for one in view if one["role"] in HEARD_ROLES and not is_perceived(one))
         asked = people_among(of_messages(heard))
     if not asked:
         return True
-    answers = People().answers(asked, LOCKS[context.script.config.sleep_on_request])
+    answers = People().answers(asked, LOCKS[context.assistant.config.sleep_on_request])
     context.locks.append(LockAsked("sleep_on_request", "go_to_sleep", answers))
     return all(answers.values())
 
@@ -67,24 +66,24 @@ def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
     refusal = why_not_to_bed(bedtime_state(context))
     if refusal:
         raise NothingDone(refusal)
-    go_to_bed(context.script, WISH)
+    context.assistant.rest.go_to_bed(WISH)
     return "Your eyes fall shut."
 
 
 def bedtime_state(context: ToolContext) -> BedtimeState:
     """Return what decides whether the character may go to sleep now."""
-    script = context.script
-    woken_at = sleep_state(script).woken_at
+    parts = context.assistant
+    woken_at = parts.rest.woken_at
     return BedtimeState(
-        unanswered=len(script.inbox.open_events().waiting),
-        addressed_s=last_addressed_s(script, context),
-        woken_s=None if woken_at is None else script.services.clock.seconds() - woken_at,
+        unanswered=len(parts.inbox.open_events().waiting),
+        addressed_s=last_addressed_s(parts, context),
+        woken_s=None if woken_at is None else parts.services.clock.seconds() - woken_at,
         refused=not may_be_sent_to_bed(context),
     )
 
 
-def last_addressed_s(script: Script, context: ToolContext) -> float | None:
+def last_addressed_s(parts: ToolParts, context: ToolContext) -> float | None:
     """Return the seconds since a partner outside this turn talked, None if there is none."""
-    others = (at for dbref, at in script.partners.items() if dbref not in context.speakers)
+    others = (at for dbref, at in parts.company.partners.items() if dbref not in context.speakers)
     latest = max(others, default=None)
-    return None if latest is None else (script.services.now() - latest).total_seconds()
+    return None if latest is None else (parts.services.now() - latest).total_seconds()

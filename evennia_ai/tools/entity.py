@@ -44,7 +44,7 @@ def update_entity_observation(
     """Note one thing you learnt about a person, thing or place."""
     character = context.character
     observation = content_of(context, arguments.observation, OBSERVATION_CHARS)
-    yield character.ai_profiles.load(context.script.services.slices.put)
+    yield character.ai_profiles.load(context.assistant.services.slices.put)
     entity = find_entity(arguments.entity, context)
     if entity is None:
         raise NothingDone(f"You know nobody and nothing called '{plain(arguments.entity, 60)}'.")

@@ -52,7 +52,7 @@ class ProgressArguments(BaseModel):
 @inlineCallbacks
 def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     """Set yourself a goal for the next days, or a step towards one."""
-    goals, services = context.character.ai_goals, context.script.services
+    goals, services = context.character.ai_goals, context.assistant.services
     content = content_of(context, arguments.goal, GOAL_CHARS)
     yield goals.load(services.slices.put)
     known = known_goals(context)
@@ -67,7 +67,7 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
         raise NothingDone(f"You have {len(own)} goals: finish or drop one before you set another.")
 
     caused = [goal for goal in goals.held() if goal["state"] == OPEN and goal["origin"] != BUILDER]
-    if is_reached(caused, context.speakers, context.script.config.person_goals):
+    if is_reached(caused, context.speakers, context.assistant.config.person_goals):
         raise NothingDone(TOO_MANY_GOALS)
     why = clean_heard(arguments.why, WHY_CHARS)
     add = partial(goals.add, content, why=why, importance=arguments.importance, **whose)
@@ -79,7 +79,7 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
 @inlineCallbacks
 def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str]:
     """Note the progress of one of your goals, or that you reached it or gave it up."""
-    goals, services = context.character.ai_goals, context.script.services
+    goals, services = context.character.ai_goals, context.assistant.services
     yield goals.load(services.slices.put)
     goal = meant(arguments.goal, known_goals(context))
     ensure_may_change(context, goal, arguments.state)

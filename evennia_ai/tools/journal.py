@@ -28,7 +28,6 @@ from evennia_ai.tools.memory_sources import (
     store_record,
 )
 from evennia_ai.tools.needs import has_journal, must_remember
-from evennia_ai.turn.recall import memory_line
 from evennia_ai.turn.tool_execution import DONE
 
 ENTRY_CHARS = 600
@@ -59,7 +58,7 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
     """Write down one fact for later, with names and numbers: a promise, debt, name, secret."""
     content = content_of(context, arguments.content, ENTRY_CHARS)
     journal = context.character.journal
-    yield journal.load(context.script.services.slices.put)
+    yield journal.load(context.assistant.services.slices.put)
     newest = journal.newest(MOST_OF_A_DAY, everything=True)
     ensure_may_note(context, newest, "timestamp")
 
@@ -77,15 +76,15 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
 def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     """Keep one short fact in mind for good, such as a promise or a standing wish."""
     content = content_of(context, arguments.content, PIN_CHARS)
-    journal, script = context.character.journal, context.script
-    room = script.config.pin_tokens - script.count_text(content)
+    journal, parts = context.character.journal, context.assistant
+    room = parts.config.pin_tokens - parts.settings.count_text(content)
     if room < 0:
         raise NothingDone("That is too long to keep in mind: say it shorter.")
 
     def write() -> int:
         own = [e for e in journal.pinned(everything=True) if is_own_pin(e)]
-        most = script.config.person_pins
-        plan = plan_pin(own, context.speakers, room, most, script.count_text)
+        most = parts.config.person_pins
+        plan = plan_pin(own, context.speakers, room, most, parts.settings.count_text)
         if plan.refusal:
             raise NothingDone(plan.refusal)
         for entry in plan.gone:
@@ -94,10 +93,10 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
         journal.update(kept, pinned=True)
         return len(plan.gone)
 
-    yield journal.load(script.services.slices.put)
+    yield journal.load(parts.services.slices.put)
     newest = journal.newest(MOST_OF_A_DAY, everything=True)
     ensure_may_note(context, newest, "timestamp")
-    gone: int = yield persist(script.services.clock, write)
+    gone: int = yield persist(parts.services.clock, write)
     # Their words may be others' secrets.
     return "You keep it in mind." + (OLDER_PINS.format(count=gone) if gone else "")
 
@@ -111,7 +110,7 @@ def entry_fields(context: ToolContext) -> dict[str, Any]:
     """Return the fields of a new entry beside its content."""
     # The prompt of a trusting character may hold whispers that it may repeat. It may, but it does
     # not tell other characters: the tag keeps the entry from being shared.
-    tags = [] if context.script.config.discretion == "strict" else [UNGUARDED]
+    tags = [] if context.assistant.config.discretion == "strict" else [UNGUARDED]
     return {"named": is_named_in(context), "tags": tags, **sources_of(context)}
 
 
@@ -119,16 +118,16 @@ def entry_fields(context: ToolContext) -> dict[str, Any]:
 @inlineCallbacks
 def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[str | ToolResult]:
     """Search what you wrote into your journal."""
-    journal, script = context.character.journal, context.script
+    journal, parts = context.character.journal, context.assistant
     words, audience = arguments.words, context.audience
-    yield journal.load(script.services.slices.put)
+    yield journal.load(parts.services.slices.put)
     ranked = journal.search(words, audience, LOOKED_AT)
-    found = select_found(ranked, script.conversation.current.record, FOUND)
+    found = select_found(ranked, parts.log.current.record, FOUND)
     journal.count_recalls(entry["id"] for entry in found)
     if not found:
         return "Your journal has nothing about that."
     read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
-    lines = [memory_line(script, entry, words) for entry in found]
+    lines = [parts.lines.line(entry, words) for entry in found]
     return recall_result(context, found, lines, read)
 
 

@@ -19,7 +19,6 @@ from evennia_ai.tools.base import tool
 from evennia_ai.tools.journal import SearchArguments
 from evennia_ai.tools.memory_sources import heard, recall_result
 from evennia_ai.tools.needs import has_evicted_talk, has_memories
-from evennia_ai.turn.recall import memory_line
 
 ALL_SHOWN = "You still have all of your talk before you."
 
@@ -34,13 +33,20 @@ class MemoryArguments(BaseModel):
 @inlineCallbacks
 def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | ToolResult]:
     """Search all you remember, by names or a question."""
-    script, query = context.script, arguments.query
-    hits = yield find_memories(script, query, context.audience, last_seq_before(context))
+    parts, query = context.assistant, arguments.query
+    hits = yield find_memories(
+        parts.memories(),
+        parts.log,
+        parts.services,
+        query,
+        context.audience,
+        last_seq_before(context),
+    )
     found = [hit.record for hit in hits]
     if not found:
         return "You remember nothing about that."
     context.character.journal.count_recalls(r["id"] for r in found if "kind" not in r)
-    lines = [memory_line(script, record, query) for record in found]
+    lines = [parts.lines.line(record, query) for record in found]
     return recall_result(context, found, lines, refs_of(found))
 
 
@@ -48,14 +54,16 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
 @inlineCallbacks
 def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[str | ToolResult]:
     """Search earlier talk for the exact words that were said."""
-    script, words = context.script, arguments.words
+    parts, words = context.assistant, arguments.words
     upto = last_seq_before(context)
-    hits = yield find_memories(script, words, context.audience, upto, only_lines=True)
+    hits = yield find_memories(
+        parts.memories(), parts.log, parts.services, words, context.audience, upto, only_lines=True
+    )
     found = sorted((hit.record for hit in hits), key=lambda line: line["seq"])
     if not any(shares_word(words, line["words"]) for line in found):
-        is_all_shown = script.conversation.current.record is None
+        is_all_shown = parts.log.current.record is None
         return ALL_SHOWN if is_all_shown else "Nothing of that kind was said."
-    return recall_result(context, found, [memory_line(script, line) for line in found])
+    return recall_result(context, found, [parts.lines.line(line) for line in found])
 
 
 def shares_word(query: str, text: str) -> bool:

@@ -31,7 +31,7 @@ def content_of(context: ToolContext, text: str, most_chars: int) -> str:
     content = clean_heard(text, most_chars)
     if not content:
         raise NothingDone("There were no words in that.")
-    if takes_for_program(content, context.script.character_name):
+    if takes_for_program(content, context.assistant.name):
         raise NothingDone("That is no fact. If somebody claims it, write who.")
     return content
 
@@ -41,10 +41,10 @@ def ensure_may_note(context: ToolContext, newest: Iterable[Record], at: str) -> 
 
     ``newest`` are the latest records of one kind, and ``at`` the field with their time.
     """
-    script = context.script
-    since = iso_utc(script.services.now() - timedelta(days=1))
+    parts = context.assistant
+    since = iso_utc(parts.services.now() - timedelta(days=1))
     today = [record for record in newest if record[at] >= since]
-    if is_reached(today, context.speakers, script.config.person_entries_per_day):
+    if is_reached(today, context.speakers, parts.config.person_entries_per_day):
         raise NothingDone(TOO_MANY_ENTRIES)
 
 
@@ -52,7 +52,7 @@ def ensure_may_note(context: ToolContext, newest: Iterable[Record], at: str) -> 
 def store_record(context: ToolContext, write: Callable[[], T]) -> Steps[T]:
     """Write a record and fire with what ``write`` returns; fails with NothingDone if it is bad."""
     try:
-        written: T = yield persist(context.script.services.clock, write)
+        written: T = yield persist(context.assistant.services.clock, write)
     except BadRecord as error:
         raise NothingDone(f"That does not fit: {error}") from error
     return written
@@ -92,9 +92,9 @@ def sources_of(context: ToolContext) -> dict[str, Any]:
 
 def heard(context: ToolContext) -> list[Message]:
     """Return the messages heard in the open turn, newest first."""
-    turn_id = context.script.turns.current
+    turn_id = context.assistant.turns.current
     found: list[Message] = []
-    for message in reversed(context.script.conversation.view()):
+    for message in reversed(context.assistant.log.view()):
         if turn_id is None or message["metadata"].get("turn_id") != turn_id:
             break
         if message["role"] == "user":

@@ -9,7 +9,6 @@ from evennia.objects.objects import DefaultExit
 from evennia_ai.policy.facts.terms import DEBT, PROMISE, cues_of
 from evennia_ai.policy.records.shared_memory import read_scopes
 from evennia_ai.ports import ToolContext
-from evennia_ai.turn.context_use import measure_context
 
 LATEST = 4  # messages
 READ_CHARS = 400  # of each; the search takes 2 ms for 1,000 characters
@@ -56,17 +55,17 @@ def has_journal(context: ToolContext) -> bool:
 
 def has_memories(context: ToolContext) -> bool:
     """Return True if the character has a journal or profiles, or others share with it."""
-    script = context.script
+    parts = context.assistant
     return bool(
         has_journal(context)
         or context.character.ai_profiles.live_sources()
-        or read_scopes(script.config.share_memory)
+        or read_scopes(parts.config.share_memory)
     )
 
 
 def has_evicted_talk(context: ToolContext) -> bool:
     """Return True if a compaction evicted messages."""
-    return context.script.conversation.current.record is not None
+    return context.assistant.log.current.record is not None
 
 
 def has_goals(context: ToolContext) -> bool:
@@ -76,7 +75,7 @@ def has_goals(context: ToolContext) -> bool:
 
 def hears_of_duty(context: ToolContext) -> bool:
     """Return True if the latest messages begin with words about a promise or a debt."""
-    latest = context.script.conversation.view()[-LATEST:]
+    latest = context.assistant.log.view()[-LATEST:]
     heard = (m["content"][:READ_CHARS] for m in latest if m["role"] == "user")
     return any(cues_of(text) & {DEBT, PROMISE} for text in heard)
 
@@ -88,5 +87,5 @@ def may_set_goal(context: ToolContext) -> bool:
 
 def must_remember(context: ToolContext) -> bool:
     """Return True if it hears of a promise or a debt, or old messages will soon be evicted."""
-    use = measure_context(context.script)
-    return use.ratio >= context.script.config.mask_threshold or hears_of_duty(context)
+    use = context.assistant.use()
+    return use.ratio >= context.assistant.config.mask_threshold or hears_of_duty(context)

@@ -18,7 +18,7 @@ from evennia_ai.policy.authors import known
 from evennia_ai.policy.explanation.lock_answers import LockAsked
 from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec
+from evennia_ai.ports import ToolContext, ToolParts, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.permission import People
@@ -59,19 +59,19 @@ class ToolRegistry:
         if context.allowed is not None:
             allowed = [item.spec for item in had.values() if item.name in context.allowed]
             return self.permitted(context, allowed)
-        script = context.script
-        compaction = script.conversation.current.record  # with which the conversation begins
-        before = script.tool_offer.after(compaction.id if compaction else None)
+        parts = context.assistant
+        compaction = parts.log.current.record  # with which the conversation begins
+        before = parts.offered.offer.after(compaction.id if compaction else None)
         left_out = [item for item in had.values() if item.name not in before.names]
-        script.tool_offer = before.grown(needed_now(left_out, context))
-        shown = [had[name] for name in script.tool_offer.names if name in had]
-        unneeded = [item for item in left_out if item.name not in script.tool_offer.names]
+        parts.offered.offer = before.grown(needed_now(left_out, context))
+        shown = [had[name] for name in parts.offered.offer.names if name in had]
+        unneeded = [item for item in left_out if item.name not in parts.offered.offer.names]
         offered = [*(item.spec for item in shown), *(item.spec.left_out for item in unneeded)]
         return self.permitted(context, offered)
 
     def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:
         """Return those of some tools whose locks let every author of the prompt pass."""
-        turn = open_turn(context.script)
+        turn = open_turn(context.assistant)
         return [
             spec for spec in specs if all(self._ask(self.tools[spec.name], context, turn).values())
         ]
@@ -99,8 +99,8 @@ class ToolRegistry:
             in_doubt = item.world and not item.safe_to_retry
             returned = yield maybeDeferred(item.run, context, arguments)
         except ToolDenied as error:
-            if context.script:  # a tool may be tried without an assistant
-                context.script.services.note_refused(context.speakers)
+            if context.assistant:  # a tool may be tried without an assistant
+                context.assistant.services.note_refused(context.speakers)
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
             return failed_call(error, in_doubt)
@@ -121,7 +121,7 @@ class ToolRegistry:
 
         Of a tool that only answers, those who speak now count, since one of them must confirm it.
         """
-        return self._ask(item, context, open_turn(context.script))
+        return self._ask(item, context, open_turn(context.assistant))
 
     def _ask(
         self, item: Tool, context: ToolContext, turn: tuple[int, int] | None
@@ -150,18 +150,18 @@ class ToolRegistry:
 
 def families_off(context: ToolContext) -> frozenset[str]:
     """Return the families of tools that the character lacks; none without an assistant."""
-    return read_families(context.script.config.tools_off) if context.script else frozenset()
+    return read_families(context.assistant.config.tools_off) if context.assistant else frozenset()
 
 
-def open_turn(script: Script | None) -> tuple[int, int] | None:
+def open_turn(parts: ToolParts | None) -> tuple[int, int] | None:
     """Return what names an assistant's open turn, None without one."""
-    current = script.turns.current if script else None
-    return (script.id, current) if script and current is not None else None
+    current = parts.turns.current if parts else None
+    return (parts.id, current) if parts and current is not None else None
 
 
 def turn_of(context: ToolContext) -> str:
     """Return how log lines name the turn of a tool call."""
-    turn = open_turn(context.script)
+    turn = open_turn(context.assistant)
     return turn_label(turn and turn[1])
 
 

@@ -41,26 +41,26 @@ def let_wait(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResu
 def wait_for_speaker(item: Tool, context: ToolContext, exact: str) -> ToolResult:
     """Ask the one person who spoke to confirm a call."""
     person = only_speaker(context)
-    if pending_acts.asked_of(person.dbref, context.script.services.now()):
+    if pending_acts.asked_of(person.dbref, context.assistant.services.now()):
         raise ToolDenied("They have not answered yet whether you may do the last such thing.")
     act = pending_act(item, context, exact, CONFIRM)
     act = replace(act, id=pending_acts.put(act))
-    ask_to_confirm(person, context.script, act, item.purpose)
+    ask_to_confirm(person, context.character, act, item.purpose)
     name = display_name(person, context.character)
     return ToolResult(ASKED, f"Not done yet. {name} is asked whether you may: wait for the answer.")
 
 
 def wait_for_staff(item: Tool, context: ToolContext, exact: str) -> ToolResult:
     """Put a call into the staff's queue."""
-    script = context.script
-    queue = pending_acts.waiting(script.services.now(), APPROVE, script.id)
+    parts = context.assistant
+    queue = pending_acts.waiting(parts.services.now(), APPROVE, parts.id)
     if any((act.name, act.arguments) == (item.name, exact) for act in queue):
         raise ToolDenied("The staff is asked for exactly that already.")
     if len(queue) >= MOST_WAITING:
         raise ToolDenied("Too much waits for the staff already.")
     act = pending_act(item, context, exact, APPROVE)
     act = replace(act, id=pending_acts.put(act))
-    tell_staff(script, act, item.approval)
+    tell_staff(context.assistant.name, act, item.approval)
     return ToolResult(ASKED, "Not done yet. The staff is asked; it may take a long time.")
 
 
@@ -76,12 +76,12 @@ def only_speaker(context: ToolContext) -> Any:
 
 def pending_act(item: Tool, context: ToolContext, exact: str, needs: str) -> PendingAct:
     """Return a call as an act that waits."""
-    script = context.script
-    now, config = script.services.now(), script.config
+    parts = context.assistant
+    now, config = parts.services.now(), parts.config
     within_s = config.approve_within if needs == APPROVE else config.confirm_within
     return PendingAct(
         id=0,
-        assistant_id=script.id,
+        assistant_id=parts.id,
         needs=needs,
         state=WAITING,
         name=item.name,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
+from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
@@ -19,200 +21,294 @@ from evennia_ai.errors import (
 )
 from evennia_ai.messages import InboxEvent, turn_label
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
-from evennia_ai.ports import Script, TurnRecord
-from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.turn.fallback import excuse
-from evennia_ai.turn.index_upkeep import remember_turn
-from evennia_ai.turn.people import record_contacts
+from evennia_ai.policy.conversation.react import own_call_id
+from evennia_ai.policy.pending_acts import PendingAct
+from evennia_ai.ports import (
+    Identity,
+    Inbox,
+    Life,
+    Settings,
+    Slices,
+    ToolCallRequest,
+    ToolContext,
+    ToolResult,
+    TurnRecord,
+    Turns,
+    World,
+)
+from evennia_ai.ports.log import PendingActs
+from evennia_ai.scheduling import Clock, Steps, pause, persist
+from evennia_ai.turn.fallback import Fallback
+from evennia_ai.turn.knowledge import People
 from evennia_ai.turn.prompt_contexts import (
+    CONTEXT_AGREED,
     CONTEXT_EXCUSE,
     CONTEXT_TICK_AUTONOMOUS,
     CONTEXT_TICK_EVENT,
     PromptContext,
 )
-from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, run_turn
-from evennia_ai.turn.screening import is_screened, judge_events
+from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, ReActLoop
+from evennia_ai.turn.recall import Recall
+from evennia_ai.turn.speech_check import Screening
+from evennia_ai.turn.tool_execution import DONE, UNKNOWN, Acts, call_messages
 
 log = Logger()
 
 FAILED = "failed"
 ANSWER_LOST = "the server went down while the answer was on its way"
 INTERNAL_ERROR = "internal error"
+LINES = {DONE: "confirm_done", UNKNOWN: "confirm_unknown"}
 TURNS_A_TICK = 20
 REMEMBERED_S = 3_600.0
 
 
-@inlineCallbacks
-def answer_events(script: Script) -> Steps[int]:
-    """Answer every waiting event, one turn after the other.
+class Answering:
+    """Answers what an assistant heard, runs acts that a person agreed to, and acts unasked.
 
-    First close a turn that an error or a lost lease left open; its events are handled again. Fires
-    with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was lost,
-    and with StoreUnavailable if the database stays busy.
+    ``make_room`` compacts if the context window is nearly full; ``held_back`` returns those of some
+    speakers whose lines were refused in the last minute: others are answered before them.
+
+    Attributes:
+        acts_due: True while acts that a person agreed to may wait.
     """
-    turns, checked = 0, set[int]()
-    script.turns.recover()
-    while turns < TURNS_A_TICK:
-        if turns:  # each turn has made the conversation longer
-            yield script.compact_in_emergency()
-        open_events = script.inbox.open_events()
-        doubtful = take_batch(script, open_events.doubtful)
-        batch = doubtful or take_batch(script, open_events.waiting)
-        if batch is None:
-            break
-        if not doubtful and (yield screen(script, checked, batch.events)):
-            continue  # with what is left and what is new
-        turns += 1
+
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        inbox: Inbox,
+        turns: Turns,
+        pending_acts: PendingActs,
+        world: World,
+        life: Life,
+        screening: Screening,
+        loop: ReActLoop,
+        fallback: Fallback,
+        acts: Acts,
+        people: People,
+        recall: Recall,
+        make_room: Callable[[], Deferred[Any]],
+        held_back: Callable[[Iterable[str]], frozenset[str]],
+        clock: Clock,
+        slices: Slices,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._who, self._settings, self._inbox, self._turns = who, settings, inbox, turns
+        self._pending_acts, self._world, self._life = pending_acts, world, life
+        self._screening, self._loop, self._fallback, self._acts = screening, loop, fallback, acts
+        self._people, self._recall, self._make_room = people, recall, make_room
+        self._held_back, self._clock, self._put, self._now = held_back, clock, slices.put, now
+        self.acts_due = False
+
+    @inlineCallbacks
+    def answer_all(self) -> Steps[int]:
+        """Answer every waiting event, one turn after the other.
+
+        First close a turn that an error or a lost lease left open; its events are handled again. Fires
+        with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was lost,
+        and with StoreUnavailable if the database stays busy.
+        """
+        turns, checked = 0, set[int]()
+        self._turns.recover()
+        while turns < TURNS_A_TICK:
+            if turns:  # each turn has made the conversation longer
+                yield self._make_room()
+            open_events = self._inbox.open_events()
+            doubtful = self._take_batch(open_events.doubtful)
+            batch = doubtful or self._take_batch(open_events.waiting)
+            if batch is None:
+                break
+            if not doubtful and (yield self._screen(checked, batch.events)):
+                continue  # with what is left and what is new
+            turns += 1
+            try:
+                yield self._think(batch, answer_lost=doubtful is not None)
+            except OutcomeUnknown as error:
+                turn, name = turn_label(self._turns.current), self._who.name
+                log.warn(
+                    "{name}, {turn}: {error}; closing the turn", name=name, turn=turn, error=error
+                )
+                self._turns.recover()
+        return turns
+
+    def _take_batch(self, events: Sequence[InboxEvent]) -> Batch | None:
+        """Expire events that waited too long and return the next batch of the others, if any.
+
+        Tell speakers who are still present that recently expired words were not heard.
+        """
+        now = self._now()
+        present = self._world.listeners(self._who.character)
+        left: list[InboxEvent] = []
+        recent = set()
+        for event in events:
+            reason = expiry_reason(event, now, self._settings.config.event_max_age)
+            if reason is None:
+                left.append(event)
+                continue
+            self._inbox.close([event.id], EXPIRED, reason)
+            if (now - event.at).total_seconds() <= REMEMBERED_S:
+                recent.add(event.heard.speaker)
+        self._life.tell("unheard", sorted(recent & present))
+        held_back = self._held_back({event.heard.speaker for event in left})
+        return next_batch(left, present, held_back)
+
+    @inlineCallbacks
+    def _screen(self, checked: set[int], events: Sequence[InboxEvent] = ()) -> Steps[bool]:
+        """Judge the words of events, and of what was overheard, that are not ``checked`` yet.
+
+        Close the refused ones and tell their speakers; such words never enter the conversation. Fires
+        with True if there were any to judge: much may have changed while moderation was asked.
+        """
+        if not self._screening.is_on:
+            return False
+        waiting = (*events, *self._inbox.overheard())
+        new = [event for event in waiting if event.id not in checked]
+        if not new:
+            return False
+        verdicts = yield self._screening.judge_events(new)
+        checked |= {event.id for event in new}
+        for event in (event for event in new if event.id in verdicts):
+            key, reason = verdicts[event.id]
+            self._inbox.close([event.id], EXPIRED, reason)
+            if event.heard.addressed:
+                self._life.tell(key, [event.heard.speaker])
+        return True
+
+    @inlineCallbacks
+    def _think(self, batch: Batch, answer_lost: bool = False) -> Steps[None]:
+        """Run one turn from its start to its outcome.
+
+        If the model gives no answer in time, the character says the fallback line. If an answer may
+        have been heard before a crash (``answer_lost``), or too many attempts failed, the model is not
+        asked again and a short excuse closes the turn. The typing indicator is shown until the last
+        word of the answer or the fallback line.
+
+        Fires when the outcome is stored; fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
+        """
+        context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
+        clock = self._clock
+        turn: TurnRecord = yield persist(clock, lambda: self._begin_turn(batch, context))
+        lost = ANSWER_LOST if answer_lost else GAVE_UP if batch.exhausted else ""
+        self._life.thinking(turn, True)
         try:
-            yield think(script, batch, answer_lost=doubtful is not None)
-        except OutcomeUnknown as error:
-            turn, name = turn_label(script.turns.current), script.character_name
-            log.warn("{name}, {turn}: {error}; closing the turn", name=name, turn=turn, error=error)
-            script.turns.recover()
-    return turns
+            outcome: Outcome | None = yield self._reach_outcome(turn, context, lost)
+        finally:
+            self._life.thinking(turn, False)
+        if outcome is None:
+            yield persist(clock, lambda: self._turns.give_back(turn.id))
+            return
+        yield pause(self._put)
+        yield self._close_turn(turn, outcome)
+        if outcome.state == ANSWERED:
+            yield self._people.record_contacts(turn)
+        yield self._recall.remember_turn()
 
+    @inlineCallbacks
+    def _reach_outcome(
+        self, turn: TurnRecord, context: PromptContext, lost: str
+    ) -> Steps[Outcome | None]:
+        """Try to answer, else say the fallback line; ``lost`` is why the model is not asked, if so.
 
-def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
-    """Expire events that waited too long and return the next batch of the others, if any.
-
-    Tell speakers who are still present that recently expired words were not heard.
-    """
-    now = script.services.now()
-    present = script.services.world.listeners(script.character)
-    left: list[InboxEvent] = []
-    recent = set()
-    for event in events:
-        reason = expiry_reason(event, now, script.config.event_max_age)
-        if reason is None:
-            left.append(event)
-            continue
-        script.inbox.close([event.id], EXPIRED, reason)
-        if (now - event.at).total_seconds() <= REMEMBERED_S:
-            recent.add(event.heard.speaker)
-    script.tell("unheard", sorted(recent & present))
-    held_back = script.services.held_back({event.heard.speaker for event in left})
-    return next_batch(left, present, held_back)
-
-
-@inlineCallbacks
-def screen(script: Script, checked: set[int], events: Sequence[InboxEvent] = ()) -> Steps[bool]:
-    """Judge the words of events, and of what was overheard, that are not ``checked`` yet.
-
-    Close the refused ones and tell their speakers; such words never enter the conversation. Fires
-    with True if there were any to judge: much may have changed while moderation was asked.
-    """
-    if not is_screened(script):
-        return False
-    waiting = (*events, *script.inbox.overheard())
-    new = [event for event in waiting if event.id not in checked]
-    if not new:
-        return False
-    verdicts = yield judge_events(script, new)
-    checked |= {event.id for event in new}
-    for event in (event for event in new if event.id in verdicts):
-        key, reason = verdicts[event.id]
-        script.inbox.close([event.id], EXPIRED, reason)
-        if event.heard.addressed:
-            script.tell(key, [event.heard.speaker])
-    return True
-
-
-@inlineCallbacks
-def think(script: Script, batch: Batch, answer_lost: bool = False) -> Steps[None]:
-    """Run one turn from its start to its outcome.
-
-    If the model gives no answer in time, the character says the fallback line. If an answer may
-    have been heard before a crash (``answer_lost``), or too many attempts failed, the model is not
-    asked again and a short excuse closes the turn. The typing indicator is shown until the last
-    word of the answer or the fallback line.
-
-    Fires when the outcome is stored; fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
-    """
-    context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
-    services = script.services
-    clock = services.clock
-    turn: TurnRecord = yield persist(clock, lambda: begin_turn(script, batch, context))
-    lost = ANSWER_LOST if answer_lost else GAVE_UP if batch.exhausted else ""
-    services.thinking(script, turn, True)
-    try:
-        outcome: Outcome | None = yield reach_outcome(script, turn, context, lost)
-    finally:
-        services.thinking(script, turn, False)
-    if outcome is None:
-        yield persist(clock, lambda: script.turns.give_back(turn.id))
-        return
-    yield pause(services.slices.put)
-    yield close_turn(script, turn, outcome)
-    if outcome.state == ANSWERED:
-        yield record_contacts(script, turn)
-    yield remember_turn(script)
-
-
-@inlineCallbacks
-def reach_outcome(
-    script: Script, turn: TurnRecord, context: PromptContext, lost: str
-) -> Steps[Outcome | None]:
-    """Try to answer, else say the fallback line; ``lost`` is why the model is not asked, if so.
-
-    Fires with the outcome, None if nobody is present who waits for the answer.
-    """
-    outcome = Outcome(FAILED, lost) if lost else (yield try_turn(script, turn, context))
-    if outcome.state == ANSWERED:
+        Fires with the outcome, None if nobody is present who waits for the answer.
+        """
+        outcome = Outcome(FAILED, lost) if lost else (yield self._try_turn(turn, context))
+        if outcome.state == ANSWERED:
+            return outcome
+        if turn.askers.isdisjoint(self._world.listeners(self._who.character)):
+            return None
+        if outcome.state == FAILED:
+            outcome = yield self._fallback.excuse(turn, outcome, bool(lost))
         return outcome
-    if turn.askers.isdisjoint(script.services.world.listeners(script.character)):
-        return None
-    if outcome.state == FAILED:
-        outcome = yield excuse(script, turn, outcome, bool(lost))
-    return outcome
 
+    def _begin_turn(self, batch: Batch, context: PromptContext) -> TurnRecord:
+        """Open a turn; raises StoreUnavailable, and TurnAborted if the assistant may not think now."""
+        if not self._life.may_think():
+            raise TurnAborted("a turn did not begin in time")
+        return self._turns.begin(batch.events, batch.audience, batch.private, context.name)
 
-def begin_turn(script: Script, batch: Batch, context: PromptContext) -> TurnRecord:
-    """Open a turn; raises StoreUnavailable, and TurnAborted if the assistant may not think now."""
-    if not script.may_think():
-        raise TurnAborted("a turn did not begin in time")
-    return script.turns.begin(batch.events, batch.audience, batch.private, context.name)
+    def _close_turn(self, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
+        """Store the outcome of a turn. Fires when it is stored; fails with StoreUnavailable."""
+        finish = partial(self._turns.finish, turn.id, outcome.state, outcome.detail)
+        return persist(self._clock, finish)
 
+    @inlineCallbacks
+    def act_alone(self) -> Steps[None]:
+        """Run one autonomous turn. If the model fails, nobody in the room notices."""
+        checked: set[int] = set()
+        while (yield self._screen(checked)):
+            pass
+        context = CONTEXT_TICK_AUTONOMOUS
+        audience = self._world.listeners(self._who.character)
+        turn = self._turns.begin((), audience, False, context.name)
+        outcome: Outcome = yield self._try_turn(turn, context)
+        if outcome.state == FAILED:
+            outcome = replace(outcome, state=NOTED)
+        yield self._close_turn(turn, outcome)
 
-def close_turn(script: Script, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
-    """Store the outcome of a turn. Fires when it is stored; fails with StoreUnavailable."""
-    finish = partial(script.turns.finish, turn.id, outcome.state, outcome.detail)
-    return persist(script.services.clock, finish)
+    @inlineCallbacks
+    def _try_turn(self, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
+        """Run a turn within its deadline.
 
+        Fires with the outcome, which is `FAILED` if the model failed or an error of ours was logged.
+        Fails with TurnAborted, and with StoreUnavailable: then nothing can be said either.
+        """
+        named = f"{self._who.name}, {turn_label(turn.id)}"
+        deadline_at = self._clock.seconds() + self._settings.config.turn_deadline
+        try:
+            outcome: Outcome = yield self._loop.run(turn, context, deadline_at)
+        except (TurnAborted, StoreUnavailable):
+            raise
+        except ProviderError as error:
+            known = isinstance(error, (CircuitOpen, ProviderMisconfigured))  # the gateway warned
+            tell = log.info if known else log.warn
+            tell("{named}: no answer from the model: {error}", named=named, error=error)
+            return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
+        except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome
+            log.failure("{named}: the turn failed", named=named)
+            return Outcome(FAILED, f"{INTERNAL_ERROR}: {type(error).__name__}")
+        return outcome
 
-@inlineCallbacks
-def act_autonomously(script: Script) -> Steps[None]:
-    """Run one autonomous turn. If the model fails, nobody in the room notices."""
-    checked: set[int] = set()
-    while (yield screen(script, checked)):
-        pass
-    context = CONTEXT_TICK_AUTONOMOUS
-    audience = script.services.world.listeners(script.character)
-    turn = script.turns.begin((), audience, False, context.name)
-    outcome: Outcome = yield try_turn(script, turn, context)
-    if outcome.state == FAILED:
-        outcome = replace(outcome, state=NOTED)
-    yield close_turn(script, turn, outcome)
+    @inlineCallbacks
+    def run_agreed(self) -> Steps[int]:
+        """Run every act that a person agreed to. Fires with how many ran.
 
+        The act is marked as running before its turn begins; if that turn is cut off, the act counts as
+        of unknown outcome and is not run again (P2). Fails with TurnAborted and StoreUnavailable.
+        """
+        clock, acts, count = self._clock, self._pending_acts, 0
+        if self.acts_due:  # a turn that an error left open would stay open behind those of acts
+            yield persist(clock, self._turns.recover)
+        while self.acts_due:
+            act: PendingAct | None = yield persist(clock, acts.take)
+            if act is None:
+                self.acts_due = False
+                break
+            count += 1
+            result: ToolResult = yield self._run_act(act)
+            yield persist(clock, partial(acts.finish, act.id, result.state, result.text))
+            people = {act.decided_by, *act.speakers}
+            self._life.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
+        return count
 
-@inlineCallbacks
-def try_turn(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
-    """Run a turn within its deadline.
-
-    Fires with the outcome, which is `FAILED` if the model failed or an error of ours was logged.
-    Fails with TurnAborted, and with StoreUnavailable: then nothing can be said either.
-    """
-    named = f"{script.character_name}, {turn_label(turn.id)}"
-    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
-    try:
-        outcome: Outcome = yield run_turn(script, turn, context, deadline_at)
-    except (TurnAborted, StoreUnavailable):
-        raise
-    except ProviderError as error:
-        known = isinstance(error, (CircuitOpen, ProviderMisconfigured))  # the gateway warned
-        tell = log.info if known else log.warn
-        tell("{named}: no answer from the model: {error}", named=named, error=error)
-        return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
-    except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome
-        log.failure("{named}: the turn failed", named=named)
-        return Outcome(FAILED, f"{INTERNAL_ERROR}: {type(error).__name__}")
-    return outcome
+    @inlineCallbacks
+    def _run_act(self, act: PendingAct) -> Steps[ToolResult]:
+        """Run one act with the arguments that were shown. Fires with its result."""
+        clock = self._clock
+        begin = partial(self._turns.begin, (), act.audience, act.private, CONTEXT_AGREED.name)
+        turn: TurnRecord = yield persist(clock, begin)
+        context = ToolContext(
+            assistant=self._acts.tools,
+            character=self._who.character,
+            audience=act.audience,
+            private=act.private,
+            speakers=frozenset(act.speakers),
+            authors=act.authors,
+            deadline_at=clock.seconds() + self._settings.config.turn_deadline,
+            confirmed_by=act.decided_by,
+        )
+        call = ToolCallRequest(own_call_id(turn.id, 0, 0), act.name, act.arguments)
+        as_logged = partial(call_messages, turn, context, call)
+        result: ToolResult = yield self._acts.perform(turn, context, call, True, as_logged)
+        end = partial(self._turns.finish, turn.id, NOTED, f"act {act.id} by {act.decided_by}")
+        yield persist(clock, end)
+        return result

@@ -5,25 +5,33 @@ from __future__ import annotations
 from evennia_ai.config import AssistantConfig, usable_window
 from evennia_ai.policy.compaction.plan import ContextUse, Thresholds
 from evennia_ai.policy.tokens import calibrate
-from evennia_ai.ports import Script
+from evennia_ai.ports import Conversation, RequestSizes, Settings
 
 
-def measure_context(script: Script) -> ContextUse:
-    """Measure how full the context window is, by the largest projection of any audience."""
-    # Costs about 30 µs (measured): sizes are kept as messages arrive.
-    config = script.config
-    conversation = script.conversation.sizes.largest()
-    counted = calibrate(script.usage_reports).count(script.prompt_overhead + conversation)
-    thresholds = Thresholds(
-        mask=config.mask_threshold,
-        sleep=config.compact_sleep_threshold,
-        emergency=config.compact_emergency_threshold,
-    )
-    return ContextUse(
-        counted + reserve(config),
-        usable_window(config, script.profile),
-        thresholds if config.compact_enabled else None,
-    )
+class ContextMeter:
+    """Measures how full the context window is, by the largest projection of any audience."""
+
+    def __init__(self, settings: Settings, log: Conversation, sizes: RequestSizes) -> None:
+        self._settings, self._log, self.sizes = settings, log, sizes
+
+    @property
+    def window(self) -> int:
+        """Return the tokens of the context window that a request may use."""
+        return usable_window(self._settings.config, self._settings.profile)
+
+    def measure(self) -> ContextUse:
+        """Measure it now. Costs about 30 µs: sizes are kept as messages arrive (measured)."""
+        config = self._settings.config
+        conversation = self._log.sizes.largest()
+        counted = calibrate(self.sizes.reports).count(self.sizes.overhead + conversation)
+        thresholds = Thresholds(
+            mask=config.mask_threshold,
+            sleep=config.compact_sleep_threshold,
+            emergency=config.compact_emergency_threshold,
+        )
+        return ContextUse(
+            counted + reserve(config), self.window, thresholds if config.compact_enabled else None
+        )
 
 
 def reserve(config: AssistantConfig) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from twisted.internet.defer import inlineCallbacks
@@ -12,21 +13,17 @@ from evennia_ai.errors import Busy, OutcomeUnknown, ProviderError, TurnAborted
 from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply, turn_label
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import Script, ToolResult, TurnRecord
-from evennia_ai.scheduling import Steps
-from evennia_ai.turn.llm_interaction import build_request
-from evennia_ai.turn.prompt_building import Asking, build_prompt
+from evennia_ai.ports import Conversation, Gateway, Identity, Settings, ToolResult, TurnRecord
+from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.turn.prompt_building import Asking, PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import (
     EXCUSED,
     EXPIRED,
     Outcome,
-    audience_now,
-    say_aloud,
-    tool_context,
 )
-from evennia_ai.turn.screening import may_be_said
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.turn.speech_check import Screening
+from evennia_ai.turn.tool_execution import DONE, Acts
 
 log = Logger()
 
@@ -46,84 +43,102 @@ class Excuse:
     authors: Authors = frozenset()
 
 
-@inlineCallbacks
-def excuse(
-    script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool = False
-) -> Steps[Outcome]:
-    """Say an excuse to whoever waits for an answer; saying it twice does no harm.
+class Fallback:
+    """Says a line in character where no model answered. ``text`` returns a line of the game."""
 
-    If an answer may have been heard already (``answer_lost``), the line is short. An excuse counts
-    as the last line of a chain of assistants' answers, so that no assistant answers it. Fires with
-    the turn's `Outcome`: excused, or expired if even the excuse could not be said.
-    """
-    chosen: Excuse = yield choose_excuse(script, turn, failed, answer_lost)
-    # Somebody who arrived in the meantime must not hear what only others may know.
-    audience = audience_now(script, turn) if chosen.audience is None else chosen.audience
-    tools = tool_context(script, turn, audience, chosen.private, None)
-    deadline_at = script.services.clock.seconds() + SPEAKING_TIME_S
-    hops = max(turn.hops, script.config.max_hops)
-    authors = tools.authors | chosen.authors
-    tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
-    call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
-    try:
-        result: ToolResult = yield say_aloud(
-            script, turn, tools, chosen.words, call_id, type=EXCUSE
-        )
-    except OutcomeUnknown as error:  # it may have been heard, and once is enough
-        return Outcome(EXPIRED, f"{failed.detail}; and of the excuse: {error}")
-    if result.state != DONE:
-        return Outcome(EXPIRED, f"{failed.detail}; and no excuse could be made: {result.text}")
-    return Outcome(EXCUSED, failed.detail)
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        log: Conversation,
+        prompts: PromptBuilder,
+        acts: Acts,
+        screening: Screening,
+        gateway: Gateway,
+        clock: Clock,
+        text: Callable[[str], str],
+    ) -> None:
+        self._who, self._settings, self._log, self._prompts = who, settings, log, prompts
+        self._acts, self._screening, self._gateway = acts, screening, gateway
+        self._clock, self._text = clock, text
 
+    @inlineCallbacks
+    def excuse(
+        self, turn: TurnRecord, failed: Outcome, answer_lost: bool = False
+    ) -> Steps[Outcome]:
+        """Say an excuse to whoever waits for an answer; saying it twice does no harm.
 
-@inlineCallbacks
-def choose_excuse(
-    script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool
-) -> Steps[Excuse]:
-    """Fire with the builder's line, that for a busy model, the offline brain's, or the game's."""
-    # What moderation refuses is passed over.
-    own = script.config.fallback_line or ""
-    if (yield may_be_said(script, own, True)):
-        return Excuse(own)
-    key = "busy" if failed.kind == Busy.kind else "fallback"
-    if key == "fallback" and not answer_lost and script.profile.client != STAND_IN.client:
-        spare: Excuse = yield ask_stand_in(script, turn)
-        if (yield may_be_said(script, spare.words)):
-            return spare
-    for words in game_lines(script, key):
-        if (yield may_be_said(script, words, True)):
-            return Excuse(words)
-    return Excuse("")
+        If an answer may have been heard already (``answer_lost``), the line is short. An excuse counts
+        as the last line of a chain of assistants' answers, so that no assistant answers it. Fires with
+        the turn's `Outcome`: excused, or expired if even the excuse could not be said.
+        """
+        chosen: Excuse = yield self._choose(turn, failed, answer_lost)
+        # Somebody who arrived in the meantime must not hear what only others may know.
+        audience = self._acts.audience_now(turn) if chosen.audience is None else chosen.audience
+        tools = self._acts.context_for(turn, audience, chosen.private, None)
+        deadline_at = self._clock.seconds() + SPEAKING_TIME_S
+        hops = max(turn.hops, self._settings.config.max_hops)
+        authors = tools.authors | chosen.authors
+        tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
+        call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
+        try:
+            result: ToolResult = yield self._acts.say_aloud(
+                turn, tools, chosen.words, call_id, type=EXCUSE
+            )
+        except OutcomeUnknown as error:  # it may have been heard, and once is enough
+            return Outcome(EXPIRED, f"{failed.detail}; and of the excuse: {error}")
+        if result.state != DONE:
+            return Outcome(EXPIRED, f"{failed.detail}; and no excuse could be made: {result.text}")
+        return Outcome(EXCUSED, failed.detail)
 
-
-def game_lines(script: Script, key: str) -> list[str]:
-    """Return the variants of the game's line: the unsaid ones, then those said longest ago."""
-    said = [excuse["content"] for excuse in script.conversation.current.excuses]
-    last = {words: number for number, words in enumerate(said)}
-    variants = filter(str.strip, script.services.text(key).splitlines())
-    return sorted(variants, key=lambda words: last.get(words, -1))
-
-
-@inlineCallbacks
-def ask_stand_in(script: Script, turn: TurnRecord) -> Steps[Excuse]:
-    """Ask the offline brain for a line, without tools, since it must not act for the model.
-
-    Fires with an `Excuse`, whose words are empty if there are none; fails only with TurnAborted.
-    """
-    services, audience = script.services, audience_now(script, turn)
-    deadline_at = services.clock.seconds() + STAND_IN_TIME_S
-    try:
-        asking = Asking(turn.events)
-        prompt = build_prompt(script, CONTEXT_TICK_EVENT, audience, asking)
-        request = build_request(script, turn, prompt, asking, 1)
-        reply: LLMReply = yield services.gateway.complete(request, STAND_IN, deadline_at)
-    except TurnAborted:
-        raise
-    except ProviderError:
+    @inlineCallbacks
+    def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Steps[Excuse]:
+        """Fire with the builder's line, that for a busy model, the offline brain's, or the game's."""
+        # What moderation refuses is passed over.
+        own = self._settings.config.fallback_line or ""
+        if (yield self._screening.may_be_said(own, True)):
+            return Excuse(own)
+        key = "busy" if failed.kind == Busy.kind else "fallback"
+        if (
+            key == "fallback"
+            and not answer_lost
+            and self._settings.profile.client != STAND_IN.client
+        ):
+            spare: Excuse = yield self._ask_stand_in(turn)
+            if (yield self._screening.may_be_said(spare.words)):
+                return spare
+        for words in self._game_lines(key):
+            if (yield self._screening.may_be_said(words, True)):
+                return Excuse(words)
         return Excuse("")
-    except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
-        message = "{name}, {turn}: the offline brain failed; using the game's line"
-        log.failure(message, name=script.character_name, turn=turn_label(turn.id))
-        return Excuse("")
-    words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
-    return Excuse(words, prompt.private, audience, prompt.authors)
+
+    def _game_lines(self, key: str) -> list[str]:
+        """Return the variants of the game's line: the unsaid ones, then those said longest ago."""
+        said = [excuse["content"] for excuse in self._log.current.excuses]
+        last = {words: number for number, words in enumerate(said)}
+        variants = filter(str.strip, self._text(key).splitlines())
+        return sorted(variants, key=lambda words: last.get(words, -1))
+
+    @inlineCallbacks
+    def _ask_stand_in(self, turn: TurnRecord) -> Steps[Excuse]:
+        """Ask the offline brain for a line, without tools, since it must not act for the model.
+
+        Fires with an `Excuse`, whose words are empty if there are none; fails only with TurnAborted.
+        """
+        audience = self._acts.audience_now(turn)
+        deadline_at = self._clock.seconds() + STAND_IN_TIME_S
+        try:
+            asking = Asking(turn.events)
+            prompt = self._prompts.build(CONTEXT_TICK_EVENT, audience, asking)
+            request = self._prompts.request(turn, prompt, asking, 1)
+            reply: LLMReply = yield self._gateway.complete(request, STAND_IN, deadline_at)
+        except TurnAborted:
+            raise
+        except ProviderError:
+            return Excuse("")
+        except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
+            message = "{name}, {turn}: the offline brain failed; using the game's line"
+            log.failure(message, name=self._who.name, turn=turn_label(turn.id))
+            return Excuse("")
+        words = spoken_words(reply.content, self._who.name, self._settings.config.max_speech_chars)
+        return Excuse(words, prompt.private, audience, prompt.authors)

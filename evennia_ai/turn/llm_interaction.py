@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, LLMReply, Message, WireMessage, is_offline
-from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.authors import of_messages
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
@@ -22,19 +22,24 @@ from evennia_ai.policy.compaction.summary import (
     words_for,
 )
 from evennia_ai.policy.explanation.call_record import PromptTrace
-from evennia_ai.policy.limits.prices import to_micros
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import (
     MESSAGE_OVERHEAD,
-    count_conversation_tokens,
     estimate_tokens,
     stored_tokens,
 )
-from evennia_ai.ports import TASK_SUMMARY, Caller, HeardLine, LLMRequest, Scene, Script, TurnRecord
+from evennia_ai.ports import (
+    TASK_SUMMARY,
+    Conversation,
+    Identity,
+    LLMRequest,
+    Scene,
+    Settings,
+    Slices,
+)
 from evennia_ai.scheduling import Steps, pause
-from evennia_ai.turn.model_call import ask_apart
-from evennia_ai.turn.prompt_building import Asking, Prompt, build_prompt
-from evennia_ai.turn.prompt_contexts import PromptContext, lore_text
+from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.prompt_trace import trace_summary
 
 log = Logger()
@@ -42,83 +47,6 @@ log = Logger()
 SUMMARY_TOKENS = 1_200
 RETRY_WARMTH = 0.4  # a colder model says the same again
 ONLY_CLAIMS = "it told nothing but that the character is a program, or its tools"
-
-
-def build_llm_messages(
-    script: Script, context: PromptContext, audience: Audience
-) -> list[WireMessage]:
-    """Return the wire messages of the next call for those who will hear the answer."""
-    return build_prompt(script, context, audience).messages
-
-
-def build_scene(script: Script, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
-    """Return the turn's new words, the situation and the lore, structured for the offline brain."""
-    lines = tuple(
-        HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
-        for e in turn.events
-    )
-    excuses = script.conversation.current.excuses
-    return Scene(
-        script.character_name,
-        script.persona,
-        lines,
-        prompt.situation,
-        tuple(lore_text(entry) for entry in prompt.lore),
-        step,
-        excuses=tuple(excuse["content"] for excuse in select_visible(excuses, turn.audience)),
-        assistants=frozenset(e.heard.speaker_name for e in turn.events if e.heard.hops),
-    )
-
-
-def build_request(
-    script: Script, turn: TurnRecord, prompt: Prompt, asking: Asking, step: int
-) -> LLMRequest:
-    """Return the request of one step of a turn; ``step`` counts from 1."""
-    config, form = script.config, asking.form
-    warmth = form.temperature if config.temperature is None else config.temperature
-    if warmth is not None and asking.refused:
-        warmth += RETRY_WARMTH
-    request = LLMRequest(
-        messages=prompt.messages,
-        scene=build_scene(script, turn, prompt, step),
-        tools=asking.tools,
-        max_tokens=config.max_reply_tokens,
-        temperature=warmth,
-        tokens=prompt.tokens,
-        caller=replace(
-            caller_of(script, turn.speakers, background=not turn.events), turn_id=turn.id
-        ),
-        form=form.name,
-        addressee=prompt.addressee,
-        trace=replace(prompt.trace, step=step, withheld=asking.withheld),
-        authors=prompt.authors,
-    )
-    return replace(request, response_schema=form.response_schema(request.asked, asking.words_only))
-
-
-def background_request(
-    script: Script,
-    wire: Sequence[WireMessage],
-    scene: Scene,
-    max_tokens: int,
-    payer: Audience = frozenset(),
-) -> LLMRequest:
-    """Return a request that no player waits for; ``payer`` are those whose budgets pay for it."""
-    return LLMRequest(
-        messages=wire,
-        scene=scene,
-        max_tokens=max_tokens,
-        temperature=script.config.temperature,
-        tokens=count_conversation_tokens(wire, None),
-        caller=caller_of(script, payer, background=True),
-    )
-
-
-def caller_of(script: Script, speakers: Audience, background: bool) -> Caller:
-    """Return who pays for a call, with the assistant's own budgets."""
-    tokens, money = script.config.tokens_per_day, script.config.money_per_day
-    micros = None if money is None else to_micros(money)
-    return Caller(str(script.id), speakers, background, tokens, micros)
 
 
 @dataclass(frozen=True)
@@ -135,6 +63,86 @@ class SummaryTerms:
     authors: Authors = frozenset()  # of all its material (`policy.authors`)
 
 
+class Summariser:
+    """Asks a model for summaries of messages."""
+
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        log: Conversation,
+        calls: ModelCalls,
+        slices: Slices,
+    ) -> None:
+        self._who, self._settings, self._log, self._calls = who, settings, log, calls
+        self._put = slices.put
+
+    @inlineCallbacks
+    def summarise(
+        self,
+        messages_to_compact: Sequence[Message],
+        focus: str | None = None,
+        *,
+        previous: str = "",
+        with_results: bool = True,
+        terms: SummaryTerms = SummaryTerms(),
+    ) -> Steps[str | None]:
+        """Summarise messages in a separate call that holds them as data and nothing else.
+
+        Args:
+            messages_to_compact: the messages to evict, all of one audience.
+            focus: what the summary must keep above all.
+            previous: the previous summary, to be updated.
+            with_results: False leaves tool results out.
+
+        Fires with the summary, None if the reply is rejected (empty, a refusal, truncated, longer than
+        its input or its room, or nothing but claims, see `without_claims`); fails with a
+        `ProviderError`, and with TurnAborted if the server stops.
+        """
+        put, name, room = self._put, self._who.name, text_room(terms.room)
+        stated = [m for m in messages_to_compact if not is_offline(m)]
+        lines = transcript_lines(stated, name, with_results)
+        most = words_for(terms.room, tokens_a_word(messages_to_compact))
+        yield pause(put)
+        wire = summary_request(
+            name, lines, previous, focus, self._settings.config.compact_prompt, most
+        )
+        trace = trace_summary(self._log, name, stated, terms.audience, previous, with_results)
+        yield pause(put)
+        asked = replace(terms, authors=terms.authors or of_messages(stated))
+        request = self._request(wire, (previous, *lines), trace, asked)
+        reply: LLMReply = yield self._calls.apart(
+            request, TASK_SUMMARY, terms.profile, terms.deadline_at
+        )
+        text = strip_reasoning(reply.content).strip()
+        tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
+        problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), tokens, room)
+        if not problem:
+            yield pause(put)
+            text = without_claims(text, name, lines)
+            problem = "" if text else ONLY_CLAIMS
+        if problem:
+            log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
+            return None
+        return text
+
+    def _request(
+        self,
+        wire: Sequence[WireMessage],
+        material: tuple[str, ...],
+        trace: PromptTrace,
+        terms: SummaryTerms,
+    ) -> LLMRequest:
+        """Return the request for a summary of some material."""
+        name, room = self._who.name, text_room(terms.room)
+        scene = Scene(
+            name, self._who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room
+        )
+        most_tokens = max(SUMMARY_TOKENS, self._settings.config.max_reply_tokens)
+        request = self._calls.background_request(wire, scene, most_tokens, terms.payer)
+        return replace(request, trace=trace, authors=terms.authors)
+
+
 def tokens_a_word(messages: Sequence[Message]) -> float:
     """Return the average tokens of a word that was heard, 0 if nothing was."""
     heard = [message for message in messages if message["role"] == "user"]
@@ -143,64 +151,23 @@ def tokens_a_word(messages: Sequence[Message]) -> float:
     return tokens / max(1, words)
 
 
-def request_for_summary(
-    script: Script,
-    wire: Sequence[WireMessage],
-    material: tuple[str, ...],
-    trace: PromptTrace,
-    terms: SummaryTerms,
-) -> LLMRequest:
-    """Return the request for a summary of some material."""
-    name, room = script.character_name, text_room(terms.room)
-    scene = Scene(name, script.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room)
-    most_tokens = max(SUMMARY_TOKENS, script.config.max_reply_tokens)
-    request = background_request(script, wire, scene, most_tokens, terms.payer)
-    return replace(request, trace=trace, authors=terms.authors)
+def build_llm_messages(
+    script: Any, context: PromptContext, audience: Audience
+) -> list[WireMessage]:
+    """Return the wire messages of the next call for those who will hear the answer.
 
-
-@inlineCallbacks
-def generate_context_summary(
-    script: Script,
-    messages_to_compact: Sequence[Message],
-    focus: str | None = None,
-    *,
-    previous: str = "",
-    with_results: bool = True,
-    terms: SummaryTerms = SummaryTerms(),
-) -> Steps[str | None]:
-    """Summarise messages in a separate call that holds them as data and nothing else.
-
-    Args:
-        messages_to_compact: the messages to evict, all of one audience.
-        focus: what the summary must keep above all.
-        previous: the previous summary, to be updated.
-        with_results: False leaves tool results out.
-
-    Fires with the summary, None if the reply is rejected (empty, a refusal, truncated, longer than
-    its input or its room, or nothing but claims, see `without_claims`); fails with a
-    `ProviderError`, and with TurnAborted if the server stops.
+    ``script`` is an `AssistantScript`.
     """
-    put, name, room = script.services.slices.put, script.character_name, text_room(terms.room)
-    stated = [m for m in messages_to_compact if not is_offline(m)]
-    lines = transcript_lines(stated, name, with_results)
-    most = words_for(terms.room, tokens_a_word(messages_to_compact))
-    yield pause(put)
-    wire = summary_request(name, lines, previous, focus, script.config.compact_prompt, most)
-    trace = trace_summary(script, stated, terms.audience, previous, with_results)
-    yield pause(put)
-    asked = replace(terms, authors=terms.authors or of_messages(stated))
-    request = request_for_summary(script, wire, (previous, *lines), trace, asked)
-    reply: LLMReply = yield ask_apart(
-        script, request, TASK_SUMMARY, terms.profile, terms.deadline_at
-    )
-    text = strip_reasoning(reply.content).strip()
-    tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
-    problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), tokens, room)
-    if not problem:
-        yield pause(put)
-        text = without_claims(text, name, lines)
-        problem = "" if text else ONLY_CLAIMS
-    if problem:
-        log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
-        return None
-    return text
+    messages: list[WireMessage] = script.mind.prompts.build(context, audience).messages
+    return messages
+
+
+def generate_context_summary(
+    script: Any, messages_to_compact: Sequence[Message], focus: str | None = None
+) -> Deferred[str | None]:
+    """Summarise messages of one audience; fires and fails as `Summariser.summarise`.
+
+    ``script`` is an `AssistantScript`; ``focus`` is what the summary must keep above all.
+    """
+    summary: Deferred[str | None] = script.mind.summariser.summarise(messages_to_compact, focus)
+    return summary

@@ -1,31 +1,58 @@
-"""Call a model through the gateway and record what the call cost."""
+"""Call a model through the gateway, record what the call cost, and do background work with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Generic, TypeVar
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile, window_known
+from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
-from evennia_ai.messages import NO_USAGE, OFFLINE, LLMReply, Usage, turn_label
-from evennia_ai.policy.explanation.call_record import (
-    CallRecord,
-    KeptCall,
-    RawReply,
-    make_record,
+from evennia_ai.messages import (
+    NO_USAGE,
+    OFFLINE,
+    Audience,
+    LLMReply,
+    Usage,
+    WireMessage,
+    turn_label,
 )
+from evennia_ai.policy.authors import of_records
+from evennia_ai.policy.explanation.call_record import CallRecord, KeptCall, RawReply, make_record
 from evennia_ai.policy.limits.budgets import add_call
+from evennia_ai.policy.limits.prices import to_micros
+from evennia_ai.policy.model_text import complete_lines
 from evennia_ai.policy.overflow import is_silent_overflow, is_silently_truncated
-from evennia_ai.policy.tokens import UsageReport
-from evennia_ai.ports import TASK_SUMMARY, LLMRequest, ModelCallRecord, Script, TurnRecord
-from evennia_ai.scheduling import Steps, persist
+from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.replies.reply_reader import CUT_OFF
+from evennia_ai.policy.tokens import UsageReport, count_conversation_tokens
+from evennia_ai.ports import (
+    TASK_SUMMARY,
+    Caller,
+    Gateway,
+    Identity,
+    Life,
+    LLMRequest,
+    ModelCallRecord,
+    RequestSizes,
+    Scene,
+    Settings,
+    Slices,
+    TurnRecord,
+    Turns,
+)
+from evennia_ai.scheduling import Clock, Steps, pause, persist
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
+from evennia_ai.turn.prompt_trace import trace_apart
 
 log = Logger()
+T = TypeVar("T")
+R = TypeVar("R")
 
 NO_REPLY = LLMReply("")
 COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
@@ -41,95 +68,173 @@ class Purpose:
     ensure_wanted: Callable[[], None]  # raises TurnAborted once nobody needs the reply
 
 
-def summary_profile(script: Script) -> ModelProfile:
-    """Return the model profile for summaries: ``compact_model``, else the assistant's own model."""
-    return script.profile.with_model(script.config.compact_model or script.profile.model)
+class ModelCalls:
+    """Asks one assistant's models through the gateway, and records what each call cost.
 
-
-@inlineCallbacks
-def call_model(
-    script: Script, turn: TurnRecord, request: LLMRequest, purpose: str, deadline_at: float
-) -> Steps[LLMReply]:
-    """Ask the model once for a turn and record what the call cost.
-
-    Fires with an `LLMReply`; fails with a `ProviderError`, and with `TurnAborted` if the turn lost
-    its lease meanwhile, so that a late reply is dropped.
+    Attributes:
+        compaction_cost: what the next compaction has cost so far (`policy.limits.budgets`).
     """
-    wanted = partial(ensure_current, script, turn)
-    call = Purpose(purpose, script.profile, turn.id, wanted)
-    reply: LLMReply = yield ask_model(script, request, call, deadline_at)
-    return reply
 
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        turns: Turns,
+        gateway: Gateway,
+        clock: Clock,
+        life: Life,
+        sizes: RequestSizes,
+    ) -> None:
+        self._who, self._settings, self._turns, self._life = who, settings, turns, life
+        self._gateway, self._clock, self._sizes = gateway, clock, sizes
+        self.compaction_cost: dict[str, int] = {}
 
-def ask_apart(
-    script: Script,
-    request: LLMRequest,
-    purpose: str,
-    profile: ModelProfile | None = None,
-    deadline_at: float | None = None,
-) -> Deferred[LLMReply]:
-    """Ask for something apart from any turn, by default the model for summaries.
+    @property
+    def summary_profile(self) -> ModelProfile:
+        """Return the profile for summaries: ``compact_model``, else the assistant's own model."""
+        profile = self._settings.profile
+        return profile.with_model(self._settings.config.compact_model or profile.model)
 
-    The reply must come in the time of a turn, and before ``deadline_at``, if that is given. Fires
-    and fails as `call_model`; `TurnAborted` means that the assistant must not think any more.
-    """
-    wanted = partial(ensure_awake, script)
-    call = Purpose(purpose, profile or summary_profile(script), None, wanted)
-    end_at = script.services.clock.seconds() + script.config.turn_deadline
-    if deadline_at is not None:
-        end_at = min(end_at, deadline_at)
-    return ask_model(script, request, call, end_at)
+    def caller(self, speakers: Audience, background: bool) -> Caller:
+        """Return who pays for a call, with the assistant's own budgets."""
+        config = self._settings.config
+        money = config.money_per_day
+        micros = None if money is None else to_micros(money)
+        return Caller(str(self._who.id), speakers, background, config.tokens_per_day, micros)
 
-
-@inlineCallbacks
-def ask_model(
-    script: Script, request: LLMRequest, purpose: Purpose, deadline_at: float
-) -> Steps[LLMReply]:
-    """Ask through the gateway and record what the call cost. Fires and fails as `call_model`."""
-    clock, profile = script.services.clock, purpose.profile
-    started = clock.seconds()
-    record = ModelCallRecord(
-        profile=profile.name,
-        model=profile.model,
-        purpose=purpose.name,
-        estimated_tokens=request.tokens,
-        usage=None,
-        duration_ms=0,
-        speakers=request.caller.speakers,
-        prices=profile.price,
-    )
-    failure: ProviderError | None = None
-    reply = NO_REPLY
-    try:
-        reply = yield script.services.gateway.complete(request, profile, deadline_at)
-        record = replace(
-            record,
-            model=reply.model or profile.model,
-            usage=reply.usage,
-            finish_reason=reply.finish_reason,
-            prices=profile.each[reply.endpoint].price,
+    def background_request(
+        self,
+        wire: Sequence[WireMessage],
+        scene: Scene,
+        max_tokens: int,
+        payer: Audience = frozenset(),
+    ) -> LLMRequest:
+        """Return a request that no player waits for; ``payer`` are those whose budgets pay."""
+        return LLMRequest(
+            messages=wire,
+            scene=scene,
+            max_tokens=max_tokens,
+            temperature=self._settings.config.temperature,
+            tokens=count_conversation_tokens(wire, None),
+            caller=self.caller(payer, background=True),
         )
-        if reply.model == OFFLINE:
-            record = replace(record, usage=NO_USAGE, estimated_tokens=0)
-        failure = hidden_failure(script, request, reply, profile)
-    except ProviderError as error:
-        failure = error
-    if failure:
-        record = replace(record, error_kind=failure.kind, error=str(failure))
-    elapsed_ms = int((clock.seconds() - started) * 1000)
-    record = replace(record, duration_ms=max(0, elapsed_ms), kept=record_of(request, reply))
-    if purpose.name in COMPACTING:
+
+    def for_turn(
+        self, turn: TurnRecord, request: LLMRequest, purpose: str, deadline_at: float
+    ) -> Deferred[LLMReply]:
+        """Ask the model once for a turn and record what the call cost.
+
+        Fires with an `LLMReply`; fails with a `ProviderError`, and with `TurnAborted` if the turn
+        lost its lease meanwhile, so that a late reply is dropped.
+        """
+        wanted = partial(ensure_current, self._turns, turn)
+        return self._ask(
+            request, Purpose(purpose, self._settings.profile, turn.id, wanted), deadline_at
+        )
+
+    def apart(
+        self,
+        request: LLMRequest,
+        purpose: str,
+        profile: ModelProfile | None = None,
+        deadline_at: float | None = None,
+    ) -> Deferred[LLMReply]:
+        """Ask for something apart from any turn, by default the model for summaries.
+
+        The reply must come in the time of a turn, and before ``deadline_at``, if that is given.
+        Fires and fails as `for_turn`; `TurnAborted` means that the assistant must not think any
+        more.
+        """
+        call = Purpose(purpose, profile or self.summary_profile, None, self._ensure_awake)
+        end_at = self._clock.seconds() + self._settings.config.turn_deadline
+        if deadline_at is not None:
+            end_at = min(end_at, deadline_at)
+        return self._ask(request, call, end_at)
+
+    @inlineCallbacks
+    def _ask(self, request: LLMRequest, purpose: Purpose, deadline_at: float) -> Steps[LLMReply]:
+        clock, profile = self._clock, purpose.profile
+        started = clock.seconds()
+        record = ModelCallRecord(
+            profile=profile.name,
+            model=profile.model,
+            purpose=purpose.name,
+            estimated_tokens=request.tokens,
+            usage=None,
+            duration_ms=0,
+            speakers=request.caller.speakers,
+            prices=profile.price,
+        )
+        failure: ProviderError | None = None
+        reply = NO_REPLY
+        try:
+            reply = yield self._gateway.complete(request, profile, deadline_at)
+            record = replace(
+                record,
+                model=reply.model or profile.model,
+                usage=reply.usage,
+                finish_reason=reply.finish_reason,
+                prices=profile.each[reply.endpoint].price,
+            )
+            if reply.model == OFFLINE:
+                record = replace(record, usage=NO_USAGE, estimated_tokens=0)
+            failure = self._hidden_failure(request, reply, profile)
+        except ProviderError as error:
+            failure = error
+        if failure:
+            record = replace(record, error_kind=failure.kind, error=str(failure))
+        elapsed_ms = int((clock.seconds() - started) * 1000)
+        record = replace(record, duration_ms=max(0, elapsed_ms), kept=record_of(request, reply))
+        if purpose.name in COMPACTING:
+            self._note_cost(record)
+        yield persist(clock, partial(self._store, purpose, record))
+        purpose.ensure_wanted()
+        if failure:
+            raise failure
+        if reply.usage is not None and purpose.turn_id is not None:
+            self._sizes.reports.append(UsageReport(request.tokens, reply.usage.prompt_tokens))
+        return reply
+
+    def _store(self, purpose: Purpose, record: ModelCallRecord) -> None:
+        """Store a call; raises StoreUnavailable, and TurnAborted once nobody needs the reply."""
+        purpose.ensure_wanted()
+        self._turns.record_model_call(purpose.turn_id, record)
+
+    def _note_cost(self, record: ModelCallRecord) -> None:
         usage = record.usage or Usage(record.estimated_tokens, 0)
-        script.compaction_cost = add_call(
-            script.compaction_cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms
+        self.compaction_cost = add_call(
+            self.compaction_cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms
         )
-    yield persist(clock, partial(record_call, script, purpose, record))
-    purpose.ensure_wanted()
-    if failure:
-        raise failure
-    if reply.usage is not None and purpose.turn_id is not None:
-        script.usage_reports.append(UsageReport(request.tokens, reply.usage.prompt_tokens))
-    return reply
+
+    def _hidden_failure(
+        self, request: LLMRequest, reply: LLMReply, profile: ModelProfile
+    ) -> ContextOverflow | None:
+        """Return the overflow that a reply hides, None if there is none.
+
+        Tells the owner if a local server seems to have truncated the prompt silently.
+        """
+        window = window_known(profile).tokens
+        if is_silent_overflow(reply, window or self._settings.config.max_context_tokens):
+            return ContextOverflow(f"The request filled the window of '{profile.model}'.")
+        local = profile.each[reply.endpoint].is_local
+        if reply.usage and is_silently_truncated(reply.usage.prompt_tokens, request.tokens, local):
+            # Without numbers: the same trouble with others would be told again with each call.
+            self._settings.tell_owner(
+                f"The model '{profile.model}' counts far fewer tokens than it was sent: its server "
+                "seems to cut long prompts. Give it more context, or set context_window in the "
+                f"profile '{profile.name}' to what it takes."
+            )
+        return None
+
+    def _ensure_awake(self) -> None:
+        if not self._life.may_think():
+            raise TurnAborted(f"{self._who.name} may not think any more")
+
+
+def ensure_current(turns: Turns, turn: TurnRecord) -> None:
+    """Raise TurnAborted if the turn has lost its lease."""
+    if not turns.is_current(turn.id):
+        raise TurnAborted(f"{turn_label(turn.id)} is no longer current")
 
 
 def record_of(request: LLMRequest, reply: LLMReply) -> CallRecord | None:
@@ -146,38 +251,122 @@ def record_of(request: LLMRequest, reply: LLMReply) -> CallRecord | None:
         return None
 
 
-def record_call(script: Script, purpose: Purpose, record: ModelCallRecord) -> None:
-    """Store a call; raises StoreUnavailable, and TurnAborted once nobody needs the reply."""
-    purpose.ensure_wanted()
-    script.turns.record_model_call(purpose.turn_id, record)
+# --- work that no player waits for ----------------------------------------------------------
 
 
-def hidden_failure(
-    script: Script, request: LLMRequest, reply: LLMReply, profile: ModelProfile
-) -> ContextOverflow | None:
-    """Return the overflow that a reply hides, None if there is none."""
-    # Tell the owner if a local server seems to have truncated the prompt silently.
-    window = window_known(profile).tokens
-    if is_silent_overflow(reply, window or script.config.max_context_tokens):
-        return ContextOverflow(f"The request filled the window of '{profile.model}'.")
-    local = profile.each[reply.endpoint].is_local
-    if reply.usage and is_silently_truncated(reply.usage.prompt_tokens, request.tokens, local):
-        # Without numbers: the same trouble with others would be told again with each call.
-        script.tell_owner(
-            f"The model '{profile.model}' counts far fewer tokens than it was sent: its server "
-            "seems to cut long prompts. Give it more context, or set context_window in the profile "
-            f"'{profile.name}' to what it takes."
+@dataclass(frozen=True)
+class BackgroundReply:
+    """A model's reply in complete lines; ``is_cut`` is True if it reached its token limit."""
+
+    text: str
+    is_cut: bool = False
+
+
+@dataclass(frozen=True)
+class Asked(Generic[R]):
+    """The results for the items, and the provider's error that ended the work, if any."""
+
+    results: list[R]
+    error: str = ""
+
+    @property
+    def calls(self) -> int:
+        """Return how often a model was asked, if once for each item."""
+        return len(self.results) + bool(self.error)
+
+    def report(self, *, cut_off: int = 0, **figures: Any) -> dict[str, Any]:
+        """Return a step's result dict: ``success``, its figures, and the ``error``, if any.
+
+        ``cut_off`` is how many replies reached their token limit; zero is not reported.
+        """
+        if cut_off:
+            figures["cut_off"] = cut_off
+        error = {"error": self.error} if self.error else {}
+        return {"success": not self.error, **figures, **error}
+
+
+class Background:
+    """Work that no player waits for: asks a model, and writes many items in pieces."""
+
+    def __init__(
+        self, who: Identity, settings: Settings, calls: ModelCalls, clock: Clock, slices: Slices
+    ) -> None:
+        self._who, self._settings, self._calls = who, settings, calls
+        self._clock, self._put = clock, slices.put
+
+    @property
+    def has_model(self) -> bool:
+        """Return False if the offline brain answers, which cannot handle such requests."""
+        return has_model(self._settings.profile)
+
+    @inlineCallbacks
+    def ask(
+        self, purpose: str, messages: Sequence[WireMessage], max_tokens: int, read: Sequence[Record]
+    ) -> Steps[BackgroundReply]:
+        """Ask the model for summaries, at the gateway's low priority.
+
+        ``purpose`` is the call's name in the log; ``messages`` are everything that the model sees,
+        and ``read`` the character's records in it, all for one audience. Fires with the reply,
+        without a last line that was cut off. Fails with a `ProviderError`, and with TurnAborted if
+        the assistant must not think any more.
+        """
+        scene = Scene(self._who.name, self._who.persona, ())
+        confided = (one["audience"] for one in read if one["audience"] is not None)
+        request = replace(
+            self._calls.background_request(messages, scene, max_tokens),
+            trace=trace_apart(next(confided, None)),
+            authors=of_records(read).union(*map(people_in, read)),
         )
-    return None
+        reply: LLMReply = yield self._calls.apart(request, purpose)
+        if reply.finish_reason == CUT_OFF:
+            return BackgroundReply(complete_lines(reply.content), is_cut=True)
+        return BackgroundReply(reply.content)
+
+    @inlineCallbacks
+    def ask_each(self, items: Iterable[T], ask: Callable[[T], Deferred[R]]) -> Steps[Asked[R]]:
+        """Ask a model about each item in turn, until a provider fails; fails as ``ask`` does."""
+        results: list[R] = []
+        for item in items:
+            yield pause(self._put)
+            try:
+                results.append((yield ask(item)))
+            except ProviderError as error:
+                message = "{name}: {error}; the rest waits for the next sleep pass"
+                log.warn(message, name=self._who.name, error=error)
+                return Asked(results, str(error))
+        return Asked(results)
+
+    @inlineCallbacks
+    def write_in_pieces(
+        self, items: Sequence[T], size: int, write: Callable[[Sequence[T]], int | None]
+    ) -> Steps[int]:
+        """Write about many items, ``size`` of them in one transaction, with a pause before each.
+
+        Fires with the sum of what ``write`` returns; fails with StoreUnavailable.
+        """
+        total = 0
+        for start in range(0, len(items), size):
+            yield pause(self._put)
+            work = partial(write, items[start : start + size])
+            total += (yield persist(self._clock, work)) or 0
+        return total
 
 
-def ensure_awake(script: Script) -> None:
-    """Raise TurnAborted if the assistant must not think any more."""
-    if not script.may_think():
-        raise TurnAborted(f"{script.character_name} may not think any more")
+def has_model(profile: ModelProfile) -> bool:
+    """Return False for the profile of the offline brain."""
+    return profile.client != "offline"
 
 
-def ensure_current(script: Script, turn: TurnRecord) -> None:
-    """Raise TurnAborted if the turn has lost its lease."""
-    if not script.turns.is_current(turn.id):
-        raise TurnAborted(f"{turn_label(turn.id)} is no longer current")
+def own_nature(profile: ModelProfile) -> str:
+    """Return the nature of what a character says: `OFFLINE` if the offline brain chooses it."""
+    return "" if has_model(profile) else OFFLINE
+
+
+def calls_tools(profile: ModelProfile) -> bool:
+    """Return True if a model is asked by native tool calls."""
+    return request_form(profile).native
+
+
+def skip(reason: str, **figures: Any) -> dict[str, Any]:
+    """Return the result dict of a step that was skipped."""
+    return {"skipped": True, "reason": reason, **figures}

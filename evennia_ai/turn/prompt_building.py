@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import NamedTuple
 
-from evennia_ai.config import usable_window
 from evennia_ai.config.profiles import request_form
 from evennia_ai.messages import (
     Audience,
@@ -19,6 +19,7 @@ from evennia_ai.messages import (
     to_wire,
     unmarked,
 )
+from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
@@ -28,15 +29,26 @@ from evennia_ai.policy.request_forms.form import RequestForm, Schema
 from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.tokens import count_message, stored_tokens
-from evennia_ai.ports import Script, ToolSpec, TurnRecord
-from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.prompt_context_data import (
-    ContextItems,
-    authors_of,
-    latest_talk,
-    select_context_items,
+from evennia_ai.ports import (
+    Conversation,
+    HeardLine,
+    Identity,
+    LLMRequest,
+    Scene,
+    Settings,
+    ToolSpec,
+    TurnRecord,
+    World,
 )
-from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, situation_prompt
+from evennia_ai.turn.context_use import ContextMeter
+from evennia_ai.turn.llm_interaction import RETRY_WARMTH
+from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.prompt_context_data import (
+    Briefing,
+    ContextItems,
+    latest_talk,
+)
+from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text, situation_prompt
 from evennia_ai.turn.prompt_trace import trace_talk
 
 LEAST_LINE_CHARS = 60
@@ -77,72 +89,210 @@ class Asking:
     words_only: bool = False
 
 
-def ask_with(
-    script: Script, turn: TurnRecord, specs: Iterable[ToolSpec], goes_on: bool = False
-) -> Asking:
-    """Return what a model call of a turn is about, in the form of the assistant's model."""
-    form, offered = request_form(script.profile), tuple(specs)
-    return Asking(
-        events=turn.events,
-        turn_id=turn.id if goes_on else None,
-        form=form,
-        tools=shown_schemas(offered),
-        tool_tokens=sum(spec.tokens for spec in offered) if form.native else 0,
-    )
+class PromptBuilder:
+    """Builds prompts and the requests that hold them."""
+
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        log: Conversation,
+        meter: ContextMeter,
+        briefing: Briefing,
+        calls: ModelCalls,
+        world: World,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._who, self._settings, self._log, self._meter = who, settings, log, meter
+        self._briefing, self._calls, self._world, self._now = briefing, calls, world, now
+
+    def build(
+        self, context: PromptContext, audience: Audience, asking: Asking = Asking()
+    ) -> Prompt:
+        """Return a prompt: rules and persona, the talk, the situation, and last what to answer.
+
+        ``audience`` are the dbrefs of everybody who will hear the answer; it selects what the prompt
+        may hold. The new lines come last, so that everything before the situation is the beginning of
+        the next prompt, too. What this turn did already stands behind them.
+        """
+        visible = visible_items(self._log.view(), audience)
+        older, new = split_events(visible, asking.events)
+        head = self.opening(asking)
+        fixed = asking.tool_tokens + sum(self._count(message) for message in head.messages)
+        room = self._talk_room(context, fixed)
+        upto = last_hidden([*room.newest(older), *new])
+        tail = self._tail(context, audience, asking, visible, upto)
+        tail_tokens = sum(self._count(user(text)) for text in (*tail.scene, *tail.ending))
+        shown = room.newest(older, tail_tokens)
+        said, own = split_turn(shown, asking.turn_id)
+        if (
+            not asking.form.native and asking.refused
+        ):  # a small model repeats what it sees itself say
+            said = [message for message in said if message["role"] == "user"]
+        if context.tools is None:  # the largest; with fewer tools a full context would look empty
+            self._meter.sizes.overhead = fixed + tail_tokens
+        secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
+        trace = replace(
+            trace_talk(self._log, said, own),
+            audience=tuple(sorted(audience)),
+            private=tail.items.private or secret,
+            opening=head.messages,
+            rules_chars=head.rules_chars,
+            scene=tail.scene,
+            ending=tail.ending,
+            acts_last=asking.form.native,  # native results are always the last
+            origins=tail.items.origins,
+            lore=tuple(entry.title for entry in tail.items.lore),
+        )
+        messages = assembled(trace, to_wire(said), to_wire(own))
+        return Prompt(
+            messages=messages,
+            private=trace.private,
+            tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
+            situation=tail.situation,
+            lore=tail.items.lore,
+            addressee=addressee_of(asking.events),
+            authors=self._briefing.authors_of(asking.events, shown, tail.situation)
+            | tail.items.authors,
+            trace=replace(trace, length=len(messages)),
+        )
+
+    def _tail(  # the steps of one prompt
+        self,
+        context: PromptContext,
+        audience: Audience,
+        asking: Asking,
+        visible: Sequence[Message],
+        upto: int | None,
+    ) -> Tail:
+        """Return what stands behind the talk; ``upto`` is the last message that is not shown."""
+        lines = [event.heard.line for event in asking.events]
+        brief = not asking.form.native
+        situation = self._situation(context)
+        talk = latest_talk(visible, lines)
+        items = self._briefing.select(audience, talk, situation, upto, brief)
+        scene = self._scene_texts(situation, items, lines, asking.form)
+        asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
+        return Tail(situation, items, scene, self._ending(context, asking, RECALL * asks_back))
+
+    def _talk_room(self, context: PromptContext, fixed: int) -> TalkRoom:
+        """Return the room for the talk beside so many tokens at the beginning of the prompt."""
+        # The prompts of a talk keep their start for as long as possible, since caches know it; other
+        # prompts show all that fits.
+        window = self._meter.window
+        is_talk = context.tools is None
+        least = int(TAIL_ROOM * window) if is_talk else 0
+        return TalkRoom(window - self._settings.config.max_reply_tokens - fixed, least, is_talk)
+
+    def _scene_texts(
+        self,
+        situation: Situation,
+        items: ContextItems,
+        lines: Sequence[str],
+        form: RequestForm,
+    ) -> tuple[str, ...]:
+        """Return the situation with what is recalled, and the new lines behind it."""
+        now = self._now().strftime("%A, %H:%M")
+        shown = situation_prompt(shown_scene(situation, form), items.lore, now, items.lines)
+        # All new lines together have a character for each token of the window.
+        window = self._meter.window
+        return (shown, *shortened(lines, window))
+
+    def opening(self, asking: Asking) -> Opening:
+        """Return the rules, which are the same for every character of a game, and the persona."""
+        rules = asking.form.rules(asking.tools)
+        persona = f"You are {self._who.name}.\n{render_persona(self._who.persona)}"
+        if asking.form.persona_in_system:
+            whole = f"{rules}\n\n{unmarked(persona)}"
+            return Opening(({"role": "system", "content": whole},), len(rules))
+        system = {"role": "system", "content": rules}
+        return Opening((system, user(fenced("you", unmarked(persona)))), len(rules))
+
+    def _ending(self, context: PromptContext, asking: Asking, recall: str) -> tuple[str, ...]:
+        """Return the texts behind the new lines: a task, what was wrong, the form's question."""
+        question = " ".join(filter(None, (self.question(asking), recall)))
+        again = AGAIN.format(reason=asking.refused) if asking.refused else ""
+        text = "\n".join(filter(None, (context.prompt, again, question)))
+        return (unmarked(text),) if text else ()
+
+    def question(self, asking: Asking) -> str:
+        """Return the form's question, "" for none."""
+        return asking.form.question(self._who.name, addressee_of(asking.events))
+
+    def _situation(self, context: PromptContext) -> Situation:
+        """Return what the character perceives, with a note if the context window is filling up."""
+        situation = self._world.situation(self._who.character)
+        if (
+            context.tools is None
+            and self._meter.measure().ratio >= self._settings.config.mask_threshold
+        ):
+            return replace(situation, notes=(*situation.notes, PRESSURE))
+        return situation
+
+    def _count(self, message: WireMessage) -> int:
+        """Return the tokens of a wire message."""
+        return count_message(message, count_text=self._settings.count_text)
+
+    def ask_with(
+        self, turn: TurnRecord, specs: Iterable[ToolSpec], goes_on: bool = False
+    ) -> Asking:
+        """Return what a model call of a turn is about, in the form of the assistant's model."""
+        form, offered = request_form(self._settings.profile), tuple(specs)
+        return Asking(
+            events=turn.events,
+            turn_id=turn.id if goes_on else None,
+            form=form,
+            tools=shown_schemas(offered),
+            tool_tokens=sum(spec.tokens for spec in offered) if form.native else 0,
+        )
+
+    def _scene(self, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
+        """Return the turn's new words, the situation and the lore, structured for the offline brain."""
+        lines = tuple(
+            HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
+            for e in turn.events
+        )
+        excuses = self._log.current.excuses
+        return Scene(
+            self._who.name,
+            self._who.persona,
+            lines,
+            prompt.situation,
+            tuple(lore_text(entry) for entry in prompt.lore),
+            step,
+            excuses=tuple(excuse["content"] for excuse in select_visible(excuses, turn.audience)),
+            assistants=frozenset(e.heard.speaker_name for e in turn.events if e.heard.hops),
+        )
+
+    def request(self, turn: TurnRecord, prompt: Prompt, asking: Asking, step: int) -> LLMRequest:
+        """Return the request of one step of a turn; ``step`` counts from 1."""
+        config, form = self._settings.config, asking.form
+        warmth = form.temperature if config.temperature is None else config.temperature
+        if warmth is not None and asking.refused:
+            warmth += RETRY_WARMTH
+        request = LLMRequest(
+            messages=prompt.messages,
+            scene=self._scene(turn, prompt, step),
+            tools=asking.tools,
+            max_tokens=config.max_reply_tokens,
+            temperature=warmth,
+            tokens=prompt.tokens,
+            caller=replace(
+                self._calls.caller(turn.speakers, background=not turn.events), turn_id=turn.id
+            ),
+            form=form.name,
+            addressee=prompt.addressee,
+            trace=replace(prompt.trace, step=step, withheld=asking.withheld),
+            authors=prompt.authors,
+        )
+        return replace(
+            request, response_schema=form.response_schema(request.asked, asking.words_only)
+        )
 
 
 def shown_schemas(specs: Iterable[ToolSpec]) -> list[Schema]:
     """Return the schemas of the tools that a request shows."""
     return [spec.schema for spec in specs if spec.shown]
-
-
-def build_prompt(
-    script: Script, context: PromptContext, audience: Audience, asking: Asking = Asking()
-) -> Prompt:
-    """Return a prompt: rules and persona, the talk, the situation, and last what to answer.
-
-    ``audience`` are the dbrefs of everybody who will hear the answer; it selects what the prompt
-    may hold. The new lines come last, so that everything before the situation is the beginning of
-    the next prompt, too. What this turn did already stands behind them.
-    """
-    visible = visible_items(script.conversation.view(), audience)
-    older, new = split_events(visible, asking.events)
-    head = opening(script, asking)
-    fixed = asking.tool_tokens + sum(count(script, message) for message in head.messages)
-    room = talk_room(script, context, fixed)
-    upto = last_hidden([*room.newest(older), *new])
-    tail = build_tail(script, context, audience, asking, visible, upto)
-    tail_tokens = sum(count(script, user(text)) for text in (*tail.scene, *tail.ending))
-    shown = room.newest(older, tail_tokens)
-    said, own = split_turn(shown, asking.turn_id)
-    if not asking.form.native and asking.refused:  # a small model repeats what it sees itself say
-        said = [message for message in said if message["role"] == "user"]
-    if context.tools is None:  # the largest; with fewer tools a full context would look empty
-        script.prompt_overhead = fixed + tail_tokens
-    secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
-    trace = replace(
-        trace_talk(script, said, own),
-        audience=tuple(sorted(audience)),
-        private=tail.items.private or secret,
-        opening=head.messages,
-        rules_chars=head.rules_chars,
-        scene=tail.scene,
-        ending=tail.ending,
-        acts_last=asking.form.native,  # native results are always the last
-        origins=tail.items.origins,
-        lore=tuple(entry.title for entry in tail.items.lore),
-    )
-    messages = assembled(trace, to_wire(said), to_wire(own))
-    return Prompt(
-        messages=messages,
-        private=trace.private,
-        tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
-        situation=tail.situation,
-        lore=tail.items.lore,
-        addressee=addressee_of(asking.events),
-        authors=authors_of(script, asking.events, shown, tail.situation) | tail.items.authors,
-        trace=replace(trace, length=len(messages)),
-    )
 
 
 class Tail(NamedTuple):
@@ -152,25 +302,6 @@ class Tail(NamedTuple):
     items: ContextItems
     scene: tuple[str, ...]  # the situation as text, then the new lines
     ending: tuple[str, ...]
-
-
-def build_tail(  # the steps of one prompt
-    script: Script,
-    context: PromptContext,
-    audience: Audience,
-    asking: Asking,
-    visible: Sequence[Message],
-    upto: int | None,
-) -> Tail:
-    """Return what stands behind the talk; ``upto`` is the last message that is not shown."""
-    lines = [event.heard.line for event in asking.events]
-    brief = not asking.form.native
-    situation = current_situation(script, context)
-    talk = latest_talk(visible, lines)
-    items = select_context_items(script, audience, talk, situation, upto, brief)
-    scene = scene_of(script, situation, items, lines, asking.form)
-    asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
-    return Tail(situation, items, scene, ending(script, context, asking, RECALL * asks_back))
 
 
 class TalkRoom(NamedTuple):
@@ -184,31 +315,6 @@ class TalkRoom(NamedTuple):
         """Return the newest messages that fit beside a tail."""
         room = self.tokens - max(tail_tokens, self.least_tail)
         return newest_that_fit(messages, room, stored_tokens, self.in_steps)
-
-
-def talk_room(script: Script, context: PromptContext, fixed: int) -> TalkRoom:
-    """Return the room for the talk beside so many tokens at the beginning of the prompt."""
-    # The prompts of a talk keep their start for as long as possible, since caches know it; other
-    # prompts show all that fits.
-    window = usable_window(script.config, script.profile)
-    is_talk = context.tools is None
-    least = int(TAIL_ROOM * window) if is_talk else 0
-    return TalkRoom(window - script.config.max_reply_tokens - fixed, least, is_talk)
-
-
-def scene_of(
-    script: Script,
-    situation: Situation,
-    items: ContextItems,
-    lines: Sequence[str],
-    form: RequestForm,
-) -> tuple[str, ...]:
-    """Return the situation with what is recalled, and the new lines behind it."""
-    now = script.services.now().strftime("%A, %H:%M")
-    shown = situation_prompt(shown_scene(situation, form), items.lore, now, items.lines)
-    # All new lines together have a character for each token of the window.
-    window = usable_window(script.config, script.profile)
-    return (shown, *shortened(lines, window))
 
 
 def shown_scene(situation: Situation, form: RequestForm) -> Situation:
@@ -225,30 +331,6 @@ class Opening(NamedTuple):
 
     messages: tuple[WireMessage, ...]
     rules_chars: int
-
-
-def opening(script: Script, asking: Asking) -> Opening:
-    """Return the rules, which are the same for every character of a game, and the persona."""
-    rules = asking.form.rules(asking.tools)
-    persona = f"You are {script.character_name}.\n{render_persona(script.persona)}"
-    if asking.form.persona_in_system:
-        whole = f"{rules}\n\n{unmarked(persona)}"
-        return Opening(({"role": "system", "content": whole},), len(rules))
-    system = {"role": "system", "content": rules}
-    return Opening((system, user(fenced("you", unmarked(persona)))), len(rules))
-
-
-def ending(script: Script, context: PromptContext, asking: Asking, recall: str) -> tuple[str, ...]:
-    """Return the texts behind the new lines: a task, what was wrong, the form's question."""
-    question = " ".join(filter(None, (question_of(script, asking), recall)))
-    again = AGAIN.format(reason=asking.refused) if asking.refused else ""
-    text = "\n".join(filter(None, (context.prompt, again, question)))
-    return (unmarked(text),) if text else ()
-
-
-def question_of(script: Script, asking: Asking) -> str:
-    """Return the form's question, "" for none."""
-    return asking.form.question(script.character_name, addressee_of(asking.events))
 
 
 def addressee_of(events: Sequence[InboxEvent]) -> str:
@@ -297,16 +379,3 @@ def split_by(
     for message in messages:
         parts[belongs(message)].append(message)
     return parts
-
-
-def current_situation(script: Script, context: PromptContext) -> Situation:
-    """Return what the character perceives, with a note if the context window is filling up."""
-    situation = script.services.world.situation(script.character)
-    if context.tools is None and measure_context(script).ratio >= script.config.mask_threshold:
-        return replace(situation, notes=(*situation.notes, PRESSURE))
-    return situation
-
-
-def count(script: Script, message: WireMessage) -> int:
-    """Return the tokens of a wire message."""
-    return count_message(message, count_text=script.count_text)

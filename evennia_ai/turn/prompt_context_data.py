@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evennia_ai.config import usable_window
 from evennia_ai.messages import Audience, Authors, InboxEvent, Message, Situation, unmarked
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.author_note import LABEL as NOTE
@@ -17,16 +16,17 @@ from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import Script
-from evennia_ai.turn.people import LABEL as PEOPLE
-from evennia_ai.turn.people import describe_present
+from evennia_ai.ports import Conversation, Identity, Settings, World
+from evennia_ai.turn.context_use import ContextMeter
+from evennia_ai.turn.knowledge import Knowledge, People
 from evennia_ai.turn.prompt_contexts import situation_prompt
-from evennia_ai.turn.recall import MARK_TOKENS, Recalled, Talk, recall
+from evennia_ai.turn.recall import MARK_TOKENS, Recall, Recalled, Talk
 
 Labelled = tuple[str, KnownLine]
 
 PINNED, AT_HAND, REMEMBERED = "Keep in mind", "At hand", "You remember"
 GOALS, OCCUPATION = "You are after", "You are about"
+PEOPLE = "Of those here"
 TALK_LINES = 3
 # Shares of the window. No provider's cache keeps a prompt's last part, so each call pays for it.
 TAIL_PART = 0.075
@@ -72,54 +72,141 @@ class TailLines:
         ]
 
 
-def select_context_items(
-    script: Script,
-    audience: Audience,
-    talk: Talk,
-    situation: Situation,
-    upto: int | None = None,
-    brief: bool = False,
-) -> ContextItems:
-    """Return everything about the conversation that this audience may know, within its budget.
+class Briefing:
+    """Selects what a prompt holds beside the talk."""
 
-    ``upto`` is the last message that the prompt does not show, None for all. If ``brief``, for a
-    model that reads slowly, only what fits the new lines best: each token of a prompt's last part
-    is read anew for each line.
-    """
-    window = usable_window(script.config, script.profile)
-    near = Talk(talk.asked, talk.before[-1:]) if brief else talk
-    lore = choose_lore(script, audience, near, BRIEF_LORE_PART * window if brief else window)
-    tail = TailLines(window, situation, lore)
-    tail.add(PEOPLE, describe_present(script, audience, known_only=brief))
-    tail.add(PINNED, script.pins(audience))
-    tail.add(GOALS, script.goals(audience))
-    tail.add(OCCUPATION, script.occupation())
-    tail.add(NOTE, script.author_note())
-    # Each of them within what the earlier ones leave.
-    least = LEAST_RECALL * window
-    most = int(min(MATERIALS_PART * window, tail.free_tokens - least))
-    tail.add(AT_HAND, read_restored_materials(script, audience, most))
-    most = min(script.config.recall_tokens, int(max(tail.free_tokens, least)))
-    told = [line.text for _label, line in tail.lines]
-    tail.add(REMEMBERED, recall(script, talk, Recalled(audience, most, upto, told, brief)))
-    return ContextItems(
-        lore=tuple(lore),
-        recalls=any(label == REMEMBERED for label, _line in tail.lines),
-        lines=tuple((label, line.text) for label, line in tail.lines),
-        origins=tuple(Origin(label, line.source, line.score) for label, line in tail.lines),
-        private=any(line.private for _label, line in tail.lines),
-        authors=frozenset[str]().union(
-            *(known(line.authors) for _label, line in tail.lines),
-            *(known(entry.authors) for entry in lore),
-        ),
-    )
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        log: Conversation,
+        meter: ContextMeter,
+        knowledge: Knowledge,
+        people: People,
+        recall: Recall,
+        world: World,
+    ) -> None:
+        self._who, self._settings, self._log, self._meter = who, settings, log, meter
+        self._knowledge, self._people, self._recall = knowledge, people, recall
+        self._world = world
 
+    def select(
+        self,
+        audience: Audience,
+        talk: Talk,
+        situation: Situation,
+        upto: int | None = None,
+        brief: bool = False,
+    ) -> ContextItems:
+        """Return everything about the conversation that this audience may know, within its budget.
 
-def choose_lore(script: Script, audience: Audience, talk: Talk, window: float) -> list[LoreEntry]:
-    """Return the lore entries for this conversation, within their token budget."""
-    entries, labels = script.services.world.lore(script.character, audience)
-    most = min(script.config.lore_tokens, int(LORE_PART * window))
-    return select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
+        ``upto`` is the last message that the prompt does not show, None for all. If ``brief``, for a
+        model that reads slowly, only what fits the new lines best: each token of a prompt's last part
+        is read anew for each line.
+        """
+        window = self._meter.window
+        near = Talk(talk.asked, talk.before[-1:]) if brief else talk
+        lore = self._choose_lore(audience, near, BRIEF_LORE_PART * window if brief else window)
+        tail = TailLines(window, situation, lore)
+        tail.add(PEOPLE, self._people.describe_present(audience, known_only=brief))
+        tail.add(PINNED, self._knowledge.pins(audience))
+        tail.add(GOALS, self._knowledge.goals(audience))
+        tail.add(OCCUPATION, self._knowledge.occupation())
+        tail.add(NOTE, self._knowledge.author_note())
+        # Each of them within what the earlier ones leave.
+        least = LEAST_RECALL * window
+        most = int(min(MATERIALS_PART * window, tail.free_tokens - least))
+        tail.add(AT_HAND, self._restored_materials(audience, most))
+        most = min(self._settings.config.recall_tokens, int(max(tail.free_tokens, least)))
+        told = [line.text for _label, line in tail.lines]
+        tail.add(REMEMBERED, self._recall.recall(talk, Recalled(audience, most, upto, told, brief)))
+        return ContextItems(
+            lore=tuple(lore),
+            recalls=any(label == REMEMBERED for label, _line in tail.lines),
+            lines=tuple((label, line.text) for label, line in tail.lines),
+            origins=tuple(Origin(label, line.source, line.score) for label, line in tail.lines),
+            private=any(line.private for _label, line in tail.lines),
+            authors=frozenset[str]().union(
+                *(known(line.authors) for _label, line in tail.lines),
+                *(known(entry.authors) for entry in lore),
+            ),
+        )
+
+    def _choose_lore(self, audience: Audience, talk: Talk, window: float) -> list[LoreEntry]:
+        """Return the lore entries for this conversation, within their token budget."""
+        entries, labels = self._world.lore(self._who.character, audience)
+        most = min(self._settings.config.lore_tokens, int(LORE_PART * window))
+        return select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
+
+    def authors_of(
+        self, events: Iterable[InboxEvent], shown: Iterable[Message], situation: Situation
+    ) -> Authors:
+        """Return the authors of a prompt without what it holds beside the conversation."""
+        heard = (event.heard.written_by for event in events)
+        written = self._who.persona_authors.union(
+            known(situation.authors), of_messages(shown), *heard
+        )
+        return of_turn(written)
+
+    def _restored_materials(self, audience: Audience, budget_tokens: int) -> list[KnownLine]:
+        """Return one line for each restored material that this audience may know (P9)."""
+        # `policy.compaction.consulted.select_restored` chooses the materials. Each is read again for
+        # each prompt, from a loaded journal and loaded profiles, so that changed or deleted records
+        # show correctly.
+        view = self._log.current
+        lines: list[KnownLine] = []
+        for item in select_restored(view.record, view.messages, audience):
+            kind, _, id = item.ref.partition(":")  # noqa: A001
+            found = self._read(kind, id, audience)
+            if found is None:
+                continue
+            budget_tokens -= estimate_tokens(found.text) + MARK_TOKENS
+            if budget_tokens < 0:
+                break
+            private = found.private or item.heard_by is not None
+            lines.append(found._replace(private=private))
+        return lines
+
+    def _read_entry(self, id: str, audience: Audience) -> KnownLine | None:
+        """Return a journal entry as a line, None if it is deleted, withheld, secret, or pinned."""
+        journal = self._who.character.journal
+        entry = journal.get(id)
+        if entry is None or not is_known_to(entry, audience) or journal.withholds(entry):
+            return None
+        if entry["pinned"]:  # in the prompt already
+            return None
+        day = entry["timestamp"][:10]
+        line = f"you noted on {day}: {clean_heard(entry['content'], LINE_CHARS)}"
+        return KnownLine(line, entry["audience"] is not None, of_record(entry))
+
+    def _read_entity(self, dbref: str, audience: Audience) -> KnownLine | None:
+        """Return a person or thing as a line: its looks if visible, and what is known about it."""
+        world, character = self._world, self._who.character
+        name = clean_heard(world.name_of(character, dbref), LINE_CHARS)
+        # The prompt holds the values of people present already.
+        is_here = dbref in audience | world.listeners(character)
+        known = self._known_records(dbref, audience, not is_here)
+        looks = world.looks_of(character, dbref)
+        told = [clean_heard(text, LINE_CHARS) for text in (looks, *map(record_text, known)) if text]
+        if not name or not told:
+            return None
+        private = any(item["audience"] is not None for item in known)
+        authors = world.authors_of(dbref) | of_records(known)
+        return KnownLine(f"{name}: {'; '.join(told)}", private, authors)
+
+    def _known_records(self, dbref: str, audience: Audience, with_values: bool) -> Sequence[Record]:
+        """Return the newest values and observations of somebody that an audience may know."""
+        profiles = self._who.character.ai_profiles
+        if not profiles.is_loaded:
+            return ()
+        values = profiles.attributes(dbref, audience) if with_values else []
+        return [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
+
+    def _read(self, kind: str, id: str, audience: Audience) -> KnownLine | None:
+        """Return a restored material as a line, None if there is nothing to show."""
+        if kind == ENTRY:
+            return self._read_entry(id, audience)
+        return self._read_entity(id, audience) if kind == ENTITY else None
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
@@ -132,82 +219,8 @@ def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
     return Talk(asked, [line for line in latest if line not in asked])
 
 
-def authors_of(
-    script: Script, events: Iterable[InboxEvent], shown: Iterable[Message], situation: Situation
-) -> Authors:
-    """Return the authors of a prompt without what it holds beside the conversation."""
-    heard = (event.heard.written_by for event in events)
-    written = script.persona_authors.union(known(situation.authors), of_messages(shown), *heard)
-    return of_turn(written)
-
-
-def read_restored_materials(
-    script: Script, audience: Audience, budget_tokens: int
-) -> list[KnownLine]:
-    """Return one line for each restored material that this audience may know (P9)."""
-    # `policy.compaction.consulted.select_restored` chooses the materials. Each is read again for
-    # each prompt, from a loaded journal and loaded profiles, so that changed or deleted records
-    # show correctly.
-    view = script.conversation.current
-    lines: list[KnownLine] = []
-    for item in select_restored(view.record, view.messages, audience):
-        kind, _, id = item.ref.partition(":")  # noqa: A001
-        found = READERS[kind](script, id, audience) if kind in READERS else None
-        if found is None:
-            continue
-        budget_tokens -= estimate_tokens(found.text) + MARK_TOKENS
-        if budget_tokens < 0:
-            break
-        private = found.private or item.heard_by is not None
-        lines.append(found._replace(private=private))
-    return lines
-
-
-def read_entry(script: Script, id: str, audience: Audience) -> KnownLine | None:
-    """Return a journal entry as a line, None if it is deleted, withheld, secret, or pinned."""
-    journal = script.character.journal
-    entry = journal.get(id)
-    if entry is None or not is_known_to(entry, audience) or journal.withholds(entry):
-        return None
-    if entry["pinned"]:  # in the prompt already
-        return None
-    day = entry["timestamp"][:10]
-    line = f"you noted on {day}: {clean_heard(entry['content'], LINE_CHARS)}"
-    return KnownLine(line, entry["audience"] is not None, of_record(entry))
-
-
-def read_entity(script: Script, dbref: str, audience: Audience) -> KnownLine | None:
-    """Return a person or thing as a line: its looks if visible, and what is known about it."""
-    world, character = script.services.world, script.character
-    name = clean_heard(world.name_of(character, dbref), LINE_CHARS)
-    # The prompt holds the values of people present already.
-    is_here = dbref in audience | world.listeners(character)
-    known = known_records(script, dbref, audience, not is_here)
-    looks = world.looks_of(character, dbref)
-    told = [clean_heard(text, LINE_CHARS) for text in (looks, *map(record_text, known)) if text]
-    if not name or not told:
-        return None
-    private = any(item["audience"] is not None for item in known)
-    authors = world.authors_of(dbref) | of_records(known)
-    return KnownLine(f"{name}: {'; '.join(told)}", private, authors)
-
-
-def known_records(
-    script: Script, dbref: str, audience: Audience, with_values: bool
-) -> Sequence[Record]:
-    """Return the newest values and observations of somebody that an audience may know."""
-    profiles = script.character.ai_profiles
-    if not profiles.is_loaded:
-        return ()
-    values = profiles.attributes(dbref, audience) if with_values else []
-    return [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
-
-
 def record_text(record: Record) -> str:
     """Return a value or an observation as it is shown on a line."""
     if record["kind"] == "attribute":
         return f"{record['attribute']}: {record['value']}"
     return str(record["content"])
-
-
-READERS = {ENTRY: read_entry, ENTITY: read_entity}

@@ -8,12 +8,12 @@ from dataclasses import replace
 from evennia_ai.messages import Audience, Message, is_private, to_wire
 from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.policy.explanation.call_record import PromptTrace, Span
-from evennia_ai.ports import Script
+from evennia_ai.ports import Conversation
 
 
-def trace_talk(script: Script, said: Sequence[Message], own: Sequence[Message]) -> PromptTrace:
+def trace_talk(log: Conversation, said: Sequence[Message], own: Sequence[Message]) -> PromptTrace:
     """Return the trace of a prompt with this talk, without its other parts."""
-    view = script.conversation.current
+    view = log.current
     known = [one["metadata"]["seq"] for one in view.messages if is_logged(one)]
     shown = [one["metadata"]["seq"] for one in said if is_logged(one)]
     new = [one for one in said if not (is_logged(one) or is_marker(one))]
@@ -21,7 +21,7 @@ def trace_talk(script: Script, said: Sequence[Message], own: Sequence[Message]) 
     return PromptTrace(
         summary_id=view.record.id if view.record and any(map(is_marker, said)) else 0,
         masked_upto=view.masked_upto,
-        talk=Span.of(shown, [*known, *script.conversation.hidden]),
+        talk=Span.of(shown, [*known, *log.hidden]),
         own=tuple(one["metadata"]["seq"] for one in own) if own_known else (),
         unlogged=tuple(to_wire(new)),
         unlogged_own=() if own_known else tuple(to_wire(own)),
@@ -44,26 +44,30 @@ def trace_apart(audience: Iterable[str] | None) -> PromptTrace:
 
 
 def trace_summary(
-    script: Script,
+    log: Conversation,
+    teller: str,
     messages: Sequence[Message],
     audience: Audience | None,
     previous: str,
     with_results: bool,
 ) -> PromptTrace:
-    """Return the trace of a request to summarise messages, all of one audience."""
+    """Return the trace of a request to summarise messages, all of one audience.
+
+    ``teller`` is the name of the character.
+    """
     if audience is None and any(map(is_private, messages)):
         audience = frozenset()
-    apart, record = trace_apart(audience), script.conversation.current.record
+    apart, record = trace_apart(audience), log.current.record
     if not all(map(is_logged, messages)):  # pieces of a long message
         return apart
     is_stored = record is not None and record.summary.get(apart.part) == previous != ""
     return replace(
-        trace_talk(script, messages, ()),
+        trace_talk(log, messages, ()),
         audience=apart.audience,
         private=apart.private,
         step=0,
         summary_id=record.id if record and is_stored else 0,
-        teller=script.character_name,
+        teller=teller,
         with_results=with_results,
         previous="" if is_stored else previous,
     )

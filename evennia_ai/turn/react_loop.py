@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
 from evennia_ai.messages import (
     NOOP,
-    SAY,
-    Audience,
     Authors,
     LLMReply,
-    Message,
-    ToolCallRequest,
-    make_message,
 )
-from evennia_ai.policy.authors import of_turn
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.conversation.react import (
     LoopState,
@@ -31,26 +23,30 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import LLMRequest, Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.ports import (
+    Conversation,
+    Identity,
+    LLMRequest,
+    Settings,
+    Toolbox,
+    ToolResult,
+    ToolSpec,
+    TurnRecord,
+)
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.background import has_model, own_nature
-from evennia_ai.turn.index_upkeep import prepare_memories
-from evennia_ai.turn.llm_interaction import build_request
-from evennia_ai.turn.model_call import call_model
+from evennia_ai.turn.model_call import ModelCalls, has_model
 from evennia_ai.turn.prompt_building import (
     RECALL,
     Asking,
     Prompt,
-    ask_with,
-    build_prompt,
-    question_of,
+    PromptBuilder,
     shown_schemas,
 )
 from evennia_ai.turn.prompt_contexts import PromptContext
-from evennia_ai.turn.recall import memory_query
+from evennia_ai.turn.recall import Recall, memory_query
 from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
-from evennia_ai.turn.speech_check import SpeechCheck
-from evennia_ai.turn.tool_execution import DONE, audience_metadata, perform, refuse
+from evennia_ai.turn.speech_check import Screening, SpeechCheck
+from evennia_ai.turn.tool_execution import DONE, Acts, speech_call
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 RETRIES = 1  # after words that were not spoken
@@ -90,87 +86,193 @@ class Progress:
     ended: bool = False  # whether the turn needs no further reply
 
 
-def audience_now(script: Script, turn: TurnRecord) -> Audience:
-    """Return who will hear the turn's next words: the whisper's parties, else the room by now."""
-    return turn.audience if turn.private else script.services.world.listeners(script.character)
+class ReActLoop:
+    """Runs turns: asks the model, runs the tool calls of its replies, and asks again.
 
-
-def tool_context(
-    script: Script,
-    turn: TurnRecord,
-    audience: Audience,
-    private: bool,
-    allowed: frozenset[str] | None,
-) -> ToolContext:
-    """Return the context in which this step's tools run."""
-    return ToolContext(
-        script=script,
-        character=script.character,
-        audience=audience,
-        private=private or turn.secret,
-        speakers=turn.speakers,
-        authors=of_turn(turn.authors),
-        whispered=turn.private,
-        askers=turn.askers,
-        hops=turn.hops,
-        allowed=allowed,
-    )
-
-
-@inlineCallbacks
-def run_turn(
-    script: Script, turn: TurnRecord, context: PromptContext, deadline_at: float
-) -> Steps[Outcome]:
-    """Ask the model and run its tool calls until the turn has ended.
-
-    The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`; fails
-    with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
+    ``make_room`` compacts without a model after an overflow; it fires with True if that freed
+    anything. ``link_hosts`` returns the hosts whose addresses may be said.
     """
-    progress = Progress(LoopState(turn.id))
-    query = memory_query([event.heard.line for event in turn.events])
-    for _ in range(context.max_iterations or script.config.max_iterations):
-        yield prepare_memories(script, turn, query, audience_now(script, turn))
-        begun: list[ReplyCalls] = []
-        ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
+
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        log: Conversation,
+        toolbox: Toolbox,
+        recall: Recall,
+        prompts: PromptBuilder,
+        calls: ModelCalls,
+        acts: Acts,
+        screening: Screening,
+        make_room: Callable[[], Deferred[bool]],
+        link_hosts: Callable[[], Collection[str]],
+    ) -> None:
+        self._who, self._settings, self._log, self._toolbox = who, settings, log, toolbox
+        self._recall, self._prompts, self._calls, self._acts = recall, prompts, calls, acts
+        self._screening, self._make_room, self._link_hosts = screening, make_room, link_hosts
+
+    @inlineCallbacks
+    def run(self, turn: TurnRecord, context: PromptContext, deadline_at: float) -> Steps[Outcome]:
+        """Ask the model and run its tool calls until the turn has ended.
+
+        The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`; fails
+        with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
+        """
+        progress = Progress(LoopState(turn.id))
+        query = memory_query([event.heard.line for event in turn.events])
+        for _ in range(context.max_iterations or self._settings.config.max_iterations):
+            yield self._recall.prepare(turn, query, self._acts.audience_now(turn))
+            begun: list[ReplyCalls] = []
+            ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
+            try:
+                asked: StepReply = yield self._ask_with_room(ask_model, begun)
+            except ProviderError as error:
+                # What arrived of a reply may have been said.
+                acted = progress.acted
+                for calls in begun:
+                    ran: Ran = yield calls.settle()
+                    acted = acted or ran.acted
+                if not acted:
+                    raise
+                return Outcome(ANSWERED, f"cut short: {error}")
+            progress = yield self.act_on_reply(turn, asked, progress)
+            if progress.ended or context.loop_mode == "single_action":
+                break
+        return outcome_of(progress, context)
+
+    @inlineCallbacks
+    def act_on_reply(
+        self, turn: TurnRecord, asked: StepReply, progress: Progress
+    ) -> Steps[Progress]:
+        """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
+        reply = asked.reply
+        if reply.tool_calls:
+            ran: Ran = yield asked.calls.finish(reply)
+        else:
+            ran = yield self._speak_text(turn, asked)
+        refusals = progress.refusals + bool(ran.refused)
+        whole = not reply.tool_calls or (reply.tied and not ran.blocked)
+        return Progress(
+            loop=ran.state,
+            done=progress.done | ran.done,
+            acted=progress.acted or ran.acted,
+            authors=ran.authors,
+            refused=ran.refused,
+            refusals=refusals,
+            blocked=ran.blocked,
+            ended=refusals > RETRIES or ran.state.ended or (whole and not ran.refused),
+        )
+
+    @inlineCallbacks
+    def _ask_with_room(
+        self, ask_model: Callable[[], Deferred[StepReply]], begun: Sequence[ReplyCalls]
+    ) -> Steps[StepReply]:
+        """Ask; if the context window overflows, compact without a model and ask once more.
+
+        Only this step is repeated, so that earlier acts of the turn are not run again (P2); a step of
+        which calls arrived is not. Fires and fails as `ask`.
+        """
         try:
-            asked: StepReply = yield ask_with_room(script, ask_model, begun)
-        except ProviderError as error:
-            # What arrived of a reply may have been said.
-            acted = progress.acted
-            for calls in begun:
-                ran: Ran = yield calls.settle()
-                acted = acted or ran.acted
-            if not acted:
+            asked: StepReply = yield ask_model()
+        except ContextOverflow:
+            if any(calls.arrived for calls in begun):
                 raise
-            return Outcome(ANSWERED, f"cut short: {error}")
-        progress = yield act_on_reply(script, turn, asked, progress)
-        if progress.ended or context.loop_mode == "single_action":
-            break
-    return outcome_of(progress, context)
+            made_room: bool = yield self._make_room()
+            if not made_room:
+                raise
+            asked = yield ask_model()
+        return asked
 
+    @inlineCallbacks
+    def ask(
+        self,
+        turn: TurnRecord,
+        context: PromptContext,
+        deadline_at: float,
+        progress: Progress,
+        begun: list[ReplyCalls],
+    ) -> Steps[StepReply]:
+        """Call the model once, for those who would hear the answer now.
 
-@inlineCallbacks
-def act_on_reply(
-    script: Script, turn: TurnRecord, asked: StepReply, progress: Progress
-) -> Steps[Progress]:
-    """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
-    reply = asked.reply
-    if reply.tool_calls:
-        ran: Ran = yield asked.calls.finish(reply)
-    else:
-        ran = yield speak_text(script, turn, asked)
-    refusals = progress.refusals + bool(ran.refused)
-    whole = not reply.tool_calls or (reply.tied and not ran.blocked)
-    return Progress(
-        loop=ran.state,
-        done=progress.done | ran.done,
-        acted=progress.acted or ran.acted,
-        authors=ran.authors,
-        refused=ran.refused,
-        refusals=refusals,
-        blocked=ran.blocked,
-        ended=refusals > RETRIES or ran.state.ended or (whole and not ran.refused),
-    )
+        The run of the reply's calls is added to ``begun`` before the model is asked. Fires with the
+        `StepReply`; fails with `ProviderError` or `TurnAborted`.
+        """
+        prepared = self.prepare(turn, context, deadline_at, progress)
+        begun.append(prepared.calls)
+        request = replace(prepared.request, on_call=prepared.calls.arrive)
+        reply: LLMReply = yield self._calls.for_turn(turn, request, context.name, deadline_at)
+        return StepReply(reply, prepared.calls)
+
+    def prepare(
+        self,
+        turn: TurnRecord,
+        context: PromptContext,
+        deadline_at: float,
+        progress: Progress,
+    ) -> Prepared:
+        """Return the next request of a turn, for those who would hear the answer now."""
+        step, audience = progress.loop.step + 1, self._acts.audience_now(turn)
+        tools = self._acts.context_for(turn, audience, False, context.tools)
+        toolbox = self._toolbox
+        offered = by_name(toolbox.offered(tools))
+        asking = self._prompts.ask_with(turn, offered.values(), step > 1)
+        asking = replace(asking, refused=progress.refused, words_only=progress.blocked)
+        prompt = self._prompts.build(context, audience, asking)
+        tools = replace(
+            tools,
+            private=tools.private or prompt.private,
+            deadline_at=deadline_at,
+            authors=progress.authors | prompt.authors,
+        )
+        # All authors must be allowed what the speakers are.
+        specs = by_name(toolbox.permitted(tools, offered.values()))
+        withheld = tuple(sorted(offered.keys() - specs.keys()))
+        asking = replace(asking, tools=shown_schemas(specs.values()), withheld=withheld)
+        request = self._prompts.request(turn, prompt, asking, step)
+        check = self._speech_check(turn, asking, prompt, specs)
+        loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
+        return Prepared(
+            request,
+            ReplyCalls(
+                self._acts, self._screening, self._settings, turn, tools, specs, loop, check
+            ),
+        )
+
+    def _speech_check(
+        self, turn: TurnRecord, asking: Asking, prompt: Prompt, specs: Mapping[str, ToolSpec]
+    ) -> SpeechCheck:
+        """Return the check of a reply's words; the offline brain's own phrases need none."""
+        around = None
+        if has_model(self._settings.profile):
+            heard = [event.heard for event in (*turn.overheard, *turn.events)]
+            around = Surroundings(
+                name=self._who.name,
+                rules="\n".join(
+                    (asking.form.rules(asking.tools), self._prompts.question(asking), RECALL)
+                ),
+                persona=render_persona(self._who.persona),
+                tools=frozenset(specs),
+                people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
+                heard=[one.text for one in heard],
+                link_hosts=self._link_hosts(),
+            )
+        logged = self._log.current.logged
+        return SpeechCheck(around, logged, self._settings.config.max_speech_chars)
+
+    @inlineCallbacks
+    def _speak_text(self, turn: TurnRecord, asked: StepReply) -> Steps[Ran]:
+        """Say a reply in plain text, as models without tool calls send it. Fires with what it did."""
+        ran, text = asked.calls.ran, asked.reply.content
+        words = spoken_words(text, self._who.name, self._settings.config.max_speech_chars)
+        if not words:
+            return ran
+        call = speech_call(own_call_id(turn.id, ran.state.step, 0), words)
+        problem = asked.calls.check.problem(call)
+        if problem:
+            yield self._acts.refuse(turn, call, problem, unlogged)
+            return replace(ran, refused=problem)
+        result: ToolResult = yield self._acts.say_aloud(turn, asked.calls.context, words, call.id)
+        return replace(ran, acted=result.state == DONE)
 
 
 def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
@@ -186,105 +288,12 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
     raise NothingSpoken("The model's replies held nothing to say and nothing to do.")
 
 
-@inlineCallbacks
-def ask_with_room(
-    script: Script, ask_model: Callable[[], Deferred[StepReply]], begun: Sequence[ReplyCalls]
-) -> Steps[StepReply]:
-    """Ask; if the context window overflows, compact without a model and ask once more.
-
-    Only this step is repeated, so that earlier acts of the turn are not run again (P2); a step of
-    which calls arrived is not. Fires and fails as `ask`.
-    """
-    try:
-        asked: StepReply = yield ask_model()
-    except ContextOverflow:
-        if any(calls.arrived for calls in begun):
-            raise
-        made_room: bool = yield script.compact_on_overflow()
-        if not made_room:
-            raise
-        asked = yield ask_model()
-    return asked
-
-
-@inlineCallbacks
-def ask(
-    script: Script,
-    turn: TurnRecord,
-    context: PromptContext,
-    deadline_at: float,
-    progress: Progress,
-    begun: list[ReplyCalls],
-) -> Steps[StepReply]:
-    """Call the model once, for those who would hear the answer now.
-
-    The run of the reply's calls is added to ``begun`` before the model is asked. Fires with the
-    `StepReply`; fails with `ProviderError` or `TurnAborted`.
-    """
-    prepared = prepare(script, turn, context, deadline_at, progress)
-    begun.append(prepared.calls)
-    request = replace(prepared.request, on_call=prepared.calls.arrive)
-    reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
-    return StepReply(reply, prepared.calls)
-
-
 @dataclass(frozen=True)
 class Prepared:
     """The next request of a turn, and what will run the calls of its reply."""
 
     request: LLMRequest
     calls: ReplyCalls
-
-
-def prepare(
-    script: Script,
-    turn: TurnRecord,
-    context: PromptContext,
-    deadline_at: float,
-    progress: Progress,
-) -> Prepared:
-    """Return the next request of a turn, for those who would hear the answer now."""
-    step, audience = progress.loop.step + 1, audience_now(script, turn)
-    tools = tool_context(script, turn, audience, False, context.tools)
-    toolbox = script.services.toolbox
-    offered = by_name(toolbox.offered(tools))
-    asking = ask_with(script, turn, offered.values(), step > 1)
-    asking = replace(asking, refused=progress.refused, words_only=progress.blocked)
-    prompt = build_prompt(script, context, audience, asking)
-    tools = replace(
-        tools,
-        private=tools.private or prompt.private,
-        deadline_at=deadline_at,
-        authors=progress.authors | prompt.authors,
-    )
-    # All authors must be allowed what the speakers are.
-    specs = by_name(toolbox.permitted(tools, offered.values()))
-    withheld = tuple(sorted(offered.keys() - specs.keys()))
-    asking = replace(asking, tools=shown_schemas(specs.values()), withheld=withheld)
-    request = build_request(script, turn, prompt, asking, step)
-    check = speech_check(script, turn, asking, prompt, specs)
-    loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
-    return Prepared(request, ReplyCalls(script, turn, tools, specs, loop, check))
-
-
-def speech_check(
-    script: Script, turn: TurnRecord, asking: Asking, prompt: Prompt, specs: Mapping[str, ToolSpec]
-) -> SpeechCheck:
-    """Return the check of a reply's words; the offline brain's own phrases need none."""
-    around = None
-    if has_model(script):
-        heard = [event.heard for event in (*turn.overheard, *turn.events)]
-        around = Surroundings(
-            name=script.character_name,
-            rules="\n".join((asking.form.rules(asking.tools), question_of(script, asking), RECALL)),
-            persona=render_persona(script.persona),
-            tools=frozenset(specs),
-            people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
-            heard=[one.text for one in heard],
-            link_hosts=script.services.link_hosts,
-        )
-    logged = script.conversation.current.logged
-    return SpeechCheck(around, logged, script.config.max_speech_chars)
 
 
 def by_name(specs: Iterable[ToolSpec]) -> dict[str, ToolSpec]:
@@ -298,48 +307,3 @@ def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopSta
     safe = {spec.name for spec in specs.values() if spec.safe_to_retry}
     binding = [call for call in turn.done_before if call.name not in safe]
     return with_earlier_acts(LoopState(turn.id), binding, categories)
-
-
-@inlineCallbacks
-def speak_text(script: Script, turn: TurnRecord, asked: StepReply) -> Steps[Ran]:
-    """Say a reply in plain text, as models without tool calls send it. Fires with what it did."""
-    ran, text = asked.calls.ran, asked.reply.content
-    words = spoken_words(text, script.character_name, script.config.max_speech_chars)
-    if not words:
-        return ran
-    call = speech_call(own_call_id(turn.id, ran.state.step, 0), words)
-    problem = asked.calls.check.problem(call)
-    if problem:
-        yield refuse(script, turn, call, problem, unlogged)
-        return replace(ran, refused=problem)
-    result: ToolResult = yield say_aloud(script, turn, asked.calls.context, words, call.id)
-    return replace(ran, acted=result.state == DONE)
-
-
-def speech_call(call_id: str, words: str) -> ToolCallRequest:
-    """Return the call that says words aloud."""
-    return ToolCallRequest(call_id, SAY, json.dumps({"text": words}))
-
-
-@inlineCallbacks
-def say_aloud(
-    script: Script, turn: TurnRecord, tools: ToolContext, words: str, call_id: str, **metadata: Any
-) -> Steps[ToolResult]:
-    """Make the character say words that no tool call asked for; log them, with more metadata."""
-
-    def as_logged(result: ToolResult) -> list[Message]:
-        if result.state != DONE:
-            return []
-        return [
-            make_message(
-                "assistant",
-                words,
-                nature=own_nature(script),
-                **audience_metadata(turn, tools, result),
-                **metadata,
-            )
-        ]
-
-    call = speech_call(call_id, words)
-    result: ToolResult = yield perform(script, turn, tools, call, True, as_logged)
-    return result

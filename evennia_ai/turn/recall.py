@@ -6,15 +6,19 @@ that belong to it, and a memory with later ones that may correct it, in the orde
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache, partial
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from operator import attrgetter
 from typing import NamedTuple
 
-from evennia_ai.messages import MARK, PERCEIVED, Audience, unmarked
+from twisted.internet.defer import inlineCallbacks
+from twisted.logger import Logger
+
+from evennia_ai.errors import StoreUnavailable, TurnAborted
+from evennia_ai.messages import MARK, PERCEIVED, Audience, Message, unmarked
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import of_record
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
@@ -29,7 +33,18 @@ from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, same_subject, tel
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import Related, Script
+from evennia_ai.ports import (
+    Conversation,
+    Identity,
+    Life,
+    Memories,
+    Related,
+    Services,
+    TurnRecord,
+)
+from evennia_ai.scheduling import Steps, pause
+
+log = Logger()
 
 MOST_FOUND = 24
 MOST_CORRECTED = 5  # lines that are looked up for later corrections
@@ -69,22 +84,168 @@ def query_of(line: str) -> str:
     return f"{speaker} {words}".strip() if FIRST_PERSON.search(words) else words
 
 
-def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
-    """Return what the audience may know of what fits the talk best, within the budget (P9)."""
-    # They stand in the order of their time, lines that belong together one after the other. Small
-    # talk recalls nothing, and nothing that the prompt holds already comes twice.
-    words = " ".join(heard(line, "")[1] for line in talk.asked)
-    if wanted.budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
-        return []
-    candidates = find(script, talk, wanted)
-    chosen = list(choose(script, candidates, related(script, candidates, wanted), wanted))
-    pieces = (
-        joined(chosen)[::-1]
-        if wanted.brief
-        else sorted(joined(chosen), key=lambda one: time_of(one[0]))
-    )
-    scores = {one.record["id"]: one.score for one in candidates}
-    return list(known_lines(script, chain.from_iterable(pieces), scores))
+class Recall:
+    """Finds what the character remembers, and shows it as lines of a prompt.
+
+    ``memories`` returns the search over all its memories, ``services`` prepare a search in slices.
+    """
+
+    def __init__(
+        self,
+        who: Identity,
+        log: Conversation,
+        memories: Callable[[], Memories],
+        life: Life,
+        services: Services,
+    ) -> None:
+        self._who, self._log, self._memories, self._life = who, log, memories, life
+        self._services, self._world, self._now = services, services.world, services.now
+
+    @inlineCallbacks
+    def prepare(self, turn: TurnRecord, query: str, audience: Audience) -> Steps[None]:
+        """Make what a query recalls ready; memories of other assistants may have displaced it.
+
+        It gives way before and after, since what a turn does before the model is asked would hold
+        the reactor for 20 ms: at most 10 now, between two of them (measured). The turn's own lines,
+        which the prompt holds, are taken in by `remember_turn`.
+        """
+        put = self._services.slices.put
+        yield pause(put)
+        upto = last_before(self._log.view(), turn)
+        yield self._memories().prepare(self._services, [query], upto, audience, whole=False)
+        yield pause(put)
+
+    @inlineCallbacks
+    def remember_turn(self) -> Steps[None]:
+        """Take the lines of a turn into the index, so that the next answer need not wait for it."""
+        if not self._life.may_think():
+            return
+        try:
+            yield self._memories().prepare(self._services, whole=False)
+        except TurnAborted:
+            raise
+        except StoreUnavailable:
+            pass  # the next turn does it
+        except Exception:  # noqa: BLE001  # whoever waits for the next turn must not wait for more
+            log.failure("{name}: a turn's lines are not in memory", name=self._who.name)
+
+    def recall(self, talk: Talk, wanted: Recalled) -> list[KnownLine]:
+        """Return what the audience may know of what fits the talk best, within the budget (P9).
+
+        The lines stand in the order of their time, lines that belong together one after the other.
+        Small talk recalls nothing, and nothing that the prompt holds already comes twice.
+        """
+        words = " ".join(heard(line, "")[1] for line in talk.asked)
+        if wanted.budget_tokens <= 0 or is_small_talk(words, [self._who.name]):
+            return []
+        candidates = self._find(talk, wanted)
+        chosen = list(self._choose(candidates, self._related(candidates, wanted), wanted))
+        pieces = (
+            joined(chosen)[::-1]
+            if wanted.brief
+            else sorted(joined(chosen), key=lambda one: time_of(one[0]))
+        )
+        scores = {one.record["id"]: one.score for one in candidates}
+        return list(self._known_lines(chain.from_iterable(pieces), scores))
+
+    def _find(self, talk: Talk, wanted: Recalled) -> list[Candidate]:
+        """Return the memories that fit the talk, the best first."""
+
+        def keep(record: Record) -> bool:
+            if record.get("kind") == LINE:
+                return not (wanted.brief and record["own"])
+            return not is_synthesis(record) and not record.get("pinned")
+
+        found = self._memories().search(
+            memory_query(talk.asked),
+            MOST_FOUND,
+            wanted.audience,
+            self._now(),
+            keep=keep,
+            upto=wanted.upto,
+        )
+        return [as_candidate(item.record, item.score) for item in found]
+
+    def _related(self, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
+        """Return what belongs to the candidates that are lines of the log."""
+        lines = {
+            one.record["id"]: one.words for one in candidates if one.record.get("kind") == LINE
+        }
+        corrected = dict(islice(lines.items(), MOST_CORRECTED))
+        return self._memories().related(list(lines), corrected, wanted.audience, wanted.upto)
+
+    def _choose(
+        self, candidates: Sequence[Candidate], related: Related, wanted: Recalled
+    ) -> Iterator[list[Record]]:
+        """Yield memories with what belongs to each, the best first, as far as the budget reaches."""
+        # A memory that does not fit with all that belongs to it is left out whole.
+        known = "\n".join(map(normalised, wanted.told))
+        left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
+        taken: set[str] = set()
+        days = {self._now().date()}
+        for candidate in candidates:
+            record = candidate.record
+            if (
+                record["id"] in taken
+                or normalised(text_of(record)) in known
+                or restates(record, taken)
+            ):
+                continue
+            beside = related.beside.get(record["id"], ())
+            newer = [*candidates, *map(as_candidate, related.later.get(record["id"], ()))]
+            group = [record, *beside, *later(candidate, newer)]
+            if wanted.brief:
+                group = [one for one in group if not one.get("own")]
+            new = [one for one in group if one["id"] not in taken]
+            cost = sum(self._cost_of(one, days) for one in new)
+            if cost > left:
+                continue
+            left -= cost
+            taken.update(one["id"] for one in new)
+            days.update(time_of(one).date() for one in new)
+            known = "\n".join([known, *(normalised(text_of(one)) for one in new)])
+            yield group
+
+    def _cost_of(self, record: Record, days: Collection[date]) -> int:
+        """Return the tokens of a memory as a line, among others of these days."""
+        dated = time_of(record).date() not in days
+        return tokens_of(self.line(record, dated=dated)) + MARK_TOKENS
+
+    def _known_lines(
+        self, records: Iterable[Record], scores: Mapping[str, float]
+    ) -> Iterator[KnownLine]:
+        """Yield memories as lines of a prompt; a line of the log is dated if its day is a new one."""
+        day = self._now().date()
+        for record in records:
+            text = self.line(record, dated=time_of(record).date() != day)
+            day = time_of(record).date()
+            authors = of_record(record)
+            if record.get("kind") == ATTRIBUTE:
+                authors |= self._world.authors_of(record["subject"])
+            private, score = record["audience"] is not None, scores.get(record["id"], 0.0)
+            yield KnownLine(text, private, authors, record["id"], score)
+
+    def line(self, record: Record, words: str = "", dated: bool = True) -> str:
+        """Return a memory on one line of a prompt: its day, its source and its content.
+
+        A line of the log has no day if it is not ``dated``. Of a summary, the lines that fit the
+        searched ``words`` best are shown.
+        """
+        day = time_of(record).date().isoformat()
+        kind, text = record.get("kind"), text_of(record)
+        if kind == LINE:
+            told = line_label(record) + unmarked(shown(text))
+            return f"{day}: " * dated + told
+        name_of = partial(self._world.name_of, self._who.character)
+        source = name_of(record["source_entity"])
+        told = f", from {source}" if source else ""
+        if kind == HEARSAY:
+            told = f", {name_of(record['teller']) or 'somebody'} told you{told}"
+        if kind == ATTRIBUTE:
+            text = f"{name_of(record['subject']) or 'somebody'}: {record['attribute']}: {text}"
+        if is_synthesis(record):
+            text = nearest_lines(text, words, LINE_CHARS)
+        return unmarked(f"{day}{told}: {shown(text)}")
 
 
 class Candidate(NamedTuple):
@@ -107,61 +268,6 @@ def as_candidate(record: Record, score: float = 0.0) -> Candidate:
 def subject_of(text: str) -> tuple[frozenset[str], bool]:
     """Return a text's content words, and whether it tells of a change."""
     return frozenset(find_words(text)), tells_change(text)
-
-
-def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:
-    """Return the memories that fit the talk, the best first."""
-
-    def keep(record: Record) -> bool:
-        if record.get("kind") == LINE:
-            return not (wanted.brief and record["own"])
-        return not is_synthesis(record) and not record.get("pinned")
-
-    found = script.memories.search(
-        memory_query(talk.asked),
-        MOST_FOUND,
-        wanted.audience,
-        script.services.now(),
-        keep=keep,
-        upto=wanted.upto,
-    )
-    return [as_candidate(item.record, item.score) for item in found]
-
-
-def related(script: Script, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
-    """Return what belongs to the candidates that are lines of the log."""
-    lines = {one.record["id"]: one.words for one in candidates if one.record.get("kind") == LINE}
-    corrected = dict(islice(lines.items(), MOST_CORRECTED))
-    return script.memories.related(list(lines), corrected, wanted.audience, wanted.upto)
-
-
-def choose(
-    script: Script, candidates: Sequence[Candidate], related: Related, wanted: Recalled
-) -> Iterator[list[Record]]:
-    """Yield memories with what belongs to each, the best first, as far as the budget reaches."""
-    # A memory that does not fit with all that belongs to it is left out whole.
-    known = "\n".join(map(normalised, wanted.told))
-    left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
-    taken: set[str] = set()
-    days = {script.services.now().date()}
-    for candidate in candidates:
-        record = candidate.record
-        if record["id"] in taken or normalised(text_of(record)) in known or restates(record, taken):
-            continue
-        beside = related.beside.get(record["id"], ())
-        newer = [*candidates, *map(as_candidate, related.later.get(record["id"], ()))]
-        group = [record, *beside, *later(candidate, newer)]
-        if wanted.brief:
-            group = [one for one in group if not one.get("own")]
-        new = [one for one in group if one["id"] not in taken]
-        cost = sum(cost_of(script, one, days) for one in new)
-        if cost > left:
-            continue
-        left -= cost
-        taken.update(one["id"] for one in new)
-        days.update(time_of(one).date() for one in new)
-        known = "\n".join([known, *(normalised(text_of(one)) for one in new)])
-        yield group
 
 
 def restates(record: Record, taken: Collection[str]) -> bool:
@@ -200,12 +306,6 @@ def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
     return [sorted(piece.values(), key=time_of) for piece in pieces]
 
 
-def cost_of(script: Script, record: Record, days: Collection[date]) -> int:
-    """Return the tokens of a memory as a line, among others of these days."""
-    dated = time_of(record).date() not in days
-    return tokens_of(memory_line(script, record, dated=dated)) + MARK_TOKENS
-
-
 @lru_cache(maxsize=TEXTS_KNOWN)
 def tokens_of(line: str) -> int:
     """Return the tokens of a line of a prompt."""
@@ -218,49 +318,11 @@ def shown(text: str) -> str:
     return clean_heard(text, LINE_CHARS)
 
 
-def known_lines(
-    script: Script, records: Iterable[Record], scores: Mapping[str, float]
-) -> Iterator[KnownLine]:
-    """Yield memories as lines of a prompt; a line of the log is dated if its day is a new one."""
-    day = script.services.now().date()
-    for record in records:
-        text = memory_line(script, record, dated=time_of(record).date() != day)
-        day = time_of(record).date()
-        authors = of_record(record)
-        if record.get("kind") == ATTRIBUTE:
-            authors |= script.services.world.authors_of(record["subject"])
-        private, score = record["audience"] is not None, scores.get(record["id"], 0.0)
-        yield KnownLine(text, private, authors, record["id"], score)
-
-
 def text_of(record: Record) -> str:
     """Return the content of a memory."""
     if record.get("kind") == ATTRIBUTE:
         return str(record["value"])
     return str(record["words"] if record.get("kind") == LINE else record["content"])
-
-
-def memory_line(script: Script, record: Record, words: str = "", dated: bool = True) -> str:
-    """Return a memory on one line of a prompt: its day, its source and its content.
-
-    A line of the log has no day if it is not ``dated``. Of a summary, the lines that fit the
-    searched ``words`` best are shown.
-    """
-    day = time_of(record).date().isoformat()
-    kind, text = record.get("kind"), text_of(record)
-    if kind == LINE:
-        told = line_label(record) + unmarked(shown(text))
-        return f"{day}: " * dated + told
-    name_of = partial(script.services.world.name_of, script.character)
-    source = name_of(record["source_entity"])
-    told = f", from {source}" if source else ""
-    if kind == HEARSAY:
-        told = f", {name_of(record['teller']) or 'somebody'} told you{told}"
-    if kind == ATTRIBUTE:
-        text = f"{name_of(record['subject']) or 'somebody'}: {record['attribute']}: {text}"
-    if is_synthesis(record):
-        text = nearest_lines(text, words, LINE_CHARS)
-    return unmarked(f"{day}{told}: {shown(text)}")
 
 
 def line_label(record: Record) -> str:
@@ -269,3 +331,10 @@ def line_label(record: Record) -> str:
         return f"{MARK} "
     whispered = WHISPERED if record["audience"] is not None else ""
     return unmarked(source_label(record["speaker_name"] + whispered, record["nature"]))
+
+
+def last_before(view: Sequence[Message], turn: TurnRecord) -> int | None:
+    """Return the number before a turn's first message, None while it has none."""
+    known = (message["metadata"] for message in reversed(view))
+    own = [meta["seq"] for meta in takewhile(lambda meta: meta.get("turn_id") == turn.id, known)]
+    return own[-1] - 1 if own else None

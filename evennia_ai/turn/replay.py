@@ -18,11 +18,10 @@ from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply, Sent
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.tokens import count_conversation_tokens
-from evennia_ai.ports import Caller, LLMRequest, Scene, Script
+from evennia_ai.ports import Caller, Identity, LLMRequest, Scene
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.llm_interaction import caller_of
-from evennia_ai.turn.model_call import ask_apart
-from evennia_ai.turn.prompt_building import Asking, opening
+from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.prompt_building import Asking, PromptBuilder
 
 PURPOSE = "replay"
 
@@ -54,31 +53,34 @@ def replay_request(
     )
 
 
-@inlineCallbacks
-def replay_call(
-    script: Script,
-    kept: KeptCall,
-    messages: Sequence[WireMessage],
-    profile: ModelProfile,
-    own_persona: bool = False,
-) -> Steps[Replayed]:
-    """Ask a model what an earlier call asked; with today's persona, if ``own_persona``.
+class Replay:
+    """Asks models again what was asked in earlier turns of one assistant."""
 
-    Fires with the `Replayed`; fails with TurnAborted if the server stops.
-    """
-    asked = with_persona(script, kept, messages) if own_persona else messages
-    payer = caller_of(script, frozenset(), background=True)
-    request = replay_request(script.character_name, kept.sent, asked, payer)
-    try:
-        reply: LLMReply = yield ask_apart(script, request, PURPOSE, profile)
-    except ProviderError as error:
-        return Replayed(kept.reply, problem=str(error))
-    return Replayed(kept.reply, reply.content, reply.tool_calls)
+    def __init__(self, who: Identity, prompts: PromptBuilder, calls: ModelCalls) -> None:
+        self._who, self._prompts, self._calls = who, prompts, calls
 
+    @inlineCallbacks
+    def replay(
+        self,
+        kept: KeptCall,
+        messages: Sequence[WireMessage],
+        profile: ModelProfile,
+        own_persona: bool = False,
+    ) -> Steps[Replayed]:
+        """Ask a model what an earlier call asked; with today's persona, if ``own_persona``.
 
-def with_persona(
-    script: Script, kept: KeptCall, messages: Sequence[WireMessage]
-) -> list[WireMessage]:
-    """Return a prompt with the persona that the character has now."""
-    asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
-    return [*opening(script, asking).messages, *messages[len(kept.trace.opening) :]]
+        Fires with the `Replayed`; fails with TurnAborted if the server stops.
+        """
+        asked = self._with_persona(kept, messages) if own_persona else messages
+        payer = self._calls.caller(frozenset(), background=True)
+        request = replay_request(self._who.name, kept.sent, asked, payer)
+        try:
+            reply: LLMReply = yield self._calls.apart(request, PURPOSE, profile)
+        except ProviderError as error:
+            return Replayed(kept.reply, problem=str(error))
+        return Replayed(kept.reply, reply.content, reply.tool_calls)
+
+    def _with_persona(self, kept: KeptCall, messages: Sequence[WireMessage]) -> list[WireMessage]:
+        """Return a prompt with the persona that the character has now."""
+        asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
+        return [*self._prompts.opening(asking).messages, *messages[len(kept.trace.opening) :]]

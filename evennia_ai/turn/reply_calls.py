@@ -18,12 +18,11 @@ from evennia_ai.policy.conversation.react import (
     fingerprint,
     refusal_for,
 )
-from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.ports import Settings, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.background import own_nature
-from evennia_ai.turn.screening import judge_speech
-from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
-from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, call_messages, perform, refuse
+from evennia_ai.turn.model_call import own_nature
+from evennia_ai.turn.speech_check import REPEATED, Screening, SpeechCheck
+from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, Acts, call_messages
 
 # Acts that others see, but on which no words depend.
 ALONE = SPEECH | {EMOTE}
@@ -51,7 +50,9 @@ class ReplyCalls:
 
     def __init__(
         self,
-        script: Script,
+        acts: Acts,
+        screening: Screening,
+        settings: Settings,
         turn: TurnRecord,
         context: ToolContext,
         specs: Mapping[str, ToolSpec],
@@ -59,7 +60,8 @@ class ReplyCalls:
         check: SpeechCheck,
     ) -> None:
         self.ran = Ran(state, authors=context.authors)
-        self._script, self._turn, self.context, self.check = script, turn, context, check
+        self._acts, self._screening, self._settings = acts, screening, settings
+        self._turn, self.context, self.check = turn, context, check
         self.specs = specs
         self._categories = {spec.name: spec.category for spec in specs.values()}
         self.arrived = self._number = self._calls = 0
@@ -105,7 +107,7 @@ class ReplyCalls:
         """Run one call, unless one before it went wrong."""
         goes_on = bool(asked.id) and asked.id == self._speech_id and asked.name in SPEECH
         self._speech_id = asked.id
-        limit = self._script.config.max_tool_calls
+        limit = self._settings.config.max_tool_calls
         spoilt = goes_on and self._speech_failed
         if spoilt or self._calls > limit or self._is_over(tied):
             return
@@ -113,11 +115,11 @@ class ReplyCalls:
             return
         call = clean_call(asked, self.ran.state, self._number)
         self._number += 1
-        problem = self.check.problem(call) or (yield judge_speech(self._script, call))
+        problem = self.check.problem(call) or (yield self._screening.judge_speech(call))
         if problem == REPEATED and goes_on:
             return  # the rest of the speech is worth saying
         if problem:
-            yield refuse(self._script, self._turn, call, problem, unlogged)
+            yield self._acts.refuse(self._turn, call, problem, unlogged)
             self.ran = replace(self.ran, refused=problem)
             return
         refusal = ""
@@ -135,13 +137,14 @@ class ReplyCalls:
 
     @inlineCallbacks
     def _perform(self, call: ToolCallRequest, refusal: str) -> Steps[None]:
-        script, turn, context = self._script, self._turn, self.context
-        as_logged = partial(call_messages, turn, context, call, nature=own_nature(script))
+        turn, context = self._turn, self.context
+        nature = own_nature(self._settings.profile)
+        as_logged = partial(call_messages, turn, context, call, nature=nature)
         world = call.name not in self.specs or self.specs[call.name].world
         if refusal:
-            result = yield refuse(script, turn, call, refusal, as_logged)
+            result = yield self._acts.refuse(turn, call, refusal, as_logged)
         else:
-            result = yield perform(script, turn, context, call, world, as_logged)
+            result = yield self._acts.perform(turn, context, call, world, as_logged)
         # A reply whose words were refused may come again with the same act and better words.
         seen = call.name == EMOTE or fingerprint(call) in self.ran.state.seen
         self._note(call, result, world, refusal == ALREADY_DONE and seen)

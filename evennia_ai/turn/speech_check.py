@@ -1,27 +1,33 @@
-"""Decide whether a model's words may be spoken."""
+"""Decide which words a prompt may hold, and which words may be spoken."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
+
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import (
     EMOTE,
     LOST_RESULT,
     SAY,
     SPEECH,
+    InboxEvent,
     Message,
     ToolCallRequest,
     is_excuse,
 )
+from evennia_ai.policy import moderation
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.replies.likeness import find_repeat
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
+from evennia_ai.ports import Moderation, Settings
+from evennia_ai.scheduling import Steps
 
 TURNS_COMPARED = 10
 SPOKEN_LINE = re.compile(
@@ -30,6 +36,8 @@ SPOKEN_LINE = re.compile(
 REPEATED = "you said that before"
 NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
 NO_WORDS = "it held no words"
+REFUSED = "refuses_words"
+UNSPOKEN = "the game's moderation refused it"
 
 
 class SpeechCheck:
@@ -138,3 +146,58 @@ def text_of(call: ToolCallRequest) -> str | None:
     """Return a call's words, None without any."""
     text = (read_arguments(call) or {}).get("text")
     return text if isinstance(text, str) and text.strip() else None
+
+
+class Screening:
+    """Moderates words before a prompt holds them, and before they are spoken.
+
+    ``moderation`` returns the game's moderation, None without one.
+    """
+
+    def __init__(self, settings: Settings, moderation: Callable[[], Moderation | None]) -> None:
+        self._settings, self._moderation = settings, moderation
+
+    @property
+    def is_on(self) -> bool:
+        """Return True if heard words are checked before a prompt holds them."""
+        return self._settings.config.game_topics_only or self._moderation() is not None
+
+    @inlineCallbacks
+    def judge_events(self, events: Sequence[InboxEvent]) -> Steps[Mapping[int, tuple[str, str]]]:
+        """Fire with the refused events: the key of the line for the speaker, and the reason, by id."""
+        verdicts: dict[int, tuple[str, str]] = {}
+        if self._settings.config.game_topics_only:
+            for event in events:
+                if key := moderation.find_topic(event.heard.text):
+                    verdicts[event.id] = (key, f"topic: {key}")
+        asked = [event for event in events if event.id not in verdicts and event.heard.text]
+        moderator = self._moderation()
+        if moderator is not None and asked:
+            texts = [event.heard.text for event in asked]
+            reasons = yield moderator.check(moderation.HEARD, texts)
+            for event, reason in zip(asked, reasons, strict=True):
+                if reason:
+                    verdicts[event.id] = (REFUSED, f"moderation: {reason}")
+        return verdicts
+
+    @inlineCallbacks
+    def may_be_said(self, words: str, written_by_staff: bool = False) -> Steps[bool]:
+        """Fire with True if words may be spoken without a model's turn.
+
+        What the staff wrote is refused by a verdict only, not because moderation is not available.
+        """
+        moderator = self._moderation()
+        if moderator is None or not words:
+            return bool(words)
+        (reason,) = yield moderator.check(moderation.SPOKEN, [words])
+        return not reason or (written_by_staff and reason == moderation.DOWN)
+
+    @inlineCallbacks
+    def judge_speech(self, call: ToolCallRequest) -> Steps[str]:
+        """Fire with why the words of a call may not be spoken or shown, "" if they may."""
+        text = text_of(call) if call.name in (*SPEECH, EMOTE) else None
+        moderator = self._moderation()
+        if moderator is None or not text:
+            return ""
+        (reason,) = yield moderator.check(moderation.SPOKEN, [text])
+        return UNSPOKEN if reason else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,20 +12,32 @@ from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 from evennia_ai.errors import NothingDone, OutcomeUnknown, StoreUnavailable, ToolError
 from evennia_ai.messages import (
     PERCEIVED,
+    SAY,
     SPEECH,
+    Audience,
     Message,
     ToolCallRequest,
     make_message,
     unmarked,
     wire_call,
 )
-from evennia_ai.policy.authors import GAME
+from evennia_ai.policy.authors import GAME, of_turn
 from evennia_ai.policy.compaction.consulted import CHANGED, READ
 from evennia_ai.policy.conversation.react import wire_arguments
 from evennia_ai.policy.explanation.lock_answers import LockAsked, stored_locks
-from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
+from evennia_ai.ports import (
+    Identity,
+    Settings,
+    Toolbox,
+    ToolContext,
+    ToolParts,
+    ToolResult,
+    TurnRecord,
+    Turns,
+    World,
+)
 from evennia_ai.scheduling import Clock, Steps, persist
-from evennia_ai.turn.model_call import ensure_current
+from evennia_ai.turn.model_call import ensure_current, own_nature
 
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
 ASKED = "asked"  # a person must agree first
@@ -38,50 +51,137 @@ LEAST_REPLY_TIME_S = 3.0
 AsLogged = Callable[[ToolResult], Sequence[Message]]
 
 
-@inlineCallbacks
-def perform(
-    script: Script,
-    turn: TurnRecord,
-    context: ToolContext,
-    call: ToolCallRequest,
-    world: bool,
-    as_logged: AsLogged,
-) -> Steps[ToolResult]:
-    """Store the intent of a call, run it, and store its outcome with the messages of ``as_logged``.
+class Acts:
+    """Runs the tool calls of one assistant, for whoever hears them."""
 
-    A tool is cancelled `LEAST_REPLY_TIME_S` before the context's deadline, so that the model can
-    still reply. If less time is left, the tool gets up to `LEAST_TOOL_TIME_S` of it.
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        turns: Turns,
+        world: World,
+        toolbox: Toolbox,
+        clock: Clock,
+        tools: ToolParts,
+    ) -> None:
+        self._who, self._settings, self._turns, self._world = who, settings, turns, world
+        self._toolbox, self._clock, self.tools = toolbox, clock, tools
 
-    Fires with the `ToolResult`. Fails with TurnAborted if the lease is lost, with OutcomeUnknown if
-    words may have been heard although their call failed, and with StoreUnavailable: if the intent
-    could not be stored, nothing was done; if the outcome could not be stored, it stays unknown.
-    """
-    clock, context = script.services.clock, replace(context, locks=[])
-    act_id = yield persist(clock, lambda: intend(script, turn, call, world))
-    left_s = context.deadline_at - clock.seconds()
-    time_s = max(left_s - LEAST_REPLY_TIME_S, min(left_s, LEAST_TOOL_TIME_S), 0.0)
-    running = script.services.toolbox.run(context, call)
-    too_late = ToolResult(UNKNOWN if world or call.name in SPEECH else FAILED, TOO_SLOW)  # P2
-    result: ToolResult = yield give_time(running, time_s, clock, too_late)
-    if result.state == UNKNOWN and call.name in SPEECH:
-        raise OutcomeUnknown(f"{call.name} failed, but may have been heard: {result.text}")
-    yield store_outcome(script, act_id, result, as_logged, context.locks)
-    ensure_current(script, turn)
-    return result
+    def run_unlogged(self, context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
+        """Run a call without any log, where nothing can be stored."""
+        return self._toolbox.run(context, call)
+
+    def audience_now(self, turn: TurnRecord) -> Audience:
+        """Return who will hear the turn's next words: the whisper's parties, else the room by now."""
+        return turn.audience if turn.private else self._world.listeners(self._who.character)
+
+    def context_for(
+        self,
+        turn: TurnRecord,
+        audience: Audience,
+        private: bool,
+        allowed: frozenset[str] | None,
+    ) -> ToolContext:
+        """Return the context in which this step's tools run."""
+        return ToolContext(
+            assistant=self.tools,
+            character=self._who.character,
+            audience=audience,
+            private=private or turn.secret,
+            speakers=turn.speakers,
+            authors=of_turn(turn.authors),
+            whispered=turn.private,
+            askers=turn.askers,
+            hops=turn.hops,
+            allowed=allowed,
+        )
+
+    @inlineCallbacks
+    def say_aloud(
+        self, turn: TurnRecord, tools: ToolContext, words: str, call_id: str, **metadata: Any
+    ) -> Steps[ToolResult]:
+        """Make the character say words that no tool call asked for; log them, with more metadata."""
+
+        def as_logged(result: ToolResult) -> list[Message]:
+            if result.state != DONE:
+                return []
+            return [
+                make_message(
+                    "assistant",
+                    words,
+                    nature=own_nature(self._settings.profile),
+                    **audience_metadata(turn, tools, result),
+                    **metadata,
+                )
+            ]
+
+        call = speech_call(call_id, words)
+        result: ToolResult = yield self.perform(turn, tools, call, True, as_logged)
+        return result
+
+    @inlineCallbacks
+    def perform(
+        self,
+        turn: TurnRecord,
+        context: ToolContext,
+        call: ToolCallRequest,
+        world: bool,
+        as_logged: AsLogged,
+    ) -> Steps[ToolResult]:
+        """Store the intent of a call, run it, and store its outcome with the messages of ``as_logged``.
+
+        A tool is cancelled `LEAST_REPLY_TIME_S` before the context's deadline, so that the model can
+        still reply. If less time is left, the tool gets up to `LEAST_TOOL_TIME_S` of it.
+
+        Fires with the `ToolResult`. Fails with TurnAborted if the lease is lost, with OutcomeUnknown if
+        words may have been heard although their call failed, and with StoreUnavailable: if the intent
+        could not be stored, nothing was done; if the outcome could not be stored, it stays unknown.
+        """
+        clock, context = self._clock, replace(context, locks=[])
+        act_id = yield persist(clock, lambda: self._intend(turn, call, world))
+        left_s = context.deadline_at - clock.seconds()
+        time_s = max(left_s - LEAST_REPLY_TIME_S, min(left_s, LEAST_TOOL_TIME_S), 0.0)
+        running = self._toolbox.run(context, call)
+        too_late = ToolResult(UNKNOWN if world or call.name in SPEECH else FAILED, TOO_SLOW)  # P2
+        result: ToolResult = yield give_time(running, time_s, clock, too_late)
+        if result.state == UNKNOWN and call.name in SPEECH:
+            raise OutcomeUnknown(f"{call.name} failed, but may have been heard: {result.text}")
+        yield self._store_outcome(act_id, result, as_logged, context.locks)
+        ensure_current(self._turns, turn)
+        return result
+
+    def _store_outcome(
+        self,
+        act_id: int,
+        result: ToolResult,
+        as_logged: AsLogged,
+        locks: Sequence[LockAsked] = (),
+    ) -> Deferred[None]:
+        """Store the outcome of an act, its messages and its locks; fails with StoreUnavailable."""
+        record, text, asked = self._turns.record_outcome, result.text, stored_locks(locks)
+        return persist(
+            self._clock, lambda: record(act_id, result.state, text, as_logged(result), asked)
+        )
+
+    def _intend(self, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
+        """Store an intent and return its id; raises TurnAborted if the turn has lost its lease."""
+        ensure_current(self._turns, turn)
+        return self._turns.intend(turn.id, call, world)
+
+    @inlineCallbacks
+    def refuse(
+        self, turn: TurnRecord, call: ToolCallRequest, reason: str, as_logged: AsLogged
+    ) -> Steps[ToolResult]:
+        """Store a call that is not run. Fires with its result."""
+        result = ToolResult(REFUSED, reason)
+        act_id = yield persist(self._clock, lambda: self._intend(turn, call, False))
+        yield self._store_outcome(act_id, result, as_logged)
+        return result
 
 
-def store_outcome(
-    script: Script,
-    act_id: int,
-    result: ToolResult,
-    as_logged: AsLogged,
-    locks: Sequence[LockAsked] = (),
-) -> Deferred[None]:
-    """Store the outcome of an act, its messages and its locks; fails with StoreUnavailable."""
-    record, text, asked = script.turns.record_outcome, result.text, stored_locks(locks)
-    return persist(
-        script.services.clock, lambda: record(act_id, result.state, text, as_logged(result), asked)
-    )
+def speech_call(call_id: str, words: str) -> ToolCallRequest:
+    """Return the call that says words aloud."""
+    return ToolCallRequest(call_id, SAY, json.dumps({"text": words}))
 
 
 def give_time(
@@ -121,23 +221,6 @@ def failed_call(error: Exception, in_doubt: bool) -> ToolResult:
     if in_doubt and not isinstance(error, NothingDone):
         return ToolResult(UNKNOWN, f"{text} {IN_DOUBT}")
     return ToolResult(FAILED, text)
-
-
-def intend(script: Script, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
-    """Store an intent and return its id; raises TurnAborted if the turn has lost its lease."""
-    ensure_current(script, turn)
-    return script.turns.intend(turn.id, call, world)
-
-
-@inlineCallbacks
-def refuse(
-    script: Script, turn: TurnRecord, call: ToolCallRequest, reason: str, as_logged: AsLogged
-) -> Steps[ToolResult]:
-    """Store a call that is not run. Fires with its result."""
-    result = ToolResult(REFUSED, reason)
-    act_id = yield persist(script.services.clock, lambda: intend(script, turn, call, False))
-    yield store_outcome(script, act_id, result, as_logged)
-    return result
 
 
 def call_messages(

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
+from evennia_ai.policy.audience import audience_of
+from evennia_ai.policy.compaction.consulted import keep_consulted
+from evennia_ai.policy.compaction.digest import count_line, prefix_hash
+from evennia_ai.policy.compaction.journal_summary import speakers_of
 from evennia_ai.policy.compaction.plan import (
     LITTLE_PROGRESS,
     TOO_LITTLE,
@@ -23,16 +28,22 @@ from evennia_ai.policy.compaction.plan import (
     count_small,
     decide_compaction,
     makes_little_progress,
+    plan_last_turn,
 )
-from evennia_ai.policy.context.projection import plan_mask
-from evennia_ai.policy.tokens import stored_tokens
-from evennia_ai.ports import Character, Script
-from evennia_ai.scheduling import Steps, pause
-from evennia_ai.sleep.compaction.fact_check import SummaryPart
-from evennia_ai.sleep.compaction.journal_summary import archive_summaries
-from evennia_ai.sleep.compaction.ladder import OF_A_MODEL, worst_of
-from evennia_ai.sleep.compaction.ladder_last_turn import keep_last_turn, tokens_after
-from evennia_ai.sleep.compaction.record import store_compaction
+from evennia_ai.policy.context.projection import (
+    CompactionRecord,
+    Sizes,
+    part_audience,
+    part_sizes,
+    plan_mask,
+    split_by_audience,
+)
+from evennia_ai.policy.tokens import count_message, estimate_tokens, stored_tokens
+from evennia_ai.ports import Conversation, Identity, Life, Settings, Slices
+from evennia_ai.scheduling import Clock, Steps, pause, persist
+from evennia_ai.sleep.compaction.fact_check import FactCheck, SummaryPart
+from evennia_ai.sleep.compaction.journal_summary import SummaryArchive
+from evennia_ai.sleep.compaction.ladder import LAST, OF_A_MODEL, worst_of
 from evennia_ai.sleep.compaction.request import (
     MANUAL,
     SLEEP,
@@ -40,9 +51,9 @@ from evennia_ai.sleep.compaction.request import (
     CompactionRequest,
     CompactionTask,
 )
-from evennia_ai.sleep.compaction.summarising import summarise
-from evennia_ai.turn.background import skip
-from evennia_ai.turn.context_use import measure_context, reserve
+from evennia_ai.sleep.compaction.summarising import PartSummaries
+from evennia_ai.turn.context_use import ContextMeter, reserve
+from evennia_ai.turn.model_call import ModelCalls, skip
 
 log = Logger()
 
@@ -51,110 +62,219 @@ FAILED = "summary generation failed"
 CHANGED = "the history was changed meanwhile"
 
 
-def compact_conversation_history(
-    script: Script,
-    character: Character,
-    force: bool = False,
-    focus: str | None = None,
-    keep_recent: int | None = None,
-) -> Deferred[dict[str, Any]]:
-    """Compact from ``compact_sleep_threshold`` on, or at once if forced.
+class Compactor:
+    """Compacts one assistant's conversation.
 
-    Args:
-        force: skip the threshold, but not ``compact_enabled``.
-        focus: what the summary should keep above all.
-        keep_recent: how many of the newest messages to keep this time; None uses the setting.
-
-    Fires with a result dict: ``success`` True with figures; ``skipped`` True with ``reason`` and
-    ``token_usage``; or ``success`` False with ``error``, and then the history is unchanged.
+    Attributes:
+        archive: keeps the summaries in the journal.
+        is_left_over: True after a start that found summaries which are not journalled.
     """
-    return compact(script, CompactionRequest(MANUAL if force else SLEEP, force, focus, keep_recent))
 
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        log: Conversation,
+        meter: ContextMeter,
+        calls: ModelCalls,
+        parts: PartSummaries,
+        facts: FactCheck,
+        archive: SummaryArchive,
+        life: Life,
+        clock: Clock,
+        slices: Slices,
+    ) -> None:
+        self._who, self._settings, self._log, self._meter = who, settings, log, meter
+        self._calls, self._parts, self._facts, self.archive = calls, parts, facts, archive
+        self._life, self._clock, self._put = life, clock, slices.put
+        self._strikes = 0  # compactions in a row that produced no summary
+        self._small = 0  # compactions in a row that removed little
+        self.is_left_over = False
 
-def mask_old_results(script: Script, use: ContextUse) -> int:
-    """Mask old tool results if that frees enough; returns how many. Raises StoreUnavailable."""
-    if not use.should_mask:
-        return 0
-    messages = script.conversation.current.messages
-    least = int(MASK_SAVING * use.window)
-    upto = plan_mask(messages, script.config.mask_keep_last, least, stored_tokens)
-    return script.conversation.mask(upto) if upto else 0
+    @inlineCallbacks
+    def archive_left_over(self) -> Steps[None]:
+        """Journal the summaries that a crash left out, if there are any."""
+        if self.is_left_over:
+            self.is_left_over = False
+            yield self.archive.archive()
 
+    def in_sleep(self) -> Deferred[dict[str, Any]]:
+        """Compact as a step of a sleep pass; fires and fails as `compact`."""
+        return self.compact(CompactionRequest(SLEEP))
 
-def limits_for(script: Script, request: CompactionRequest) -> CompactionLimits:
-    """Return the limits that a plan goes by."""
-    config = script.config
-    limits = CompactionLimits(
-        window=usable_window(config, script.profile),
-        fixed=script.prompt_overhead,
-        reserve=reserve(config),
-        target=config.compact_target,
-        preserve=config.compact_preserve_window,
-    )
-    if request.keep_recent is None:
-        return limits
-    return replace(limits, preserve=request.keep_recent, kept_share=0.0)
+    @inlineCallbacks
+    def compact(self, request: CompactionRequest) -> Steps[dict[str, Any]]:
+        """Decide, summarise, apply. Fires with the result dict.
 
+        Fails with TurnAborted and StoreUnavailable, and then nothing has changed.
+        """
+        use = self._meter.measure()
+        task = self.decide(request, use)
+        if isinstance(task, Skip):
+            return skip(task.reason, token_usage=use.ratio)
+        yield pause(self._put)
+        yield self.archive.archive()  # what a crash left undone of the compaction before
+        self._life.compacting(request.reason, None)
+        if request.is_urgent:
+            text = "{name}: Emergency compaction triggered: {ratio:.0%} context usage"
+            log.warn(text, name=self._who.name, ratio=use.ratio)
+        parts: dict[str, SummaryPart] | None = yield self._parts.summarise(task, self._strikes)
+        if parts is None:
+            self._strikes += 1
+            result: dict[str, Any] = {"success": False, "error": FAILED}
+        else:
+            result = yield self._apply(task, parts)
+        self._life.compacting(request.reason, result)
+        return result
 
-def decide(script: Script, request: CompactionRequest, use: ContextUse) -> CompactionTask | Skip:
-    """Decide what a request would do now. Nothing is done."""
-    view, limits = script.conversation.current, limits_for(script, request)
-    messages = view.messages
-    plan = decide_compaction(
-        use, messages, limits, stored_tokens, waits=request.waits_for_threshold, force=request.force
-    )
-    if isinstance(plan, Skip):
-        return plan
-    return CompactionTask(request, use, view, messages, plan, limits)
+    def decide(self, request: CompactionRequest, use: ContextUse) -> CompactionTask | Skip:
+        """Decide what a request would do now. Nothing is done."""
+        view, limits = self._log.current, self._limits_for(request)
+        messages = view.messages
+        plan = decide_compaction(
+            use,
+            messages,
+            limits,
+            stored_tokens,
+            waits=request.waits_for_threshold,
+            force=request.force,
+        )
+        if isinstance(plan, Skip):
+            return plan
+        return CompactionTask(request, use, view, messages, plan, limits)
 
+    def _limits_for(self, request: CompactionRequest) -> CompactionLimits:
+        """Return the limits that a plan goes by."""
+        config = self._settings.config
+        limits = CompactionLimits(
+            window=usable_window(config, self._settings.profile),
+            fixed=self._meter.sizes.overhead,
+            reserve=reserve(config),
+            target=config.compact_target,
+            preserve=config.compact_preserve_window,
+        )
+        if request.keep_recent is None:
+            return limits
+        return replace(limits, preserve=request.keep_recent, kept_share=0.0)
 
-@inlineCallbacks
-def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]:
-    """Decide, summarise, apply. Fires with the result dict.
+    def mask_old_results(self, use: ContextUse) -> int:
+        """Mask old tool results if that frees enough; returns how many. Raises StoreUnavailable."""
+        if not use.should_mask:
+            return 0
+        messages = self._log.current.messages
+        least = int(MASK_SAVING * use.window)
+        upto = plan_mask(messages, self._settings.config.mask_keep_last, least, stored_tokens)
+        return self._log.mask(upto) if upto else 0
 
-    Fails with TurnAborted and StoreUnavailable, and then nothing has changed.
-    """
-    use = measure_context(script)
-    task = decide(script, request, use)
-    if isinstance(task, Skip):
-        return skip(task.reason, token_usage=use.ratio)
-    yield pause(script.services.slices.put)
-    yield archive_summaries(script)  # what a crash left undone of the compaction before
-    script.services.compacting(script, request.reason, None)
-    if request.is_urgent:
-        text = "{name}: Emergency compaction triggered: {ratio:.0%} context usage"
-        log.warn(text, name=script.character_name, ratio=use.ratio)
-    parts: dict[str, SummaryPart] | None = yield summarise(script, task)
-    if parts is None:
-        script.compaction_strikes += 1
-        result: dict[str, Any] = {"success": False, "error": FAILED}
-    else:
-        result = yield apply(script, task, parts)
-    script.services.compacting(script, request.reason, result)
-    return result
+    @inlineCallbacks
+    def _apply(
+        self, task: CompactionTask, parts: Mapping[str, SummaryPart]
+    ) -> Steps[dict[str, Any]]:
+        """Fit the summaries in and store them if they save anything. Fires and fails as `compact`."""
+        if self._tokens_after(parts, task.last_seq) > task.limits.target_tokens:
+            task, parts = yield self._keep_last_turn(task, parts)  # P4
+        yield pause(self._put)
+        before = self._log.current.sizes.largest()
+        if self._tokens_after(parts, task.last_seq) >= before:
+            self._strikes += not task.request.force
+            return skip(TOO_LITTLE, token_usage=task.use.ratio)
+        report: dict[str, Any] | None = yield self._store_compaction(task, parts)
+        rung = worst_of(part.rung for part in parts.values())
+        self._strikes = strikes_after(rung, self._strikes)
+        if report is None:
+            return {"success": False, "error": CHANGED}
+        if not task.request.force:
+            self._warn_of_little_progress(task)
+        yield self.archive.archive()
+        return report
 
+    def _warn_of_little_progress(self, task: CompactionTask) -> None:
+        """Tell the owner, once, that automatic compactions follow each other closely."""
+        count = count_small(self._small, task.plan, task.limits.window)
+        self._small = count
+        if makes_little_progress(count):
+            self._settings.tell_owner(LITTLE_PROGRESS)
 
-@inlineCallbacks
-def apply(
-    script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
-) -> Steps[dict[str, Any]]:
-    """Fit the summaries in and store them if they save anything. Fires and fails as `compact`."""
-    if tokens_after(script, parts, task.last_seq) > task.limits.target_tokens:
-        task, parts = yield keep_last_turn(script, task, parts)  # P4
-    yield pause(script.services.slices.put)
-    before = script.conversation.current.sizes.largest()
-    if tokens_after(script, parts, task.last_seq) >= before:
-        script.compaction_strikes += not task.request.force
-        return skip(TOO_LITTLE, token_usage=task.use.ratio)
-    report: dict[str, Any] | None = yield store_compaction(script, task, parts)
-    rung = worst_of(part.rung for part in parts.values())
-    script.compaction_strikes = strikes_after(rung, script.compaction_strikes)
-    if report is None:
-        return {"success": False, "error": CHANGED}
-    if not task.request.force:
-        warn_of_little_progress(script, task)
-    yield archive_summaries(script)
-    return report
+    def _tokens_after(self, parts: Mapping[str, SummaryPart], upto_seq: int) -> int:
+        """Return the tokens of the largest projection after a compaction, with later messages."""
+        sizes = Sizes()
+        count = partial(count_message, count_text=self._settings.count_text)
+        texts = {key: part.text for key, part in parts.items()}
+        for key, tokens in part_sizes(texts, count).items():
+            sizes.add(part_audience(key), tokens)
+        for message in self._log.current.messages:
+            if message["metadata"]["seq"] > upto_seq:
+                sizes.add(audience_of(message), stored_tokens(message))
+        return sizes.largest()
+
+    @inlineCallbacks
+    def _keep_last_turn(
+        self, task: CompactionTask, parts: Mapping[str, SummaryPart]
+    ) -> Steps[tuple[CompactionTask, dict[str, SummaryPart]]]:
+        """Evict all but the last turn, and drop the summaries.
+
+        Fires with the task, cut anew, and its parts: a count of messages each.
+        """
+        plan = plan_last_turn(task.messages, task.limits, stored_tokens)
+        last = task if isinstance(plan, Skip) else replace(task, plan=plan)
+        evicted = split_by_audience(last.evicted)
+        kept: dict[str, SummaryPart] = {}
+        for key in {**parts, **evicted}:
+            messages = evicted.get(key, ())
+            part = SummaryPart(count_line(messages), LAST)
+            kept[key] = yield self._facts.check(part, messages, part_audience(key))
+            yield pause(self._put)
+        return last, kept
+
+    @inlineCallbacks
+    def _store_compaction(
+        self, task: CompactionTask, parts: Mapping[str, SummaryPart]
+    ) -> Steps[dict[str, Any] | None]:
+        """Store a compaction's record; fails with StoreUnavailable.
+
+        Fires with the result dict, None if the history was changed meanwhile.
+        """
+        record = make_record(task, parts, dict(self._calls.compaction_cost))
+        yield pause(self._put)
+        work = partial(self._store, record, task)
+        stored: CompactionRecord | None = yield persist(self._clock, work)
+        if stored is None:
+            return None
+        self._meter.sizes.reports.clear()
+        self._calls.compaction_cost = {}
+        return self._report(stored, task)
+
+    def _store(self, record: CompactionRecord, task: CompactionTask) -> CompactionRecord | None:
+        """Store a record if its messages are still in view; raises StoreUnavailable.
+
+        Returns None, and stores nothing, if they are not: after an undo, messages would be neither
+        summarised nor in view; while a player is forgotten and after it, the summary would still hold
+        their words.
+        """
+        now = self._log.current
+        if (
+            self._life.is_forgetting
+            or now.record != task.view.record
+            or now.messages[: task.plan.cut] != list(task.evicted)
+        ):
+            return None
+        return self._log.compact(record)
+
+    def _report(self, record: CompactionRecord, task: CompactionTask) -> dict[str, Any]:
+        """Return the result dict of a compaction that was stored."""
+        before, after = task.use.used, self._meter.measure().used
+        return {
+            "success": True,
+            "compaction_id": record.id,
+            "compacted_messages": record.compacted_count,
+            "preserved_messages": len(task.messages) - task.plan.cut,
+            "original_tokens": before,
+            "new_tokens": after,
+            "reduction_pct": round(100 * (1 - after / before), 1),
+            "facts_found": record.facts_found,
+            "facts_kept": record.facts_kept,
+            "rung": record.rung,
+        }
 
 
 def strikes_after(rung: str, strikes: int) -> int:
@@ -165,9 +285,54 @@ def strikes_after(rung: str, strikes: int) -> int:
     return 0 if rung in OF_A_MODEL else strikes + (strikes >= STRIKES)
 
 
-def warn_of_little_progress(script: Script, task: CompactionTask) -> None:
-    """Tell the owner, once, that automatic compactions follow each other closely."""
-    count = count_small(script.small_compactions, task.plan, task.limits.window)
-    script.small_compactions = count
-    if makes_little_progress(count):
-        script.tell_owner(LITTLE_PROGRESS)
+def make_record(
+    task: CompactionTask, parts: Mapping[str, SummaryPart], cost: Mapping[str, int]
+) -> CompactionRecord:
+    """Return the record of a compaction, still without an id."""
+    evicted, earlier = task.evicted, task.view.record
+    return CompactionRecord(
+        id=0,
+        reason=task.request.reason,
+        from_seq=evicted[0]["metadata"]["seq"],
+        upto_seq=task.last_seq,
+        summary={key: part.text for key, part in parts.items()},
+        compacted_count=len(evicted),
+        compacted_at="",
+        original_token_count=sum(map(stored_tokens, evicted)),
+        summary_token_count=sum(estimate_tokens(part.text) for part in parts.values()),
+        prefix_hash=prefix_hash(
+            (message["metadata"]["seq"], message["role"], message["content"]) for message in evicted
+        ),
+        rung=worst_of(part.rung for part in parts.values()),
+        facts_found=sum(part.found for part in parts.values()),
+        facts_kept=sum(part.kept for part in parts.values()),
+        facts_rescued=sum(part.rescued for part in parts.values()),
+        speakers=speakers_of(evicted, earlier.speakers if earlier else {}),
+        consulted=keep_consulted(earlier, evicted),
+        previous_id=earlier.id if earlier else None,
+        cost=cost,
+    )
+
+
+def compact_conversation_history(
+    script: Any,
+    character: Any,
+    force: bool = False,
+    focus: str | None = None,
+    keep_recent: int | None = None,
+) -> Deferred[dict[str, Any]]:
+    """Compact from ``compact_sleep_threshold`` on, or at once if forced.
+
+    Args:
+        script: an `AssistantScript`.
+        character: its character.
+        force: skip the threshold, but not ``compact_enabled``.
+        focus: what the summary should keep above all.
+        keep_recent: how many of the newest messages to keep this time; None uses the setting.
+
+    Fires with a result dict: ``success`` True with figures; ``skipped`` True with ``reason`` and
+    ``token_usage``; or ``success`` False with ``error``, and then the history is unchanged.
+    """
+    request = CompactionRequest(MANUAL if force else SLEEP, force, focus, keep_recent)
+    result: Deferred[dict[str, Any]] = script.mind.compactor.compact(request)
+    return result

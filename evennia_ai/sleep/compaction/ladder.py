@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import TextWrapper
+from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -14,10 +15,10 @@ from evennia_ai.errors import ConfigError, ContextOverflow, ProviderError
 from evennia_ai.messages import Message, make_message
 from evennia_ai.policy.compaction.summary import INSTRUCTIONS, UPDATE, transcript_lines
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.ports import Script
-from evennia_ai.scheduling import Steps, pause
-from evennia_ai.turn.llm_interaction import SummaryTerms, generate_context_summary
-from evennia_ai.turn.model_call import summary_profile
+from evennia_ai.ports import Identity, Settings, Slices
+from evennia_ai.scheduling import Clock, Steps, pause
+from evennia_ai.turn.llm_interaction import Summariser, SummaryTerms
+from evennia_ai.turn.model_call import ModelCalls
 
 log = Logger()
 
@@ -51,92 +52,104 @@ def worst_of(rungs: Iterable[str]) -> str:
     return max(rungs, key=RUNGS.index, default=SUMMARY)
 
 
-@inlineCallbacks
-def climb_ladder(script: Script, material: Material, terms: SummaryTerms) -> Steps[tuple[str, str]]:
-    """Ask for a summary step by step, until one comes.
+class SummaryLadder:
+    """Asks for a summary step by step. ``profiles`` are the model profiles of the game."""
 
-    After an overflow the next step asks with fewer messages; after any other error the same model
-    is not asked again. Fires with the summary and its ladder step, both empty if every step failed.
-    """
-    broken: ModelProfile | None = None
-    for rung in rungs_of(script):
-        if rung.profile == broken or is_late(script, terms):
-            continue
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        calls: ModelCalls,
+        summariser: Summariser,
+        profiles: Mapping[str, Mapping[str, Any]],
+        clock: Clock,
+        slices: Slices,
+    ) -> None:
+        self._who, self._settings, self._calls, self._summariser = who, settings, calls, summariser
+        self._profiles, self._clock, self._put = profiles, clock, slices.put
+
+    @inlineCallbacks
+    def climb(self, material: Material, terms: SummaryTerms) -> Steps[tuple[str, str]]:
+        """Ask for a summary step by step, until one comes.
+
+        After an overflow the next step asks with fewer messages; after any other error the same model
+        is not asked again. Fires with the summary and its ladder step, both empty if every step failed.
+        """
+        broken: ModelProfile | None = None
+        for rung in self._rungs():
+            if rung.profile == broken or self._is_late(terms):
+                continue
+            try:
+                text: str = yield self._ask_by_rung(rung, material, terms)
+            except ProviderError as error:
+                self._log_problem(rung.name, error)
+                if not isinstance(error, ContextOverflow):
+                    broken = rung.profile
+                continue
+            if text:
+                return text, rung.name
+        return "", ""
+
+    def _rungs(self) -> list[Rung]:
+        """Return the steps of the ladder that ask a model, in their order."""
+        first = self._calls.summary_profile
+        others = {p.name + p.model: p for p in (self._settings.profile, *self._fallback_profile())}
+        others.pop(first.name + first.model, None)
+        same = [Rung(name, first) for name in (SUMMARY, CLEARED, CHUNKS)]
+        return [*same, *(Rung(OTHER, profile) for profile in others.values())]
+
+    def _fallback_profile(self) -> list[ModelProfile]:
+        """Return the ``compact_fallback_profile``, if any; tells the owner of an unknown name."""
+        name = self._settings.config.compact_fallback_profile
+        if name is None:
+            return []
         try:
-            text: str = yield ask_by_rung(script, rung, material, terms)
-        except ProviderError as error:
-            log_problem(script, rung.name, error)
-            if not isinstance(error, ContextOverflow):
-                broken = rung.profile
-            continue
-        if text:
-            return text, rung.name
-    return "", ""
+            return [resolve_profile(name, self._profiles)]
+        except ConfigError as error:
+            self._settings.tell_owner(f"compact_fallback_profile: {error}")
+            return []
 
+    def _is_late(self, terms: SummaryTerms) -> bool:
+        """Return True if no time is left to ask."""
+        return terms.deadline_at is not None and self._clock.seconds() >= terms.deadline_at
 
-def rungs_of(script: Script) -> list[Rung]:
-    """Return the steps of the ladder that ask a model, in their order."""
-    first = summary_profile(script)
-    others = {p.name + p.model: p for p in (script.profile, *fallback_profile(script))}
-    others.pop(first.name + first.model, None)
-    same = [Rung(name, first) for name in (SUMMARY, CLEARED, CHUNKS)]
-    return [*same, *(Rung(OTHER, profile) for profile in others.values())]
+    def _log_problem(self, rung: str, problem: Exception) -> None:
+        """Log that a step of the ladder failed."""
+        message = "{name}: summary step {rung} failed: {problem}; going on without it"
+        log.warn(message, name=self._who.name, rung=rung, problem=str(problem))
 
+    @inlineCallbacks
+    def _ask_by_rung(self, rung: Rung, material: Material, terms: SummaryTerms) -> Steps[str]:
+        """Try one step of the ladder. Fires with the summary, empty if none came.
 
-def fallback_profile(script: Script) -> list[ModelProfile]:
-    """Return the ``compact_fallback_profile``, if any; tells the owner of an unknown name."""
-    name = script.config.compact_fallback_profile
-    if name is None:
-        return []
-    try:
-        return [resolve_profile(name, script.services.profiles)]
-    except ConfigError as error:
-        script.tell_owner(f"compact_fallback_profile: {error}")
-        return []
-
-
-def is_late(script: Script, terms: SummaryTerms) -> bool:
-    """Return True if no time is left to ask."""
-    return terms.deadline_at is not None and script.services.clock.seconds() >= terms.deadline_at
-
-
-def log_problem(script: Script, rung: str, problem: Exception) -> None:
-    """Log that a step of the ladder failed."""
-    message = "{name}: summary step {rung} failed: {problem}; going on without it"
-    log.warn(message, name=script.character_name, rung=rung, problem=str(problem))
-
-
-@inlineCallbacks
-def ask_by_rung(script: Script, rung: Rung, material: Material, terms: SummaryTerms) -> Steps[str]:
-    """Try one step of the ladder. Fires with the summary, empty if none came.
-
-    A step that asks for everything at once is skipped if the request would not fit.
-    """
-    terms = replace(terms, profile=rung.profile)
-    chunks: Sequence[Sequence[Message]] = [material.messages]
-    text, with_results = material.previous, rung.name == SUMMARY
-    window = usable_window(script.config, rung.profile)
-    if rung.name in (CHUNKS, OTHER):
-        chunks = in_chunks(material.messages, int(CHUNK_PART * window), script.character_name)
-    elif tokens_at_once(script, material, with_results) > window:
-        return ""
-    for chunk in chunks:
-        yield pause(script.services.slices.put)
-        text = yield generate_context_summary(
-            script, chunk, material.focus, previous=text, with_results=with_results, terms=terms
-        )
-        if not text:
+        A step that asks for everything at once is skipped if the request would not fit.
+        """
+        terms = replace(terms, profile=rung.profile)
+        chunks: Sequence[Sequence[Message]] = [material.messages]
+        text, with_results = material.previous, rung.name == SUMMARY
+        window = usable_window(self._settings.config, rung.profile)
+        if rung.name in (CHUNKS, OTHER):
+            chunks = in_chunks(material.messages, int(CHUNK_PART * window), self._who.name)
+        elif self._tokens_at_once(material, with_results) > window:
             return ""
-    return text
+        for chunk in chunks:
+            yield pause(self._put)
+            text = yield self._summariser.summarise(
+                chunk, material.focus, previous=text, with_results=with_results, terms=terms
+            )
+            if not text:
+                return ""
+        return text
 
-
-def tokens_at_once(script: Script, material: Material, with_results: bool) -> int:
-    """Return the estimated tokens of a request for a summary of all messages, without its reply."""
-    kept = [m for m in material.messages if with_results or m["role"] != "tool"]
-    fixed = script.config.compact_prompt or INSTRUCTIONS + UPDATE
-    return (
-        estimate_tokens(fixed) + estimate_tokens(material.previous) + sum(map(stored_tokens, kept))
-    )
+    def _tokens_at_once(self, material: Material, with_results: bool) -> int:
+        """Return the estimated tokens of a request for a summary of all messages, without its reply."""
+        kept = [m for m in material.messages if with_results or m["role"] != "tool"]
+        fixed = self._settings.config.compact_prompt or INSTRUCTIONS + UPDATE
+        return (
+            estimate_tokens(fixed)
+            + estimate_tokens(material.previous)
+            + sum(map(stored_tokens, kept))
+        )
 
 
 def in_chunks(messages: Sequence[Message], size: int, name: str) -> list[list[Message]]:

@@ -19,10 +19,10 @@ from evennia_ai.policy.compaction.summary import is_shorter_than_its_summary, tr
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.facts.check import Fact, as_bullets
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.ports import Script
-from evennia_ai.scheduling import Steps, pause
-from evennia_ai.sleep.compaction.fact_check import SummaryPart, check_facts, find_facts
-from evennia_ai.sleep.compaction.ladder import DIGEST, SUMMARY, Material, climb_ladder, worst_of
+from evennia_ai.ports import Identity, Settings, Slices
+from evennia_ai.scheduling import Clock, Steps, pause
+from evennia_ai.sleep.compaction.fact_check import FactCheck, SummaryPart
+from evennia_ai.sleep.compaction.ladder import DIGEST, SUMMARY, Material, SummaryLadder, worst_of
 from evennia_ai.sleep.compaction.request import (
     MANUAL,
     OVERFLOW,
@@ -49,36 +49,108 @@ class Evicted:
         return [*self.older, *self.begun]
 
 
-@inlineCallbacks
-def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, SummaryPart] | None]:
-    """Summarise the evicted messages, once for each audience, on from its earlier part.
+class PartSummaries:
+    """Summarises what a compaction evicts, once for each audience.
 
-    Fires with the parts; a part without new messages is unchanged. Fires with None if a part could
-    not be summarised and may be tried again later.
+    ``strikes`` are the compactions in a row that had no summary.
     """
-    request, earlier, room = task.request, task.view.record, task.limits.summary_room
-    texts = earlier.summary if earlier else {}
-    parts = {key: SummaryPart(text, SUMMARY) for key, text in texts.items()}
-    deadline_at, speakers = deadline_of(script, request), earlier.speakers if earlier else {}
-    for key, evicted in split_task(task).items():
-        authors = of_messages(evicted.messages) | of_parts(speakers, texts.keys() & {key})
-        terms = SummaryTerms(
-            room, deadline_at=deadline_at, audience=part_audience(key), authors=authors
-        )
-        part: SummaryPart | None = yield sum_up(script, request, evicted, texts.get(key, ""), terms)
-        if part is None:
+
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        ladder: SummaryLadder,
+        facts: FactCheck,
+        clock: Clock,
+        slices: Slices,
+    ) -> None:
+        self._who, self._settings, self._ladder, self._facts = who, settings, ladder, facts
+        self._clock, self._put = clock, slices.put
+
+    @inlineCallbacks
+    def summarise(self, task: CompactionTask, strikes: int) -> Steps[dict[str, SummaryPart] | None]:
+        """Summarise the evicted messages, once for each audience, on from its earlier part.
+
+        Fires with the parts; a part without new messages is unchanged. Fires with None if a part could
+        not be summarised and may be tried again later.
+        """
+        request, earlier, room = task.request, task.view.record, task.limits.summary_room
+        texts = earlier.summary if earlier else {}
+        parts = {key: SummaryPart(text, SUMMARY) for key, text in texts.items()}
+        deadline_at, speakers = self._deadline_of(request), earlier.speakers if earlier else {}
+        for key, evicted in split_task(task).items():
+            authors = of_messages(evicted.messages) | of_parts(speakers, texts.keys() & {key})
+            terms = SummaryTerms(
+                room, deadline_at=deadline_at, audience=part_audience(key), authors=authors
+            )
+            part: SummaryPart | None = yield self._sum_up(
+                request, evicted, texts.get(key, ""), terms, strikes
+            )
+            if part is None:
+                return None
+            yield pause(self._put)
+            parts[key] = yield self._facts.check(part, evicted.messages, part_audience(key))
+            yield pause(self._put)
+        return parts
+
+    def _deadline_of(self, request: CompactionRequest) -> float | None:
+        """Return the clock's second to stop asking at: after one turn's time if urgent, else None."""
+        if not request.is_urgent:
             return None
-        yield pause(script.services.slices.put)
-        parts[key] = yield check_facts(script, part, evicted.messages, part_audience(key))
-        yield pause(script.services.slices.put)
-    return parts
+        return self._clock.seconds() + self._settings.config.turn_deadline
 
+    @inlineCallbacks
+    def _sum_up(
+        self,
+        request: CompactionRequest,
+        evicted: Evicted,
+        earlier: str,
+        terms: SummaryTerms,
+        strikes: int,
+    ) -> Steps[SummaryPart | None]:
+        """Summarise one audience's part. Fires with None to be tried again later."""
+        before, turn = split_turn(earlier)
+        turn_room = int(TURN_PART * terms.room)
+        text, rungs = before, []
+        if evicted.older:
+            material = Material(
+                evicted.older, "\n".join(filter(None, (before, turn))), request.focus
+            )
+            own = replace(terms, room=terms.room - turn_room if evicted.begun else terms.room)
+            text, rung = yield self._segment(request, material, own, strikes)
+            rungs, turn = [rung], ""
+        if evicted.begun:
+            material = Material(evicted.begun, turn, request.focus)
+            turn, rung = yield self._segment(
+                request, material, replace(terms, room=turn_room), strikes
+            )
+            rungs.append(rung)
+        if not all(rungs):
+            return None
+        return SummaryPart(with_turn(text, turn), worst_of(rungs))
 
-def deadline_of(script: Script, request: CompactionRequest) -> float | None:
-    """Return the clock's second to stop asking at: after one turn's time if urgent, else None."""
-    if not request.is_urgent:
-        return None
-    return script.services.clock.seconds() + script.config.turn_deadline
+    @inlineCallbacks
+    def _segment(
+        self, request: CompactionRequest, material: Material, terms: SummaryTerms, strikes: int
+    ) -> Steps[tuple[str, str]]:
+        """Summarise one stretch; a stretch shorter than any summary is kept word for word.
+
+        Fires with the summary and its ladder step, both empty if no summary came and it may be tried
+        again later.
+        """
+        tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
+        if is_shorter_than_its_summary(tokens):
+            lines = transcript_lines(material.messages, self._who.name)
+            return "\n".join(filter(None, (material.previous, *lines))), SUMMARY
+        if may_ask(request, strikes):
+            text, rung = yield self._ladder.climb(material, terms)
+            if text:
+                return text, rung
+        if not request.is_urgent and strikes < STRIKES:
+            return "", ""
+        facts: tuple[Fact, ...] = yield self._facts.find(material.messages)
+        bullets = as_bullets(facts, terms.room)
+        return make_digest(material.messages, material.previous, bullets, terms.room), DIGEST
 
 
 def split_task(task: CompactionTask) -> dict[str, Evicted]:
@@ -89,52 +161,6 @@ def split_task(task: CompactionTask) -> dict[str, Evicted]:
     begun = split_by_audience(messages[turn_at : plan.cut])
     evicted = {key: Evicted(older.get(key, ()), begun.get(key, ())) for key in {**older, **begun}}
     return {key: found for key, found in evicted.items() if found.older or found.begun}
-
-
-@inlineCallbacks
-def sum_up(
-    script: Script, request: CompactionRequest, evicted: Evicted, earlier: str, terms: SummaryTerms
-) -> Steps[SummaryPart | None]:
-    """Summarise one audience's part. Fires with None to be tried again later."""
-    before, turn = split_turn(earlier)
-    turn_room = int(TURN_PART * terms.room)
-    text, rungs = before, []
-    if evicted.older:
-        material = Material(evicted.older, "\n".join(filter(None, (before, turn))), request.focus)
-        own = replace(terms, room=terms.room - turn_room if evicted.begun else terms.room)
-        text, rung = yield segment(script, request, material, own)
-        rungs, turn = [rung], ""
-    if evicted.begun:
-        material = Material(evicted.begun, turn, request.focus)
-        turn, rung = yield segment(script, request, material, replace(terms, room=turn_room))
-        rungs.append(rung)
-    if not all(rungs):
-        return None
-    return SummaryPart(with_turn(text, turn), worst_of(rungs))
-
-
-@inlineCallbacks
-def segment(
-    script: Script, request: CompactionRequest, material: Material, terms: SummaryTerms
-) -> Steps[tuple[str, str]]:
-    """Summarise one stretch; a stretch shorter than any summary is kept word for word.
-
-    Fires with the summary and its ladder step, both empty if no summary came and it may be tried
-    again later.
-    """
-    tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
-    if is_shorter_than_its_summary(tokens):
-        lines = transcript_lines(material.messages, script.character_name)
-        return "\n".join(filter(None, (material.previous, *lines))), SUMMARY
-    if may_ask(request, script.compaction_strikes):
-        text, rung = yield climb_ladder(script, material, terms)
-        if text:
-            return text, rung
-    if not request.is_urgent and script.compaction_strikes < STRIKES:
-        return "", ""
-    facts: tuple[Fact, ...] = yield find_facts(script, material.messages)
-    bullets = as_bullets(facts, terms.room)
-    return make_digest(material.messages, material.previous, bullets, terms.room), DIGEST
 
 
 def may_ask(request: CompactionRequest, strikes: int) -> bool:

@@ -123,7 +123,7 @@ class SceneToolbox(ToolRegistry):
         private = kind == WHISPER or (kind == SAY and not to_all)
         if private and not may_be_said(receivers, context.audience, context.private):
             raise NothingDone("What was told you in confidence is not for that person.")
-        words = spoken_words(arguments["text"], self._name, context.script.config.max_speech_chars)
+        words = spoken_words(arguments["text"], self._name, context.assistant.config.max_speech_chars)
         if not words:
             raise NothingDone("There were no words in that.")
         self.spoken.append(Spoken(WHISPER if private else kind, words, private))

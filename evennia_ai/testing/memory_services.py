@@ -18,12 +18,10 @@ from evennia_ai.ports import (
     Character,
     Gateway,
     Moderation,
-    Script,
     Situation,
     ToolContext,
     ToolResult,
     ToolSpec,
-    TurnRecord,
 )
 from evennia_ai.scheduling import Steps
 from evennia_ai.testing.semantic import StandInSemantic
@@ -154,22 +152,8 @@ class NoPendingActs:
         """Store nothing."""
 
 
-class NoWatch:
-    """`ports.Watch` that lets no assistant fall asleep or wake."""
-
-    def keep(self, script: Script) -> None:
-        """Do nothing."""
-
-
-class NoBudget:
-    """`store.loaded.LoadedMinds` that lets everything stay in memory."""
-
-    def note(self, used: object) -> None:
-        """Do nothing."""
-
-
 class StandInServices:
-    """`ports.Services` on a fake clock; ``thoughts`` and ``compactions`` record announcements."""
+    """`ports.Services` on a fake clock."""
 
     def __init__(self, gateway: Gateway) -> None:
         self.clock = Clock()
@@ -181,19 +165,9 @@ class StandInServices:
         self.world = StandInWorld()
         self.semantic = StandInSemantic(off="there is none here")
         self.shared_memory = NoSharedMemory()
-        self.watch = NoWatch()
-        self.loaded = NoBudget()
         self.moderation: Moderation | None = None
         self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}
-        self.thoughts: list[tuple[int, bool]] = []
-        self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
-
-    def compacting(self, script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
-        self.compactions.append((reason, result))
-
-    def thinking(self, script: Script, turn: TurnRecord, begins: bool) -> None:
-        self.thoughts.append((turn.id, begins))
 
     def now(self) -> datetime:
         start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()

@@ -1,6 +1,6 @@
 """A dry turn: what an assistant would do if somebody said a line now. Nothing is done or stored.
 
-It runs the code of a real turn on a script that reads like the real one and writes nothing. Only
+It runs a real turn of a mind whose log and turns read like the real ones and write nothing. Only
 the model calls are recorded, since the model really is asked.
 """
 
@@ -15,6 +15,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, heard_message
+from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes
 from evennia_ai.policy.conversation.react import LoopState
@@ -22,7 +23,7 @@ from evennia_ai.ports import (
     Conversation,
     LLMRequest,
     ModelCallRecord,
-    Script,
+    Services,
     Toolbox,
     ToolContext,
     ToolResult,
@@ -31,7 +32,7 @@ from evennia_ai.ports import (
 )
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS, CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import Progress, StepReply, act_on_reply, ask, prepare
+from evennia_ai.turn.react_loop import Progress, StepReply
 from evennia_ai.turn.tool_execution import DONE
 
 PURPOSE = "rehearsal"
@@ -153,26 +154,27 @@ def check_only(
 
 @inlineCallbacks
 def run_dry(
-    script: Script, heard: Heard, is_alive: Callable[[], bool] = lambda: True
+    around: Surroundings, heard: Heard, is_alive: Callable[[], bool] = lambda: True
 ) -> Steps[DryRun]:
     """Think about a line in a dry turn of at most `MOST_STEPS` steps; the assistant may be stopped.
 
     ``is_alive`` returns whether the assistant still exists; it is called when a reply arrives.
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
-    conversation = DryConversation(script.conversation)
-    turns = DryTurns(script.turns, conversation, is_alive)
-    dry = dry_script(script, conversation, turns, heard.speaker)
-    turn = dry_turn(dry, heard)
-    conversation.append([heard_message(e, NO_TURN) for e in (*turn.overheard, *turn.events)])
-    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
+    log = DryConversation(around.log)
+    turns = DryTurns(around.turns, log, is_alive)
+    dry = dry_surroundings(around, log, turns, heard.speaker)
+    loop, turn = Mind(dry).loop, dry_turn(dry, heard)
+    log.append([heard_message(e, NO_TURN) for e in (*turn.overheard, *turn.events)])
+    config = around.settings.config
+    deadline_at = around.services.clock.seconds() + config.turn_deadline
     steps: list[DryRunStep] = []
     progress = Progress(LoopState(NO_TURN))
     try:
-        while not progress.ended and len(steps) < min(MOST_STEPS, script.config.max_iterations):
+        while not progress.ended and len(steps) < min(MOST_STEPS, config.max_iterations):
             turns.calls = []
-            reply: StepReply = yield ask(dry, turn, CONTEXT_TICK_EVENT, deadline_at, progress, [])
-            progress = yield act_on_reply(dry, turn, reply, progress)
+            reply: StepReply = yield loop.ask(turn, CONTEXT_TICK_EVENT, deadline_at, progress, [])
+            progress = yield loop.act_on_reply(turn, reply, progress)
             shown = tuple(spec.name for spec in reply.calls.specs.values() if spec.shown)
             step = DryRunStep(turns.costs[-1], shown, tuple(turns.calls), progress.refused)
             steps.append(step)
@@ -181,46 +183,48 @@ def run_dry(
     return DryRun(turn.audience, tuple(steps), progress.ended and not progress.refused)
 
 
-def next_request(script: Script, heard: Heard | None) -> LLMRequest:
+def next_request(around: Surroundings, heard: Heard | None) -> LLMRequest:
     """Return what a model would be asked now if somebody said a line, or if nobody did."""
-    conversation = DryConversation(script.conversation)
-    turns = DryTurns(script.turns, conversation, lambda: True)
-    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
+    log = DryConversation(around.log)
+    turns = DryTurns(around.turns, log, lambda: True)
+    speakers = () if heard is None else (heard.speaker,)
+    dry, context = dry_surroundings(around, log, turns, *speakers), CONTEXT_TICK_AUTONOMOUS
     if heard is None:
-        listeners = script.services.world.listeners(script.character)
-        turn, dry = (
-            TurnRecord(NO_TURN, listeners, False, ()),
-            dry_script(script, conversation, turns),
-        )
-        context = CONTEXT_TICK_AUTONOMOUS
+        listeners = around.services.world.listeners(around.who.character)
+        turn = TurnRecord(NO_TURN, listeners, False, ())
     else:
-        dry = dry_script(script, conversation, turns, heard.speaker)
         turn, context = dry_turn(dry, heard), CONTEXT_TICK_EVENT
-        conversation.append(
-            [heard_message(one, NO_TURN) for one in (*turn.overheard, *turn.events)]
-        )
-    return prepare(dry, turn, context, deadline_at, Progress(LoopState(NO_TURN))).request
+        log.append([heard_message(one, NO_TURN) for one in (*turn.overheard, *turn.events)])
+    deadline_at = around.services.clock.seconds() + around.settings.config.turn_deadline
+    prepared = Mind(dry).loop.prepare(turn, context, deadline_at, Progress(LoopState(NO_TURN)))
+    return prepared.request
 
 
-def dry_script(
-    script: Script, conversation: DryConversation, turns: DryTurns, *speakers: str
-) -> Script:
-    """Return the script of a dry turn; the speakers of its lines count as present."""
+def dry_surroundings(
+    around: Surroundings, log: DryConversation, turns: DryTurns, *speakers: str
+) -> Surroundings:
+    """Return what a mind of a dry turn is made of; the speakers of its lines count as present."""
     # Its log and its turns lack every other method that writes: a call of one fails.
-    real = script.services
-    listeners = real.world.listeners(script.character).union(speakers)
+    real = around.services
+    listeners = real.world.listeners(around.who.character).union(speakers)
     world = Overlay(real.world, listeners=lambda _character: listeners)
     toolbox = Overlay(real.toolbox, run=partial(check_only, real.toolbox))
-    services = Overlay(real, toolbox=toolbox, world=world)
-    return cast(Script, Overlay(script, conversation=conversation, turns=turns, services=services))
+    return replace(
+        around,
+        log=cast(Conversation, log),
+        turns=cast(Turns, turns),
+        sizes=replace(around.sizes),
+        offered=replace(around.offered),
+        services=cast(Services, Overlay(real, toolbox=toolbox, world=world)),
+    )
 
 
-def dry_turn(script: Script, heard: Heard) -> TurnRecord:
+def dry_turn(around: Surroundings, heard: Heard) -> TurnRecord:
     """Return the record of the turn that a line would start."""
-    listeners = script.services.world.listeners(script.character)
+    listeners = around.services.world.listeners(around.who.character)
     audience = heard.audience if heard.private else listeners
     overheard = tuple(
-        event for event in script.inbox.overheard() if visible(event.heard.confidants, audience)
+        event for event in around.inbox.overheard() if visible(event.heard.confidants, audience)
     )
-    event = InboxEvent(NO_TURN, script.services.now(), heard)
+    event = InboxEvent(NO_TURN, around.services.now(), heard)
     return TurnRecord(NO_TURN, audience, heard.private, (event,), overheard)

@@ -1,23 +1,23 @@
-"""The assistant, its character and what all assistants share.
+"""The assistant as its parts see it, its character, and what all assistants share.
 
-These protocols name each other, so they are one file. `assistant_script`, `assistant_character`,
-`services`, `game.perception` and `tools.registry` implement and describe them.
+`game.minds`, `assistant_character`, `services`, `game.perception` and `tools.registry` implement
+these protocols. `mind.Mind` puts the parts of an assistant together from them.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import (
     Callable,
     Collection,
     Iterable,
     Mapping,
     MutableMapping,
-    MutableSequence,
     Sequence,
 )
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from twisted.internet.defer import Deferred
 
@@ -25,6 +25,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.messages import Audience, Authors, Heard, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.authors import known
+from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.conversation.react import ToolOffer
@@ -34,12 +35,15 @@ from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText, UsageReport
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
-from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
+from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
 from evennia_ai.ports.memory import Found, Related, SemanticMemory
 from evennia_ai.ports.models import Gateway
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.ports.tools import ToolResult, ToolSpec
 from evennia_ai.scheduling import Clock
+
+GUESSED_OVERHEAD = 1_600  # tokens
+KEPT_REPORTS = 8
 
 
 class Character(Protocol):
@@ -67,7 +71,7 @@ class Character(Protocol):
     @property
     def has_account(self) -> bool: ...  # True while a player controls it
     @property
-    def assistant(self) -> Script | None: ...
+    def assistant(self) -> Any: ...  # its `AssistantScript`, None without one
     @property
     def journal(self) -> Journal: ...
     @property
@@ -124,7 +128,6 @@ class Memories(Protocol):
 class ToolContext:
     """The context of a tool call."""
 
-    script: Script
     character: Character
     audience: Audience  # dbrefs of everybody the prompt was built for
     private: bool  # True if the prompt held anything that only ``audience`` may know
@@ -141,6 +144,8 @@ class ToolContext:
     # them pass (P8), and a record that the tool writes has them as authors
     authors: Authors = frozenset()
     confirmed_by: str = ""  # dbref of the person who confirmed or approved this very call, else ""
+    # what the package's own tools use; None where a tool is tried without an assistant
+    assistant: ToolParts = field(default=cast(Any, None), compare=False, repr=False)
     # the locks that the call asked so far, with their answers
     locks: list[LockAsked] = field(default_factory=list, compare=False, repr=False)
 
@@ -218,12 +223,6 @@ class SharedMemory(Protocol):
     def take_back(self, ids: Sequence[int]) -> None: ...
 
 
-class Watch(Protocol):
-    """The timer that lets assistants fall asleep and wake."""
-
-    def keep(self, script: Script) -> None: ...  # checks it soon, and until it needs no checks
-
-
 class Services(Protocol):
     """What the engine uses of what all assistants share."""
 
@@ -246,8 +245,6 @@ class Services(Protocol):
     @property
     def shared_memory(self) -> SharedMemory: ...
     @property
-    def watch(self) -> Watch: ...
-    @property
     def moderation(self) -> Moderation | None: ...
     @property
     def link_hosts(self) -> Collection[str]: ...  # whose addresses may be said
@@ -258,85 +255,129 @@ class Services(Protocol):
     # Counts a refused tool call as a hostile act, if one person alone spoke.
     def note_refused(self, speakers: Audience) -> None: ...
 
-    def compacting(self, script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
-        """Announce that a compaction starts (result None) or ended. Never raises."""
 
-    def thinking(self, script: Script, turn: TurnRecord, begins: bool) -> None:
-        """Announce that a turn starts or ended. Never raises."""
-
-
-class Script(Protocol):
-    """What the engine, the tools and the timers use of an `AssistantScript`.
-
-    ``db`` and ``ndb`` are Evennia's handlers of stored Attributes and of state in memory; a name
-    that was never set reads None. ``obj`` is what Evennia attached the script to, None if it is
-    gone. Evennia has no types, so these are Any. ``pk`` is None once the script is deleted.
-    """
-
-    db: Any
-    ndb: Any
-    prompt_overhead: int  # tokens of the last request outside the conversation
-    tool_offer: ToolOffer  # the tools that the current talk has needed so far
-    compaction_strikes: int  # compactions in a row that produced no summary
-    small_compactions: int  # compactions in a row that removed little
-    # what the next compaction has cost so far (`policy.limits.budgets`)
-    compaction_cost: Mapping[str, int]
+class Identity(Protocol):
+    """Who an assistant is. A game may change all but ``id`` while it runs."""
 
     @property
-    def id(self) -> int: ...
-    @property
-    def pk(self) -> int | None: ...
-    @property
-    def obj(self) -> Any: ...
+    def id(self) -> int: ...  # of the assistant, in every table
     @property
     def character(self) -> Character: ...
     @property
-    def character_name(self) -> str: ...
+    def name(self) -> str: ...  # the character's, as others know it
     @property
     def persona(self) -> Persona: ...
     @property
     def persona_authors(self) -> Authors: ...
+
+
+class Settings(Protocol):
+    """The effective settings of an assistant, resolved once a tick."""
+
     @property
-    def services(self) -> Services: ...
-    @property
-    def config(self) -> AssistantConfig: ...  # the effective settings
+    def config(self) -> AssistantConfig: ...
     @property
     def profile(self) -> ModelProfile: ...
     @property
-    def is_on(self) -> bool: ...  # False after ``aistop``
-    @property
-    def conversation(self) -> Conversation: ...
-    @property
-    def inbox(self) -> Inbox: ...
-    @property
-    def turns(self) -> Turns: ...
-    @property
-    def pending_acts(self) -> PendingActs: ...
-    @property
-    def memories(self) -> Memories: ...  # its journal and profiles, and what others told
-    @property
     def count_text(self) -> CountText: ...  # the model's own counter if known, else an estimate
-    @property
-    def usage_reports(self) -> MutableSequence[UsageReport]: ...  # the endpoint's latest counts
+    def resolve(self) -> None: ...  # reads them again
+    def tell_owner(self, trouble: str) -> None: ...  # once
 
-    # Lines for a prompt: what an audience may know; None selects public ones.
-    def pins(self, audience: Audience | None) -> Sequence[KnownLine]: ...
-    def goals(self, audience: Audience | None) -> Sequence[KnownLine]: ...
-    def author_note(self) -> Sequence[KnownLine]: ...  # a builder's words for the next turns
-    def occupation(self) -> Sequence[KnownLine]: ...  # the current part of the day plan, if any
-    def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]: ...  # ISO time
+
+class Company(Protocol):
+    """Who is near an assistant and who talks with it. Times are seconds of the clock."""
+
+    last_talk_at: float | None  # when it last heard somebody speak
+    news_at: float | None  # when something last happened that it may react to unasked
 
     @property
     def partners(self) -> MutableMapping[str, datetime]: ...  # dbref to time of the last exchange
     def is_in_conversation(self, dbref: str) -> bool: ...
     def players_near(self) -> bool: ...
-    def may_think(self) -> bool: ...  # False while it must not start anything
+
+
+class Life(Protocol):
+    """What the game lets an assistant do, and is told of it."""
+
     @property
     def is_forgetting(self) -> bool: ...  # True while somebody's words are being deleted
+    def may_think(self) -> bool: ...  # False while it must not start anything
     def wake(self) -> None: ...  # tick soon
-    def tick(self) -> None: ...  # now; logs errors
-    def resolve_settings(self) -> None: ...
-    def tell(self, key: str, dbrefs: Iterable[str]) -> None: ...
-    def tell_owner(self, trouble: str) -> None: ...  # once
-    def compact_on_overflow(self) -> Deferred[bool]: ...  # True if this freed room
-    def compact_in_emergency(self) -> Deferred[dict[str, Any] | None]: ...  # None if not needed
+    def tell(self, key: str, dbrefs: Iterable[str]) -> None: ...  # a line that it does not speak
+    def author_note(self) -> Sequence[KnownLine]: ...  # a builder's words for the next turns
+    def minute_now(self) -> int: ...  # of the day, 0 to 1439
+    def signal(self, name: str, on: bool) -> None: ...  # notes what it is doing, for a game's code
+
+    def thinking(self, turn: TurnRecord, begins: bool) -> None:
+        """Announce that a turn starts or ended. Never raises."""
+
+    def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None:
+        """Announce that a compaction starts (result None) or ended. Never raises."""
+
+
+class Rest(Protocol):
+    """The sleep of an assistant, as the world sees it. Methods that write raise StoreUnavailable."""
+
+    @property
+    def is_asleep(self) -> bool: ...
+    @property
+    def needs_pass(self) -> bool: ...  # True if it sleeps and has not sorted its memories yet
+    @property
+    def woken_at(self) -> float | None: ...  # in the clock's seconds
+    def sleep_through(
+        self, run: Callable[[Any], Deferred[dict[str, Any]]]
+    ) -> Deferred[dict[str, Any]]: ...  # ``run`` gets the `PassTime` of a sleep pass
+    def wake_up(self, reason: str) -> None: ...
+    def go_to_bed(self, cause: str, reason: str = "") -> bool: ...  # True if it sleeps now
+    def lie_down(self) -> None: ...  # at the end of a tick, if that is planned
+
+
+@dataclass
+class RequestSizes:
+    """What is known of the sizes of an assistant's requests, in tokens."""
+
+    overhead: int = GUESSED_OVERHEAD  # of the last request outside the conversation
+    # the endpoint's latest token counts beside our estimates
+    reports: deque[UsageReport] = field(default_factory=lambda: deque(maxlen=KEPT_REPORTS))
+
+
+@dataclass
+class OfferedTools:
+    """The tools that the current talk has needed so far."""
+
+    offer: ToolOffer = ToolOffer()
+
+
+class LineMaker(Protocol):
+    """Shows memories as lines of a prompt (`turn.recall.Recall`)."""
+
+    def line(self, record: Record, words: str = "", dated: bool = True) -> str: ...
+
+
+@dataclass(frozen=True)
+class ToolParts:
+    """What the tools of this package use of their assistant."""
+
+    id: int  # of the assistant
+    who: Identity
+    settings: Settings
+    log: Conversation
+    inbox: Inbox
+    turns: Turns
+    memories: Callable[[], Memories]
+    lines: LineMaker
+    company: Company
+    rest: Rest
+    offered: OfferedTools
+    use: Callable[[], ContextUse]  # how full the context window is
+    services: Services  # what all assistants share
+
+    @property
+    def name(self) -> str:
+        """Return the name of the character."""
+        return self.who.name
+
+    @property
+    def config(self) -> AssistantConfig:
+        """Return the effective settings."""
+        return self.settings.config

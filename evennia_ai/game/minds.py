@@ -1,0 +1,376 @@
+"""The mind of an assistant in the game: where all its parts come together.
+
+``shell`` is an `AssistantScript`; only the adapters here hold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from evennia_ai.config import (
+    ALWAYS_ON,
+    FIELDS,
+    AssistantConfig,
+    ModelProfile,
+    choose_settings,
+    fit_settings,
+    read_families,
+)
+from evennia_ai.config.checks import context_complaints
+from evennia_ai.errors import ConfigError
+from evennia_ai.game.hearing import Hearing
+from evennia_ai.game.life import GameLife, Ticker
+from evennia_ai.game.presence import Presence
+from evennia_ai.game.settings import game_settings
+from evennia_ai.game.sleep_check import SleepCheck
+from evennia_ai.game.sleep_state import Sleep
+from evennia_ai.game.unlogged_answers import UnloggedAnswers
+from evennia_ai.llm.tokenizers import count_for
+from evennia_ai.memory.recall_index import RecallIndex
+from evennia_ai.memory.shared_search import SharedSearch
+from evennia_ai.messages import Authors
+from evennia_ai.mind import Mind, Surroundings
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.tokens import CountText, count_message, estimate_tokens
+from evennia_ai.ports import Memories, OfferedTools, RequestSizes
+from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.store.attributes import (
+    forget_all_cached,
+    inspect_attribute,
+    read_attribute,
+    tell_once,
+)
+from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.lore_records import by_builder, read_entries
+from evennia_ai.store.pending_acts import TablePendingActs
+from evennia_ai.store.record_store import RecordStore
+from evennia_ai.store.turns import TableTurns
+from evennia_ai.store.who_knows import STORES
+from evennia_ai.turn.react_loop import EXPIRED
+
+MIND_BYTES = 25_000  # of an assistant beside its talk and what its character knows (measured)
+PERSONA_AUTHORS = "ai_persona_authors"
+CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
+
+
+class GameIdentity:
+    """Who an assistant is: the `Identity` port."""
+
+    def __init__(self, shell: Any, services: Any) -> None:
+        self._shell, self._services = shell, services
+        self.id = int(shell.id)
+
+    @property
+    def character(self) -> Any:
+        """Return the character of the assistant."""
+        return self._shell.obj
+
+    @property
+    def name(self) -> str:
+        """Return the character's name, as others know it."""
+        return str(self._shell.obj.key)
+
+    @property
+    def persona(self) -> Persona:
+        """Return the persona of the character; a problem with it is logged once."""
+        persona, trouble = self.inspect_persona()
+        if trouble:
+            tell_once(self.character, trouble)
+        return persona
+
+    def inspect_persona(self) -> tuple[Persona, str]:
+        """Return the persona, an empty one if it cannot be used, and the problem, if any."""
+        stored, trouble = inspect_attribute(self.character, "ai_persona")
+        try:
+            return self._services.personas.resolve(stored), trouble
+        except ConfigError as error:
+            return Persona(), str(error)
+
+    @property
+    def persona_authors(self) -> Authors:
+        """Return the authors of the persona (`policy.authors`).
+
+        A builder can change the Attribute by hand, so its text always counts as a builder's too.
+        """
+        stored, _ = inspect_attribute(self.character, "ai_persona")
+        own = read_attribute(self._shell, PERSONA_AUTHORS) or ()
+        return by_builder([*own, *self._services.personas.authors_of(stored)])
+
+
+class GameSettings:
+    """The effective settings of an assistant: the `Settings` port.
+
+    Attributes:
+        warnings: the problems reported since the server start.
+    """
+
+    def __init__(self, shell: Any, who: GameIdentity, services: Any, sizes: RequestSizes) -> None:
+        self._shell, self._who, self._services, self._sizes = shell, who, services, sizes
+        self._config: AssistantConfig | None = None
+        self._profile: ModelProfile | None = None
+        self._complaints: list[str] = []
+        self.warnings: list[str] = []
+        self.log: TableConversation | None = None  # once the mind has one
+
+    @property
+    def config(self) -> AssistantConfig:
+        """Return the effective settings, resolved once a tick."""
+        if self._config is None:
+            self.resolve()
+        assert self._config
+        return self._config
+
+    @property
+    def profile(self) -> ModelProfile:
+        """Return the model profile in use, with the assistant's own model if it has one."""
+        if self._profile is None:
+            self.resolve()
+        assert self._profile
+        return self._profile
+
+    @property
+    def count_text(self) -> CountText:
+        """Return the token counter of its model if that is known, else an estimate."""
+        return count_for(self.profile.model) or estimate_tokens
+
+    def own(self) -> dict[str, Any]:
+        """Return the settings stored on this assistant itself."""
+        stored = {attribute.key for attribute in self._shell.attributes.all()}
+        found = {name: read_attribute(self._shell, name) for name in FIELDS if name in stored}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def resolve(self) -> None:
+        """Read the settings again. A bad value is replaced by its default and reported."""
+        chosen = choose_settings(game_settings(), self.own(), self._services.profiles)
+        profile = self._services.endpoints.told(chosen.profile)
+        before, self._profile = self._profile, profile
+        if before and (before.name, before.model) != (profile.name, profile.model):
+            self.warnings.clear()  # they were about the other model
+        self._config = fit_settings(chosen.values, profile, self.prompt_tokens)
+        wrong = unknown_families(self._config.tools_off, self._services.toolbox.tools)
+        self._complaints = [*chosen.complaints, *filter(None, [wrong])]
+        for complaint in self._complaints:
+            tell_once(self._shell, complaint)
+
+    def read_again(self) -> None:
+        """Read the settings at the next use."""
+        self._config = self._profile = None
+
+    def prompt_tokens(self, config: AssistantConfig) -> int:
+        """Return the estimated tokens of its next prompt; without its log while that is unused."""
+        talk = self.log.sizes.largest() if self.log and self.log.is_known else 0
+        return self._sizes.overhead + talk
+
+    @property
+    def complaints(self) -> list[str]:
+        """Return a sentence for each value that cannot be used; reads the settings again."""
+        self.resolve()
+        character = self._who.character
+        strange = [inspect_attribute(self._shell, "stopped")[1]]
+        strange += [inspect_attribute(character, name)[1] for name in CHARACTER_ATTRIBUTES]
+        strange += read_entries(inspect_attribute(character, "ai_lore")[0])[1]
+        strange.append(self._who.inspect_persona()[1])
+        unfit = context_complaints(self.config, self.profile, self._sizes.overhead)
+        return [*self._complaints, *filter(None, strange), *unfit]
+
+    def tell_owner(self, trouble: str) -> None:
+        """Log a problem once, and show it in ``aistatus`` until the server restarts."""
+        if trouble not in self.warnings:
+            self.warnings.append(trouble)
+            tell_once(self._shell, trouble, about="")
+
+
+class GameMind(Mind):
+    """A mind with what the game adds: ticks, hearing, presence and sleep."""
+
+    who: GameIdentity
+    settings: GameSettings
+    log: TableConversation
+    inbox: TableInbox
+    turns: TableTurns
+    company: Presence
+    life: GameLife
+    rest: Sleep
+
+    def __init__(self, shell: Any, services: Any) -> None:
+        self._shell = shell
+        self.services = services
+        self.ticker = Ticker(shell, services)
+        who, sizes, offered = GameIdentity(shell, services), RequestSizes(), OfferedTools()
+        settings = GameSettings(shell, who, services, sizes)
+        life = GameLife(shell, services, self.ticker.wake)
+        note_use = partial(services.loaded.note, self)
+        log = TableConversation(
+            who.id,
+            services.now,
+            lambda message: count_message(message, count_text=settings.count_text),
+            note_use,
+        )
+        settings.log = log
+        inbox = TableInbox(who.id, services.now, services.process)
+        turns = TableTurns(who.id, log, services.now, services.process, life.may_think)
+        rest = Sleep(
+            shell, who, settings, inbox, turns, offered, self.ticker, services, self.drop_index
+        )
+        self.hearing = Hearing(who, settings, inbox, life, rest, services)
+        company = Presence(
+            who,
+            settings,
+            inbox,
+            services.lines,
+            self.hearing.hear,
+            self.ticker.wake,
+            lambda: life.is_on,
+            services.clock,
+            services.now,
+        )
+        self.is_rebuilding = self.is_dry_running = False
+        super().__init__(
+            Surroundings(
+                who=who,
+                settings=settings,
+                log=log,
+                inbox=inbox,
+                turns=turns,
+                pending_acts=TablePendingActs(who.id, services.now),
+                memories=self.memories,
+                company=company,
+                life=life,
+                rest=rest,
+                sizes=sizes,
+                offered=offered,
+                services=services,
+            )
+        )
+        self.sleep_check = SleepCheck(
+            who, settings, self.meter, company, life, rest, self.ticker, services.clock
+        )
+        unlogged = UnloggedAnswers(who, settings, services.world, self.acts)
+        self.hearing.connect(company, self.will, partial(services.attend, self), unlogged.answer)
+
+    def memories(self) -> Memories:
+        """Return the search over its character's memories and those shared with it."""
+        indices, shared = self.services.memory_indices, self.services.shared_memory
+        self.services.loaded.note(self)
+        character = self.who.character
+        name_of = partial(self.services.world.name_of, character)
+        own: RecallIndex = indices.of_character(self.who, self.log.lines, name_of)
+        chosen = read_scopes(self.settings.config.share_memory)
+        if not chosen:
+            return own
+        scopes = select_scopes(chosen, shared.labels_of(character))
+        told = [indices.of_scope(scope) for scope in scopes]
+        return SharedSearch(own, told, shared.still_told, character.dbref)
+
+    def tick_if_players_near(self) -> float | None:
+        """Tick soon if a player is near; returns in how many seconds to do so again, None if not."""
+        if not (self.life.is_alive and self.company.players_near()):
+            return None
+        self.ticker.wake()
+        return float(self.settings.config.tick_rate)
+
+    def drop_turn(self, reason: str) -> list[str]:
+        """End the turn in flight, if any; return the dbrefs of those who wait for its answer."""
+        if not self.turns.current:
+            return []
+        waiting: list[str] = self.turns.waiting_speakers()
+        self.turns.finish(self.turns.current, EXPIRED, reason)
+        return waiting
+
+    def notice_unpuppet(self) -> None:
+        """Wake after a player left the character; the turn that they broke into has no lease."""
+        self.turns.lose_lease()
+        self.ticker.wake()
+
+    def stop_thinking(self) -> None:
+        """Stop hearing and speaking, and drop the turn in flight; tell those who wait for it."""
+        self.life.turn_off(True)
+        waiting = self.drop_turn("the assistant was stopped")
+        self.life.tell("stopped", filter(self.services.crowd.should_tell, waiting))
+        self.drop_index()
+
+    def compact(self, request: CompactionRequest) -> Deferred[dict[str, Any]]:
+        """Compact on an admin's request, instead of a tick.
+
+        Fires with the result; fails with StoreUnavailable, and with TurnAborted if the server stops
+        or a tick is running.
+        """
+        return self.ticker.run_instead(partial(self.compactor.compact, request))
+
+    def break_off(self) -> None:
+        """End the turn or the sleep pass under way; the turn's events are handled again."""
+        self.turns.recover()
+        self.rest.break_off()
+
+    def forget(self, dbref: str) -> None:
+        """Drop from memory what the tables no longer hold about somebody."""
+        self.company.partners.pop(dbref, None)
+        self.log.forget_view()
+
+    def renew(self, seqs: Collection[int]) -> None:
+        """Let the next prompt and the next recall show lines as they are amended now."""
+        self.log.forget_view()
+        self.services.memory_indices.renew(self.who.id, seqs)
+
+    def read_again(self) -> None:
+        """Drop what memory holds of the assistant: another process may have changed it."""
+        self.services.memory_indices.drop(self.who.id)
+        self.services.memory_indices.note(None, ())
+        self.log.forget_view()
+        for store in STORES.values():
+            store.drop(self.who.character)
+        for obj in (self._shell, self.who.character):
+            forget_all_cached(obj)
+        self.settings.read_again()
+        self.company.read_again()
+        self.will.read_again()
+        self.rest.read_again()
+
+    # --- as one of `store.loaded.Mind` --------------------------------------------------------
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how much memory its talk and what its character knows take."""
+        view = self.log.nbytes
+        records = sum(store.nbytes for store in self._stores())
+        index: int = self.services.memory_indices.bytes_of(self.who.id)
+        return MIND_BYTES + view + records + index
+
+    @property
+    def is_busy(self) -> bool:
+        """Return True while a tick, a rebuild or a trial works with what memory holds."""
+        return self.ticker.is_ticking or self.is_rebuilding or self.is_dry_running
+
+    def let_go(self) -> None:
+        """Free what the database has too; the next use reads it again."""
+        self.drop_index()
+        for store in self._stores():
+            store.unload()
+
+    def drop_index(self) -> None:
+        """Free the search index and the view; the next use reads them again."""
+        self.services.memory_indices.drop(self.who.id)
+        self.log.unload_view()
+
+    def _stores(self) -> Iterator[RecordStore]:
+        """Yield the stores of the character's records that were used."""
+        if self.who.character:
+            yield from filter(None, map(self.who.character.nattributes.get, STORES))
+
+
+def unknown_families(tools_off: str | None, tools: Mapping[str, Any]) -> str:
+    """Return what is wrong with a value of ``tools_off``, "" if it names families of tools."""
+    if not tools_off:
+        return ""
+    known = {item.family for item in tools.values()} - {*ALWAYS_ON}
+    unknown = sorted(read_families(tools_off) - known)
+    name = clean_heard(", ".join(unknown), 60)
+    families = ", ".join(sorted(known))
+    return f"tools_off: there are no tools of '{name}'. Use {families}." if unknown else ""

@@ -1,0 +1,270 @@
+"""The mind of one assistant: its parts, put together once, and what it does in a tick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.memory.entity_context import EntityConsolidation
+from evennia_ai.memory.working_memory import RunningTalks
+from evennia_ai.ports import (
+    Company,
+    Conversation,
+    Identity,
+    Inbox,
+    Life,
+    Memories,
+    OfferedTools,
+    PendingActs,
+    RequestSizes,
+    Rest,
+    Services,
+    Settings,
+    ToolParts,
+    Turns,
+)
+from evennia_ai.scheduling import Steps
+from evennia_ai.sleep import SleepPass
+from evennia_ai.sleep.compaction.compact import Compactor
+from evennia_ai.sleep.compaction.fact_check import FactCheck
+from evennia_ai.sleep.compaction.journal_summary import SummaryArchive
+from evennia_ai.sleep.compaction.ladder import SummaryLadder
+from evennia_ai.sleep.compaction.summarising import PartSummaries
+from evennia_ai.sleep.consolidation import MemoryLinks
+from evennia_ai.sleep.emergency import Emergency
+from evennia_ai.sleep.extraction import Extraction
+from evennia_ai.sleep.goal_review import GoalReview
+from evennia_ai.sleep.importance import Scoring
+from evennia_ai.sleep.noting import Noting
+from evennia_ai.sleep.planning import DayPlanning
+from evennia_ai.sleep.pruning import Pruning
+from evennia_ai.sleep.reflection import Reflection
+from evennia_ai.sleep.sharing import Sharing
+from evennia_ai.turn.answer_events import Answering
+from evennia_ai.turn.autonomy import Will
+from evennia_ai.turn.context_use import ContextMeter
+from evennia_ai.turn.fallback import Fallback
+from evennia_ai.turn.knowledge import Knowledge, People
+from evennia_ai.turn.llm_interaction import Summariser
+from evennia_ai.turn.model_call import Background, ModelCalls
+from evennia_ai.turn.prompt_building import PromptBuilder
+from evennia_ai.turn.prompt_context_data import Briefing
+from evennia_ai.turn.react_loop import ReActLoop
+from evennia_ai.turn.recall import Recall
+from evennia_ai.turn.replay import Replay
+from evennia_ai.turn.speech_check import Screening
+from evennia_ai.turn.tool_execution import Acts
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a mind is made of: what is one assistant's own, and what all of them share."""
+
+    who: Identity
+    settings: Settings
+    log: Conversation
+    inbox: Inbox
+    turns: Turns
+    pending_acts: PendingActs
+    memories: Callable[[], Memories]  # the search over all that it remembers
+    company: Company
+    life: Life
+    rest: Rest
+    sizes: RequestSizes
+    offered: OfferedTools
+    services: Services
+
+
+class Mind:
+    """One assistant. Every part has the collaborators that it needs, and nothing else."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self.around = around
+        self.who, self.settings, self.log = around.who, around.settings, around.log
+        self.inbox, self.turns, self.company = around.inbox, around.turns, around.company
+        self.life, self.rest = around.life, around.rest
+        self._make_turn(around)
+        self._make_compaction(around)
+        self._make_answering(around)
+        self._make_sleep(around)
+
+    @inlineCallbacks
+    def tick(self) -> Steps[int]:
+        """Make room, sleep or answer, or act unasked. Fires with the number of turns.
+
+        Fails with TurnAborted and StoreUnavailable.
+        """
+        self.settings.resolve()
+        yield self.knowledge.load()
+        yield self.compactor.archive_left_over()
+        self.compactor.mask_old_results(self.meter.measure())
+        yield self.emergency.make_room()
+        if self.rest.needs_pass and not self.inbox.open_events():
+            yield self.rest.sleep_through(self.sleep_pass.run)
+        if self.rest.is_asleep:
+            if not self.inbox.open_events():
+                return 0
+            self.rest.wake_up("somebody speaks to it")
+        yield self.answering.run_agreed()
+        turns: int = yield self.answering.answer_all()
+        if turns:
+            self.company.news_at = None
+        elif self.will.wants_to_act():
+            self.will.note_act()
+            yield self.answering.act_alone()
+            turns = 1
+        self.rest.lie_down()
+        return turns
+
+    def _make_turn(self, has: Surroundings) -> None:
+        """Make what asks a model and does what it says."""
+        who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
+        clock, slices, now, world = shared.clock, shared.slices, shared.now, shared.world
+        self.meter = ContextMeter(settings, log, has.sizes)
+        self.recall = Recall(who, log, has.memories, life, shared)
+        self.knowledge = Knowledge(who, settings, life, slices)
+        self.people = People(who, settings, has.company, life, world, slices, now)
+        self.calls = ModelCalls(who, settings, has.turns, shared.gateway, clock, life, has.sizes)
+        briefing = Briefing(
+            who, settings, log, self.meter, self.knowledge, self.people, self.recall, world
+        )
+        self.prompts = PromptBuilder(
+            who, settings, log, self.meter, briefing, self.calls, world, now
+        )
+        self.screening = Screening(settings, lambda: shared.moderation)
+        tools = ToolParts(
+            id=who.id,
+            who=who,
+            settings=settings,
+            log=log,
+            inbox=has.inbox,
+            turns=has.turns,
+            memories=has.memories,
+            lines=self.recall,
+            company=has.company,
+            rest=has.rest,
+            offered=has.offered,
+            use=self.meter.measure,
+            services=shared,
+        )
+        self.acts = Acts(who, settings, has.turns, world, shared.toolbox, clock, tools)
+        self.loop = ReActLoop(
+            who,
+            settings,
+            log,
+            shared.toolbox,
+            self.recall,
+            self.prompts,
+            self.calls,
+            self.acts,
+            self.screening,
+            lambda: self.emergency.on_overflow(),
+            lambda: shared.link_hosts,
+        )
+        self.replay = Replay(who, self.prompts, self.calls)
+
+    def _make_compaction(self, has: Surroundings) -> None:
+        """Make what keeps the context window from overflowing."""
+        who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
+        clock, slices = shared.clock, shared.slices
+        facts = FactCheck(who, has.memories, shared)
+        self.summariser = Summariser(who, settings, log, self.calls, slices)
+        self.ladder = SummaryLadder(
+            who, settings, self.calls, self.summariser, shared.profiles, clock, slices
+        )
+        self.compactor = Compactor(
+            who,
+            settings,
+            log,
+            self.meter,
+            self.calls,
+            PartSummaries(who, settings, self.ladder, facts, clock, slices),
+            facts,
+            SummaryArchive(who, log, clock, slices),
+            life,
+            clock,
+            slices,
+        )
+        self.extraction = Extraction(
+            who,
+            settings,
+            log,
+            has.turns,
+            shared.toolbox,
+            self.meter,
+            self.prompts,
+            self.calls,
+            self.acts,
+            Noting(settings, log, has.turns, self.knowledge, facts, self.acts, clock, slices),
+            life,
+            self.compactor.decide,
+            clock,
+            slices,
+        )
+        self.emergency = Emergency(
+            who, settings, has.inbox, self.meter, self.compactor, self.extraction, clock
+        )
+
+    def _make_answering(self, has: Surroundings) -> None:
+        """Make what answers events, and what acts unasked."""
+        who, settings, shared = has.who, has.settings, has.services
+        clock = shared.clock
+        fallback = Fallback(
+            who,
+            settings,
+            has.log,
+            self.prompts,
+            self.acts,
+            self.screening,
+            shared.gateway,
+            clock,
+            shared.text,
+        )
+        self.answering = Answering(
+            who,
+            settings,
+            has.inbox,
+            has.turns,
+            has.pending_acts,
+            shared.world,
+            has.life,
+            self.screening,
+            self.loop,
+            fallback,
+            self.acts,
+            self.people,
+            self.recall,
+            self.emergency.make_room,
+            shared.held_back,
+            clock,
+            shared.slices,
+            shared.now,
+        )
+        self.will = Will(settings, has.inbox, has.turns, has.company, clock, shared.now)
+
+    def _make_sleep(self, has: Surroundings) -> None:
+        """Make the steps of a sleep pass."""
+        who, settings, shared = has.who, has.settings, has.services
+        clock, slices, world = shared.clock, shared.slices, shared.world
+        background = Background(who, settings, self.calls, clock, slices)
+        scoring = Scoring(who, background, clock, shared.now)
+        self.links = MemoryLinks(who, shared.semantic, background, clock, slices)
+        self.entities = EntityConsolidation(who, world, background, clock, slices)
+        self.pruning = Pruning(who, settings, shared.semantic, scoring, background, shared)
+        self.talks = RunningTalks(settings, has.log, has.company, shared.now)
+        work = {
+            "memory_links": self.links.consolidate,
+            "entity_consolidation": self.entities.consolidate,
+            "orphaned_links": self.links.repair,
+            "episodic_prune": self.pruning.prune,
+            "stale_conversations": self.talks.clear_stale,
+            "pre_compaction_extraction": self.extraction.run,
+            "context_compaction": self.compactor.in_sleep,
+            "reflection": Reflection(who, settings, world, background, shared).reflect,
+            "goals": GoalReview(who, settings, background, shared).review,
+            "daily_plan": DayPlanning(who, settings, world, background, clock, slices).plan,
+            "shared_memory": Sharing(who, settings, has.memories, background, shared).share,
+        }
+        self.sleep_pass = SleepPass(who, has.life, work, clock, slices)

@@ -1,0 +1,105 @@
+"""The one timer of all assistants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+
+from evennia_ai.errors import StoreUnavailable, TurnAborted
+from evennia_ai.scheduling import Put, is_time, keep_running
+
+log = Logger()
+
+ROUND_S = 1.0
+AGAIN_S = 60.0  # after an error
+
+# Does what is due; returns in how many seconds it is due again, None for never.
+Work = Callable[[], float | None]
+
+
+@dataclass
+class Entry:
+    """Work that is due at ``at``: ``wait_s`` seconds after it was planned."""
+
+    work: Work
+    at: float
+    wait_s: float
+
+
+class AssistantTimer:
+    """Does the work of assistants when it is due, each piece in a time slice of its own.
+
+    It runs only while something is planned. A look at an assistant takes up to a millisecond and
+    all may be due at once, so each is queued (measured).
+    """
+
+    def __init__(self, clock: Any, put: Put) -> None:
+        self._clock, self._put = clock, put
+        self._entries: dict[Hashable, Entry] = {}
+        self._loop = LoopingCall(self._round)
+        self._loop.clock = clock
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._entries
+
+    @property
+    def running(self) -> bool:
+        """Return True while something is planned."""
+        return bool(self._loop.running)
+
+    def keep(
+        self, key: Hashable, within_s: float, work: Work, first_s: float | None = None
+    ) -> None:
+        """Do some work within some seconds, and then whenever it says.
+
+        Work with a known ``key`` is brought forward, if it was planned for later. ``first_s``
+        replaces ``within_s`` for new work.
+        """
+        now, known = self._clock.seconds(), self._entries.get(key)
+        if known is None:
+            wait_s = within_s if first_s is None else first_s
+            self._entries[key] = Entry(work, now + wait_s, wait_s)
+        elif within_s < known.at - now <= known.wait_s:  # more: the clock was set back
+            self._plan(known, within_s)
+        keep_running(self._loop, ROUND_S)
+
+    def stop(self) -> None:
+        """Do nothing until `keep` is called again."""
+        self._entries.clear()
+        self._stop_if_idle()
+
+    def _round(self) -> None:
+        now = self._clock.seconds()
+        for key, entry in list(self._entries.items()):
+            if is_time(entry.at, now, entry.wait_s):
+                self._plan(entry, max(entry.wait_s, ROUND_S))  # until the work says more
+                self._put(partial(self._do, key, entry))
+        self._stop_if_idle()
+
+    def _do(self, key: Hashable, entry: Entry) -> None:
+        if self._entries.get(key) is not entry:
+            return
+        again_s: float | None = AGAIN_S
+        try:
+            again_s = entry.work()
+        except (StoreUnavailable, TurnAborted) as error:
+            log.warn("evennia_ai: a timer's work waits: {error}", error=error)
+        except Exception:  # noqa: BLE001  # a game's classes and hooks may raise anything
+            log.failure("evennia_ai: a timer's work failed; trying again later")
+        if again_s is None:
+            del self._entries[key]
+            self._stop_if_idle()
+        else:
+            self._plan(entry, again_s)
+
+    def _plan(self, entry: Entry, wait_s: float) -> None:
+        entry.at, entry.wait_s = self._clock.seconds() + wait_s, wait_s
+
+    def _stop_if_idle(self) -> None:
+        if not self._entries and self._loop.running:
+            self._loop.stop()

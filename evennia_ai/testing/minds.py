@@ -1,0 +1,294 @@
+"""A mind and its character without Evennia, for tests of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.memory.recall_index import RecallIndex
+from evennia_ai.messages import Audience, Heard
+from evennia_ai.mind import Mind, Surroundings
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import BUILDER
+from evennia_ai.policy.conversation.persona import Persona, read_persona
+from evennia_ai.policy.tokens import CountText, estimate_tokens
+from evennia_ai.ports import (
+    Embedder,
+    Gateway,
+    OfferedTools,
+    RemoteEmbedder,
+    RequestSizes,
+    Situation,
+    TurnRecord,
+)
+from evennia_ai.testing.memory_conversation import MemoryConversation
+from evennia_ai.testing.memory_records import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryJournal
+from evennia_ai.testing.memory_services import NoPendingActs, StandInServices, StandInWorld
+from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
+
+
+class Namespace:
+    """Evennia's ``db`` or ``ndb``: a name that was never set reads None."""
+
+    def __getattr__(self, name: str) -> Any:
+        return None
+
+
+class StandInCharacter:
+    """Plays an `AssistantCharacter`; ``said`` are the words it spoke."""
+
+    def __init__(self, key: str, now: Callable[[], datetime], dbref: str = "#7") -> None:
+        self.key = key
+        self.dbref = dbref
+        self.id = self.pk = int(dbref.lstrip("#"))
+        self.db, self.ndb = Namespace(), Namespace()
+        self.location: Any = None
+        self.contents: list[Any] = []
+        self.has_account = False
+        self.assistant: Any = None
+        self.journal = MemoryJournal(now)
+        self.ai_profiles = EmptyProfiles()
+        self.ai_goals = EmptyGoals()
+        self.ai_plan = EmptyPlan()
+        self.said: list[str] = []
+
+    def attach_assistant(self, persona: str = "") -> Any:
+        return self.assistant
+
+    def ai_perceived(
+        self, kind: str, actor: Any, item: Any = None, since: datetime | None = None
+    ) -> bool:
+        return False
+
+    def at_ai_hear(self, event: Heard) -> Heard | None:
+        return event
+
+    def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:
+        return None
+
+    def at_ai_situation(self, situation: Situation) -> Situation:
+        return situation
+
+    def at_ai_describe_self(self) -> str:
+        return ""
+
+    def at_ai_say(self, text: str) -> str:
+        return text
+
+    def at_ai_thinking(self, seconds: float) -> str | None:
+        return None
+
+    def at_pre_say(self, message: str, **kwargs: Any) -> str | None:
+        return message
+
+    def at_say(self, message: str, **kwargs: Any) -> None:
+        self.said.append(message)
+
+
+class MemoryIdentity:
+    """`ports.Identity` of a character in memory."""
+
+    def __init__(self, character: Any, persona: str | Mapping[str, Any] | Persona) -> None:
+        self.id = 1
+        self.character = character
+        self.persona = read_persona(persona)
+        self.persona_authors = frozenset({BUILDER})
+
+    @property
+    def name(self) -> str:
+        return str(self.character.key)
+
+
+class MemorySettings:
+    """`ports.Settings` that stay as they are; ``troubles`` were reported to the owner."""
+
+    def __init__(self, config: AssistantConfig) -> None:
+        self.config = config
+        self.profile = ModelProfile("test", model="scripted")
+        self.count_text: CountText = estimate_tokens
+        self.troubles: list[str] = []
+
+    def resolve(self) -> None:
+        """Keep the settings."""
+
+    def tell_owner(self, trouble: str) -> None:
+        self.troubles.append(trouble)
+
+
+class MemoryCompany:
+    """`ports.Company`: everybody in the `StandInWorld` is a player."""
+
+    def __init__(self, world: StandInWorld) -> None:
+        self._world = world
+        self.partners: dict[str, datetime] = {}
+        self.last_talk_at: float | None = None
+        self.news_at: float | None = None
+
+    def is_in_conversation(self, dbref: str) -> bool:
+        return dbref in self.partners
+
+    def players_near(self) -> bool:
+        return bool(self._world.present)
+
+
+class MemoryLife:
+    """`ports.Life` that lets the assistant do everything.
+
+    Attributes:
+        told: (key, dbref) of each line that is not the character's own speech.
+        thoughts: (turn id, whether it begins) of each announcement; ``compactions`` likewise.
+        signals: what it was doing last, by name.
+    """
+
+    def __init__(self) -> None:
+        self.is_forgetting = False
+        self.thinks = True
+        self.told: list[tuple[str, str]] = []
+        self.thoughts: list[tuple[int, bool]] = []
+        self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
+        self.signals: dict[str, bool] = {}
+
+    def may_think(self) -> bool:
+        return self.thinks
+
+    def wake(self) -> None:
+        """Do nothing: a test decides when it ticks."""
+
+    def tell(self, key: str, dbrefs: Iterable[str]) -> None:
+        self.told += [(key, dbref) for dbref in dbrefs]
+
+    def author_note(self) -> Sequence[KnownLine]:
+        return ()
+
+    def minute_now(self) -> int:
+        return 12 * 60
+
+    def signal(self, name: str, on: bool) -> None:
+        self.signals[name] = on
+
+    def thinking(self, turn: TurnRecord, begins: bool) -> None:
+        self.thoughts.append((turn.id, begins))
+
+    def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None:
+        self.compactions.append((reason, result))
+
+
+class NoRest:
+    """`ports.Rest` of an assistant that never sleeps."""
+
+    is_asleep = needs_pass = False
+    woken_at: float | None = None
+
+    def sleep_through(self, run: Callable[[Any], Any]) -> Any:
+        raise NotImplementedError
+
+    def wake_up(self, reason: str) -> None:
+        """Be awake."""
+
+    def go_to_bed(self, cause: str, reason: str = "") -> bool:
+        return False
+
+    def lie_down(self) -> None:
+        """Stay awake."""
+
+
+class MemoryMind(Mind):
+    """A mind without Evennia and a database, for tests of the engine.
+
+    ``config`` are its settings; its memories are ranked by words alone without ``embedder``.
+    """
+
+    settings: MemorySettings
+    log: MemoryConversation
+    inbox: MemoryInbox
+    turns: MemoryTurns
+    company: MemoryCompany
+    life: MemoryLife
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        config: AssistantConfig | None = None,
+        persona: str | Mapping[str, Any] | Persona = "You are Mira, a barkeep.",
+        embedder: Embedder | RemoteEmbedder | None = None,
+        name: str = "Mira",
+    ) -> None:
+        self.services = services = StandInServices(gateway)
+        self.character = character = StandInCharacter(name, services.now)
+        self.journal = character.journal
+        log = MemoryConversation(services.now)
+        inbox = MemoryInbox(services.now)
+        self.memories = RecallIndex(
+            character.journal,
+            character.ai_profiles,
+            embedder,
+            partial(services.world.name_of, character),
+            log.lines,
+            name,
+        )
+        super().__init__(
+            Surroundings(
+                who=MemoryIdentity(character, persona),
+                settings=MemorySettings(config or AssistantConfig()),
+                log=log,
+                inbox=inbox,
+                turns=MemoryTurns(log, inbox),
+                pending_acts=NoPendingActs(),
+                memories=lambda: self.memories,
+                company=MemoryCompany(services.world),
+                life=MemoryLife(),
+                rest=NoRest(),
+                sizes=RequestSizes(overhead=0),
+                offered=OfferedTools(),
+                services=services,
+            )
+        )
+
+    def rebuild(self, **parts: Any) -> None:
+        """Put the mind together again with some parts of its `Surroundings` replaced."""
+        super().__init__(replace(self.around, **parts))
+
+    @property
+    def mind(self) -> MemoryMind:
+        """Return itself, so that it can stand for an `AssistantScript`."""
+        return self
+
+    @property
+    def id(self) -> int:
+        return self.who.id
+
+    @property
+    def conversation(self) -> MemoryConversation:
+        return self.log
+
+    @property
+    def config(self) -> AssistantConfig:
+        return self.settings.config
+
+    @config.setter
+    def config(self, config: AssistantConfig) -> None:
+        self.settings.config = config
+
+    def hears(
+        self,
+        text: str,
+        speaker: str = "#5",
+        name: str = "Ann",
+        audience: Audience | None = None,
+        **fields: Any,
+    ) -> int:
+        """Put words that need an answer into the inbox; return the event's id."""
+        heard_by = frozenset({speaker}) if audience is None else audience
+        defaults: dict[str, Any] = {"kind": "say", "addressed": True, **fields}
+        return self.inbox.put(
+            Heard(speaker=speaker, speaker_name=name, text=text, audience=heard_by, **defaults)
+        )
+
+    def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
+        """Put a whisper into the inbox; return the event's id."""
+        open_now = self.settings.config.discretion == "trusting"
+        return self.hears(text, speaker, name, kind="whisper", private=True, repeatable=open_now)

@@ -1,0 +1,192 @@
+"""What a character knows beside the talk: of itself, and of the people present."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+
+from twisted.internet.defer import inlineCallbacks
+from twisted.logger import Logger
+
+from evennia_ai.config import usable_window
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.messages import Audience, turn_label
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.authors import GAME, of_record, of_records
+from evennia_ai.policy.consolidation.relationship import (
+    Acquaintance,
+    acquaintance_line,
+    mean_sentiment,
+)
+from evennia_ai.policy.records.day_plan import block_line
+from evennia_ai.policy.records.goal_tree import goal_lines
+from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import (
+    Company,
+    EntityProfiles,
+    Identity,
+    Life,
+    Settings,
+    Slices,
+    TurnRecord,
+    World,
+)
+from evennia_ai.scheduling import Steps, pause
+
+log = Logger()
+
+MOST_PEOPLE = 6
+PEOPLE_PART = 0.02  # share of the window
+RECENT_ENTRIES = 200
+
+
+class Knowledge:
+    """What the character keeps in mind, as lines of a prompt.
+
+    ``audience`` are the dbrefs of those who may know a line; None selects public ones.
+    """
+
+    def __init__(self, who: Identity, settings: Settings, life: Life, slices: Slices) -> None:
+        self._who, self._settings, self._life, self._put = who, settings, life, slices.put
+
+    @inlineCallbacks
+    def load(self) -> Steps[None]:
+        """Load the character's records in slices; fails with StoreUnavailable."""
+        who = self._who.character
+        for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
+            yield records.load(self._put)
+        yield pause(self._put)  # the conversation may have to be read as well
+
+    def pins(self, audience: Audience | None) -> list[KnownLine]:
+        """Return the pins."""
+        return [
+            KnownLine(pin["content"], pin["audience"] is not None, of_record(pin))
+            for pin in self._who.character.journal.pinned(audience)
+        ]
+
+    def goals(self, audience: Audience | None) -> list[KnownLine]:
+        """Return the goals, in what the pins leave of ``pin_tokens``, at least a third of it."""
+        config, count = self._settings.config, self._settings.count_text
+        pinned = sum(count(line.text) for line in self.pins(audience))
+        room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
+        return goal_lines(self._who.character.ai_goals.known(audience), room, count)
+
+    def author_note(self) -> Sequence[KnownLine]:
+        """Return the note of a builder as one line, or nothing."""
+        return self._life.author_note()
+
+    def occupation(self) -> list[KnownLine]:
+        """Return the current part of the day plan as one line, or nothing."""
+        character, planned = self._who.character, self._settings.config.daily_plan
+        block = character.ai_plan.at(self._life.minute_now()) if planned else None
+        place = character.location
+        return [block_line(block, place.key if place else "")] if block else []
+
+    def journalled_since(self, at: str, audience: Audience | None) -> list[str]:
+        """Return the entries of the loaded journal since an ISO time that an audience may know."""
+        entries = self._who.character.journal.newest(RECENT_ENTRIES, audience)
+        return [entry["content"] for entry in entries if entry["timestamp"] >= at]
+
+
+class People:
+    """What the character knows of others."""
+
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        company: Company,
+        life: Life,
+        world: World,
+        slices: Slices,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._who, self._settings, self._company, self._life = who, settings, company, life
+        self._world, self._put, self._now = world, slices.put, now
+
+    def describe_present(self, audience: Audience, known_only: bool = False) -> list[KnownLine]:
+        """Return a line for each person present: what the character knows, the audience may (P9).
+
+        With ``known_only``, those of whom it only knows how well they get on have none.
+
+        The setting ``entity_tokens`` limits the lines; a small window gets fewer. A tick loads the
+        profiles before it thinks; without loaded profiles there are no lines.
+        """
+        config = self._settings.config
+        profiles = self._who.character.ai_profiles
+        window = usable_window(config, self._settings.profile)
+        room = min(int(config.entity_tokens), int(PEOPLE_PART * window))
+        if not room or not profiles.is_loaded:
+            return []
+        lines: list[KnownLine] = []
+        present = self._world.listeners(self._who.character) | audience
+        # Conversation partners first, then by number.
+        for dbref in sorted(present, key=lambda one: (not self._is_partner(one), int(one[1:]))):
+            found = self._describe(profiles, dbref, audience, known_only)
+            if found is None:
+                continue
+            room -= estimate_tokens(found.text)
+            if room < 0 or len(lines) == MOST_PEOPLE:
+                break
+            lines.append(found)
+        return lines
+
+    def _is_partner(self, dbref: str) -> bool:
+        return dbref in self._company.partners and self._company.is_in_conversation(dbref)
+
+    def _describe(
+        self, profiles: EntityProfiles, dbref: str, audience: Audience, known_only: bool
+    ) -> KnownLine | None:
+        """Return the line of one person, None if nothing is known about them."""
+        values = profiles.attributes(dbref, audience)
+        relationship = profiles.relationship(dbref)
+        if not values and (known_only or not relationship["contacts"]):
+            return None
+        name_of = partial(self._world.name_of, self._who.character)
+        person = Acquaintance(
+            name=name_of(dbref),
+            dbref=dbref,
+            relationship=relationship,
+            values=values,
+            contradicted=frozenset(
+                value["id"] for value in values if is_contradicted(profiles, value, audience)
+            ),
+            is_talking=self._is_partner(dbref),
+        )
+        line = acquaintance_line(person, self._now(), name_of)
+        private = any(value["audience"] is not None for value in values)
+        authors = of_records(values) or frozenset({GAME})
+        return KnownLine(line, private, authors) if line and person.name else None
+
+    @inlineCallbacks
+    def record_contacts(self, turn: TurnRecord) -> Steps[None]:
+        """Raise the familiarity of everybody who spoke in a turn, and update their sentiment.
+
+        The sentiment uses public words only, since everybody can see it (P9). If the database is
+        busy, only this contact is lost. Fires when all contacts are stored.
+        """
+        if not self._life.may_think():  # deleted or stopped while the answer was stored
+            return
+        profiles = self._who.character.ai_profiles
+        yield profiles.load(self._put)
+        if not self._life.may_think():
+            return
+        for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
+            lines = [
+                event.heard.text
+                for event in turn.events
+                if event.heard.speaker == speaker and not event.heard.private
+            ]
+            try:
+                profiles.note_contact(speaker, mean_sentiment(lines))
+            except StoreUnavailable as error:
+                named = f"{self._who.name}, {turn_label(turn.id)}"
+                log.info("{named}: contact not stored: {error}", named=named, error=error)
+
+
+def is_contradicted(profiles: EntityProfiles, value: Record, audience: Audience) -> bool:
+    """Return True if another source, which all of this audience may know, contradicts a value."""
+    others = filter(None, map(profiles.get, value["contradicts"]))
+    return any(is_known_to(other, audience) for other in others)
