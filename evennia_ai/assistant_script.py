@@ -8,9 +8,7 @@ from evennia.scripts.scripts import DefaultScript
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.game.script_memory import Memory, memory_of
 from evennia_ai.messages import Authors, Message
-from evennia_ai.policy.authors import GAME
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.server_settings import mark_for_deletion
@@ -56,8 +54,7 @@ class AssistantScript(DefaultScript):
     def at_server_start(self) -> None:
         """Restart a timed script that a SIGKILL left active without a running task."""
         if self.interval > 0 and self.db_is_active:
-            task = self.nattributes.get("_task")
-            if not (task and task.running):
+            if not (self.ndb._task and self.ndb._task.running):
                 self.start(force_restart=True)
 
     def at_server_reload(self) -> None:
@@ -66,11 +63,6 @@ class AssistantScript(DefaultScript):
             self.services.quiesce()
 
     # --- what a game's own code may use ---------------------------------------------------------
-
-    @property
-    def ndb(self) -> Memory:
-        """Return what is in memory only."""
-        return memory_of(self)
 
     @property
     def services(self) -> Any:
@@ -93,6 +85,11 @@ class AssistantScript(DefaultScript):
     def character(self) -> Any:
         """Return the character of the assistant."""
         return self.obj
+
+    @property
+    def character_name(self) -> str:
+        """Return the character's name, as others know it."""
+        return str(self.obj.key)
 
     @property
     def conversation(self) -> TableConversation:
@@ -133,7 +130,7 @@ class AssistantScript(DefaultScript):
         if self.services:
             self.mind.hearing.hear(kind, words, speaker, item, authors)
 
-    def notify(self, text: str, importance: int = 5, author: Any = GAME, **event: Any) -> None:
+    def notify(self, *args: Any, **kwargs: Any) -> None:
         """Tell the character one sentence; see `Hearing.notify`."""
         if self.services:
-            self.mind.hearing.notify(text, importance, author=author, **event)
+            self.mind.hearing.notify(*args, **kwargs)

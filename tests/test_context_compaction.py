@@ -11,15 +11,10 @@ from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.sleep import SleepStep, run_sleep_tick
 from evennia_ai.sleep.compaction.compact import (
-    compact,
     compact_conversation_history,
-    mask_old_results,
 )
 from evennia_ai.sleep.compaction.request import CompactionRequest
-from evennia_ai.sleep.emergency import compact_in_emergency
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
-from evennia_ai.turn.context_use import measure_context
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.scripted import LLMReply, ScriptedLLM, call
@@ -31,7 +26,7 @@ SUMMARY = "Ann is a smith from Dunmore and owes forty crowns."
 def make_script(replies=(), **settings):
     """An assistant with a small window."""
     values = {"max_context_tokens": 4_000, "compact_preserve_window": 4, "max_reply_tokens": 200}
-    return StandInScript(ScriptedLLM(replies), AssistantConfig(**values | settings))
+    return MemoryMind(ScriptedLLM(replies), AssistantConfig(**values | settings))
 
 
 def talk(script, lines, length=40, private_to=None):
@@ -76,23 +71,23 @@ class TestCompactConversationHistorySkips:
         script = make_script()
         talk(script, 10)
         result = sleep(script)
-        percent = 100 * measure_context(script).ratio
+        percent = 100 * script.mind.meter.measure().ratio
         assert result["reason"] == f"below threshold ({percent:.1f}% < 70%)"
         assert result["token_usage"] == pytest.approx(percent / 100)
 
     def test_exactly_at_the_threshold_it_is_done(self):
         script = make_script([SUMMARY])
         talk(script, 40)
-        use = measure_context(script)
+        use = script.mind.meter.measure()
         script.prompt_overhead = int(0.7 * use.window) - use.used
-        assert measure_context(script).ratio == 0.7
+        assert script.mind.meter.measure().ratio == 0.7
         assert sleep(script)["success"]
 
     def test_persona_and_tools_count(self):
         script = make_script([SUMMARY])
         talk(script, 20)
         assert sleep(script)["skipped"]
-        script.prompt_overhead = 2_000
+        script.mind.meter.sizes.overhead = 2_000
         assert sleep(script)["success"]
 
     def test_a_short_history_stays_whole_also_where_it_is_forced(self):
@@ -184,8 +179,8 @@ class TestCompactConversationHistoryExecution:
         script = make_script([SUMMARY], compact_model="small")
         talk(script, 60)
         sleep(script)
-        assert script.turns.loose_calls[0].model == "small"
-        assert script.turns.loose_calls[0].purpose == "summary"
+        assert script.mind.turns.loose_calls[0].model == "small"
+        assert script.mind.turns.loose_calls[0].purpose == "summary"
 
     @pytest.mark.parametrize(
         "reply",
@@ -333,7 +328,9 @@ class TestFactsSurvive:
 
     def test_without_a_model_the_facts_stand_in_the_digest(self):
         script = self.told([])
-        assert outcome(compact(script, CompactionRequest("overflow", force=True)))["success"]
+        assert outcome(script.mind.compactor.compact(CompactionRequest("overflow", force=True)))[
+            "success"
+        ]
         record = script.conversation.current.record
         assert "- Ann: I owe you 42 silver pieces" in record.summary["public"]
         assert record.facts_kept >= 3
@@ -433,36 +430,36 @@ class TestMasking:
                     make_message("tool", "a thing to see " * 20, tool_call_id=call_id),
                 ]
             )
-        before = measure_context(script)
+        before = script.mind.meter.measure()
         assert before.ratio > 0.6
-        assert mask_old_results(script, measure_context(script)) == 3
-        assert measure_context(script).used < before.used
-        assert mask_old_results(script, measure_context(script)) == 0
+        assert script.mind.compactor.mask_old_results(script.mind.meter.measure()) == 3
+        assert script.mind.meter.measure().used < before.used
+        assert script.mind.compactor.mask_old_results(script.mind.meter.measure()) == 0
 
     def test_below_the_threshold_nothing_is_masked(self):
         script = make_script()
         script.conversation.append([make_message("tool", "a thing " * 100, tool_call_id="1")] * 5)
-        assert mask_old_results(script, measure_context(script)) == 0
+        assert script.mind.compactor.mask_old_results(script.mind.meter.measure()) == 0
 
 
 class TestEmergencyCompaction:
     def test_below_its_threshold_nothing_is_done(self):
         script = make_script()
         talk(script, 44)
-        assert 0.7 < measure_context(script).ratio < 0.8
-        assert outcome(compact_in_emergency(script)) is None
+        assert 0.7 < script.mind.meter.measure().ratio < 0.8
+        assert outcome(script.mind.emergency.make_room()) is None
 
     def test_without_a_model_a_digest_makes_room(self):
         script = make_script([ProviderUnavailable("down")])
         talk(script, 80)
-        result = outcome(compact(script, CompactionRequest("emergency")))
+        result = outcome(script.mind.compactor.compact(CompactionRequest("emergency")))
         assert (result["success"], result["rung"]) == (True, "digest")
-        assert measure_context(script).ratio < 0.8
+        assert script.mind.meter.measure().ratio < 0.8
 
     def test_after_an_overflow_no_model_is_asked(self):
         script = make_script()
         talk(script, 60)
-        result = outcome(compact(script, CompactionRequest("overflow", force=True)))
+        result = outcome(script.mind.compactor.compact(CompactionRequest("overflow", force=True)))
         assert (result["success"], result["rung"]) == (True, "digest")
         assert script.services.gateway.requests == []
 
@@ -470,8 +467,8 @@ class TestEmergencyCompaction:
         script = make_script([ContextOverflow("too long"), call("say", text="Here I am.")])
         talk(script, 30)
         script.hears("Are you there?", ANN)
-        assert outcome(answer_events(script)) == 1
-        assert script.inbox.states()["Are you there?"] == "answered"
+        assert outcome(script.mind.answering.answer_all()) == 1
+        assert script.mind.inbox.states()["Are you there?"] == "answered"
         assert len(script.services.gateway.requests) == 2
         assert len(script.conversation.moves) == 1
 
@@ -479,6 +476,6 @@ class TestEmergencyCompaction:
         script = make_script([ContextOverflow("too long")] * 2)
         talk(script, 30)
         script.hears("Are you there?", ANN)
-        outcome(answer_events(script))
-        assert script.inbox.states()["Are you there?"] == "excused"
+        outcome(script.mind.answering.answer_all())
+        assert script.mind.inbox.states()["Are you there?"] == "excused"
         assert len(script.conversation.moves) == 1

@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
-from evennia_ai.testing.stand_in_services import TOOLS, StandInToolbox
+from evennia_ai.testing.memory_services import TOOLS, StandInToolbox
 from tests.scripted import ScriptedLLM, call
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, talk
 
@@ -65,9 +65,9 @@ def test_facts_are_written_down_until_nothing_is_left(ready):
 
 def test_with_its_few_tools_a_full_context_does_not_look_empty(ready):
     script = ready([call("noop")])
-    script.prompt_overhead = 2_000
+    script.mind.meter.sizes.overhead = 2_000
     extract(script)
-    assert script.prompt_overhead == 2_000
+    assert script.mind.meter.sizes.overhead == 2_000
 
 
 def test_a_reply_without_a_call_ends_it(ready):
@@ -110,8 +110,8 @@ def test_the_calls_are_acts_and_no_conversation(ready):
     before = list(script.conversation.messages)
     extract(script)
     assert script.conversation.messages == before
-    assert [act.call.name for act in script.turns.acts] == ["add_journal_entry"]
-    assert script.turns.turns[-1].outcome == "noted"
+    assert [act.call.name for act in script.mind.turns.acts] == ["add_journal_entry"]
+    assert script.mind.turns.turns[-1].outcome == "noted"
 
 
 def test_it_sees_its_own_entries_and_only_the_tools_for_this(ready):
@@ -146,13 +146,13 @@ def test_each_audience_has_a_loop_of_its_own_that_sees_no_more(ready):
 def test_the_signal_is_up_meanwhile_and_always_comes_down(ready):
     script = ready([ProviderUnavailable("down")])
     seen = []
-    real = script.turns.begin
+    real = script.mind.turns.begin
 
     def begin(*args):
         seen.append(script.db.context_signals["pre_compaction"])
         return real(*args)
 
-    script.turns.begin = begin
+    script.mind.turns.begin = begin
     assert extract(script)["success"] is False
     assert seen == [True]
     assert script.db.context_signals == {"pre_compaction": False}
@@ -169,7 +169,9 @@ def test_a_server_that_stops_ends_it_and_the_signal_comes_down(ready):
 def test_a_turn_that_an_error_left_open_is_closed_first(ready):
     script = ready([call("noop")])
     script.hears("Are you there?")
-    script.turns.begin(script.inbox.open_events().waiting, frozenset({ANN}), False, "tick_event")
+    script.mind.turns.begin(
+        script.mind.inbox.open_events().waiting, frozenset({ANN}), False, "tick_event"
+    )
     extract(script)
-    assert [turn.outcome for turn in script.turns.turns] == ["interrupted", "noted"]
-    assert script.inbox.states()["Are you there?"] == "waiting"
+    assert [turn.outcome for turn in script.mind.turns.turns] == ["interrupted", "noted"]
+    assert script.mind.inbox.states()["Are you there?"] == "waiting"

@@ -25,7 +25,6 @@ from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.game.client_text import NAME_CHARS, clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.perception import all_named, find_named
-from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.texts import text
 from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.store.attributes import SCRIPT_KEY
@@ -59,14 +58,14 @@ class AICommand(MuxCommand):
     failure_text = "{reason}"  # said if work that continued after `run` fails
     reads = ""  # the kind of content in `policy.disclosure` that the whole command needs
     reader: Reader  # the caller, and what they may read; set before `run`
-    script: GameScript  # the assistant that was named
+    script: AssistantScript  # the assistant that was named
     name: str  # its character's name, escaped for a client
     read_of: Any = None  # whose stored words are read: a character
 
     @property
-    def services(self) -> GameServices:
+    def services(self) -> Any:
         """The services that all assistants share; `func` checks that they were started."""
-        services: GameServices = AssistantScript.shared_services
+        services: Any = AssistantScript.shared_services
         return services
 
     @property
@@ -209,21 +208,21 @@ class AICommand(MuxCommand):
             )
         return found[0]
 
-    def find_assistant(self, name: str) -> GameScript:
+    def find_assistant(self, name: str) -> AssistantScript:
         """Return the assistant of a character; raises UsageError if it has none."""
         character = self.find_character(name)
         if character.scripts.has(SCRIPT_KEY):  # perhaps a game's code attached it by hand
             add_assistant_mixin(character)
-        script: GameScript | None = getattr(character, "assistant", None)
+        script: AssistantScript | None = getattr(character, "assistant", None)
         self.read_of, self.name = character, shown_name(character)
         if script is None:
             command = f"|waisetup {self.name} = <persona>|n"
             raise UsageError(f"{self.name} has no assistant. To attach one: {command}")
-        self.services.processes.refresh(script)
+        self.services.processes.refresh(script.id, script.mind.read_again)
         self.script = script
         return script
 
-    def find_editable(self, name: str) -> GameScript:
+    def find_editable(self, name: str) -> AssistantScript:
         """Return the assistant of a character that the caller may edit; raises UsageError."""
         script = self.find_assistant(name)
         self.ensure_may_edit(script.character)
@@ -269,7 +268,7 @@ def page_number(text: str | None) -> int:
     return int(digits)
 
 
-def all_assistants() -> list[GameScript]:
+def all_assistants() -> list[AssistantScript]:
     """Return every assistant of the game, sorted by its character's name."""
     scripts = AssistantScript.objects.filter_family(db_key=SCRIPT_KEY).exclude(db_obj=None)
     return sorted(scripts, key=lambda script: script.obj.key.lower())

@@ -8,16 +8,13 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.sleep_state import go_to_bed, is_asleep, stay_up, wake_up
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.schedule.sleep_schedule import ORDER
-from evennia_ai.sleep.compaction.compact import CHANGED, decide
-from evennia_ai.sleep.compaction.journal_summary import undo_compaction
+from evennia_ai.sleep.compaction.compact import CHANGED
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.store.attributes import write_attribute
-from evennia_ai.turn.context_use import measure_context
 
 EVERYBODY = "all"
 MOST_KEPT = 10_000
@@ -62,7 +59,7 @@ class CmdAIStop(SwitchCommand):
     def turn_one(self) -> None:
         if not self.script.is_on:
             raise UsageError(f"{self.name} is stopped already.")
-        self.script.stop_thinking()
+        self.script.mind.stop_thinking()
         self.msg(f"{self.name} is stopped. To start it again: |waistart {self.name}|n")
 
     def turn_all(self) -> None:
@@ -124,14 +121,14 @@ class CmdAISleep(AICommand):
 
     def run(self) -> None:
         script = self.find_editable(self.args.strip())
-        if is_asleep(script):
+        if script.mind.rest.is_asleep:
             raise UsageError(f"{self.name} is asleep already.")
-        if not script.may_think():
+        if not script.mind.life.may_think():
             raise UsageError(
                 f"{self.name} cannot sleep now: it is stopped, or somebody plays it."
                 " See |waistatus|n."
             )
-        asleep = go_to_bed(script, ORDER, f"at {self.caller.key}'s word")
+        asleep = script.mind.rest.go_to_bed(ORDER, f"at {self.caller.key}'s word")
         now = "is asleep" if asleep else "will fall asleep when nobody waits for an answer"
         self.msg(f"{self.name} {now}. |waiwake|n wakes it, and so does anybody who speaks to it.")
 
@@ -148,12 +145,12 @@ class CmdAIWake(AICommand):
 
     def run(self) -> None:
         script = self.find_editable(self.args.strip())
-        if stay_up(script):
+        if script.mind.rest.stay_up():
             self.msg(f"{self.name} stays awake.")
             return
-        if not is_asleep(script):
+        if not script.mind.rest.is_asleep:
             raise UsageError(f"{self.name} is awake.")
-        wake_up(script, f"at {self.caller.key}'s word")
+        script.mind.rest.wake_up(f"at {self.caller.key}'s word")
         self.msg(f"{self.name} is awake.")
 
 
@@ -185,7 +182,7 @@ class CmdAICompact(AICommand):
 
     def do_default(self) -> Deferred[None]:
         request = self.read_request()
-        running: Deferred[dict[str, Any]] = self.script.compact(request)
+        running: Deferred[dict[str, Any]] = self.script.mind.compact(request)
         self.msg(f"{self.name} is being compacted ...")
         return running.addCallback(lambda result: self.msg(describe(result)))
 
@@ -193,8 +190,8 @@ class CmdAICompact(AICommand):
 
     def do_dry(self) -> None:
         request = self.read_request()
-        use = measure_context(self.script)
-        task = decide(self.script, request, use)
+        use = self.script.mind.meter.measure()
+        task = self.script.mind.compactor.decide(request, use)
         size = f"{use.used:,} of {use.window:,} tokens"
         fill = f"{self.name}'s context window is {use.ratio:.0%} full ({size})."
         if isinstance(task, Skip):
@@ -208,10 +205,10 @@ class CmdAICompact(AICommand):
 
     def do_undo(self) -> None:
         script = self.find_assistant(self.lhs)
-        undone = undo_compaction(script)
+        undone = script.mind.compactor.archive.undo()
         if undone is None:
             raise UsageError(f"{self.name} has no compaction to undo.")
-        use = measure_context(script)
+        use = script.mind.meter.measure()
         self.msg(
             f"The compaction of {undone.compacted_count} messages is undone. "
             f"The context window is {use.ratio:.0%} full now."

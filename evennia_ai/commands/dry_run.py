@@ -16,13 +16,13 @@ from evennia_ai.game.room_lines import RoomLine
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import NO_USAGE, Heard
+from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import list_names
-from evennia_ai.turn.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS = 400
@@ -52,15 +52,15 @@ class TryingCommand(AICommand):
         run.
         """
         script, name = self.script, self.name
-        if script.ndb.dry_running:
+        if script.mind.is_dry_running:
             raise UsageError(f"A dry run of {name} is in progress. Try again in a moment.")
         profile = (seen or script).profile
         self.tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
-        script.ndb.dry_running = True
+        script.mind.is_dry_running = True
 
         def allow_next(outcome: Any) -> Any:
             if script.pk:
-                script.ndb.dry_running = None
+                script.mind.is_dry_running = None
             return outcome
 
         running = run_dry(seen or script, heard, lambda: bool(script.pk))
@@ -99,7 +99,7 @@ class CmdAITest(TryingCommand):
         self.ensure_may_read(DRY_RUNS)
         self.find_assistant(self.lhs)
         heard = self.addressed_line(self.switch or "say", self.rhs or "")
-        self.script.resolve_settings()
+        self.script.mind.settings.resolve()
         return self.start_dry_run(heard)
 
     do_whisper = do_default

@@ -14,6 +14,7 @@ from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.config import ModelProfile, resolve_profile
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse
+from evennia_ai.mind.dry_run import next_request
 from evennia_ai.policy import disclosure
 from evennia_ai.policy.disclosure import ERRORS, PRIVATE_WORDS, Reader, words_kind
 from evennia_ai.policy.explanation import prompt_parts
@@ -29,8 +30,7 @@ from evennia_ai.store import explanations
 from evennia_ai.store.call_records import StoredCall, calls_of_turn, with_talk
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import acted_in_private, find_row
-from evennia_ai.turn.dry_run import next_request
-from evennia_ai.turn.replay import Replayed, replay_call
+from evennia_ai.turn.replay import Replayed
 
 LINE_CHARS = 200
 TEXT_CHARS = 4_000
@@ -93,7 +93,7 @@ class CmdAIWhy(AICommand):
                 f"{self.name} has no such call for '{clean_output(purpose, 40)}'. "
                 "|whelp aiwhy|n lists the purposes."
             )
-        why = explanations.explain_call(call, [self.script.character_name])
+        why = explanations.explain_call(call, [self.script.mind.who.name])
         for kind in (words_kind(why.private), disclosure.memory_kind(why.private)):
             self.ensure_may_read(kind)
         return why
@@ -105,7 +105,7 @@ class CmdAIWhy(AICommand):
         may_search = self.reader.may(PRIVATE_WORDS)
         line = explanations.find_line(self.script.id, number, words, may_search) if number else None
         if line is not None:
-            return explanations.explain(line, [self.script.character_name])
+            return explanations.explain(line, [self.script.mind.who.name])
         if words:
             told = f"{name} said no line with '{clean_output(words, 60)}'."
             hidden = f" Whispers were not searched: {self.reader.whose(PRIVATE_WORDS)} read them."
@@ -140,8 +140,8 @@ class CmdAIPrompt(TryingCommand):
         script, heard = self.find_assistant(self.lhs), None
         if self.rhs or self.switch:
             heard = self.addressed_line(self.switch or "say", self.rhs or "")
-        script.resolve_settings()
-        request = next_request(script, heard)
+        script.mind.settings.resolve()
+        request = next_request(script.mind.around, heard)
         if request.trace is None:
             raise UsageError("This prompt has no parts to show.")
         stored = with_talk(script.id, KeptCall(request.trace, request.sent, RawReply()))
@@ -304,7 +304,7 @@ class CmdAIReplay(AICommand):
         number, _, name = (self.rhs or "").partition(",")
         if not number.strip():
             raise UsageError(f"Which turn? |waireplay {self.name} = <turn>|n")
-        self.script.resolve_settings()
+        self.script.mind.settings.resolve()
         profile = self.find_profile(name.strip())
         calls = self.find_calls(page_number(number))
         shown = clean_output(f"{profile.name}:{profile.model}", 60)
@@ -312,7 +312,7 @@ class CmdAIReplay(AICommand):
         return self.replay(calls, profile)
 
     def find_profile(self, name: str) -> ModelProfile:
-        profile = self.script.profile
+        profile = self.script.mind.settings.profile
         if name:
             profile = resolve_profile(clean_heard(name, 60), self.services.profiles)
         if profile.client == "offline":
@@ -342,8 +342,8 @@ class CmdAIReplay(AICommand):
     @inlineCallbacks
     def replay(self, calls: Sequence[StoredCall], profile: ModelProfile) -> Steps[None]:
         for number, call in enumerate(calls, 1):
-            found: Replayed = yield replay_call(
-                self.script, call.kept, call.messages, profile, self.switch == "persona"
+            found: Replayed = yield self.script.mind.replay.replay(
+                call.kept, call.messages, profile, self.switch == "persona"
             )
             lines = [f"|wCall {number} of {len(calls)}|n"]
             lines += [f"  |xthen|n {text}" for text in _texts_then(call)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.commands.memory_rendering import hidden_line
 from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.policy.disclosure import PUBLIC_MEMORIES
 from evennia_ai.policy.records.day_plan import clock
 from evennia_ai.policy.records.goal import (
@@ -75,7 +75,7 @@ class CmdAIGoals(AICommand):
             raise UsageError("Which goal? See |whelp aigoals|n.")
         return self.dispatch(script)
 
-    def do_default(self, script: GameScript) -> None:
+    def do_default(self, script: AssistantScript) -> None:
         goals, hidden = self.visible_goals(script)
         count_shown(self.reader, *goals)
         lines = [branch_line(branch) for branch in lay_out(goals)]
@@ -88,7 +88,7 @@ class CmdAIGoals(AICommand):
             "\n".join(lines) or f"{name} has no goals. To add one: |waigoals/add {name} = <goal>|n"
         )
 
-    def do_add(self, script: GameScript) -> None:
+    def do_add(self, script: AssistantScript) -> None:
         extras = EXTRAS.search(self.rhs)
         content = clean_heard(self.rhs[: extras.start()] if extras else self.rhs, GOAL_CHARS)
         weight = int((extras and extras["weight"]) or USUAL_IMPORTANCE)
@@ -103,7 +103,7 @@ class CmdAIGoals(AICommand):
             raise UsageError(f"This goal cannot be stored: {error}") from error
         self.msg(f"Added for {shown_name(script)}: {goal_line(script, kept)}")
 
-    def do_done(self, script: GameScript) -> None:
+    def do_done(self, script: AssistantScript) -> None:
         goal, state = self.find_goal(script, self.rhs), DONE if self.switch == "done" else DROPPED
         if goal["state"] != OPEN:
             raise UsageError(f"{goal['id']} is {goal['state']} already. {HOW_TO_UNDO}")
@@ -113,19 +113,19 @@ class CmdAIGoals(AICommand):
 
     do_drop = do_done
 
-    def do_undo(self, script: GameScript) -> None:
+    def do_undo(self, script: AssistantScript) -> None:
         goal = self.find_goal(script, self.rhs)
         if not script.character.ai_goals.reopen(goal["id"]):
             raise UsageError(f"{goal['id']} is open already.")
         self.msg(f"Open again: {goal_line(script, goal['id'])}")
 
-    def visible_goals(self, script: GameScript) -> tuple[list[Record], int]:
+    def visible_goals(self, script: AssistantScript) -> tuple[list[Record], int]:
         """Return the goals that the caller may see, and how many are hidden from them."""
         every = script.character.ai_goals.all()
         seen = [goal for goal in every if may_read(self.reader, goal)]
         return seen, len(every) - len(seen)
 
-    def find_goal(self, script: GameScript, words: str) -> Record:
+    def find_goal(self, script: AssistantScript, words: str) -> Record:
         """Return the goal that was named, if the caller may see it; raises UsageError."""
         goal = find_goal(words, self.visible_goals(script)[0])
         if goal is None:
@@ -136,7 +136,7 @@ class CmdAIGoals(AICommand):
         return goal
 
 
-def goal_line(script: GameScript, goal_id: str) -> str:
+def goal_line(script: AssistantScript, goal_id: str) -> str:
     """Return one goal on a line."""
     branches = lay_out(script.character.ai_goals.all())
     return next(branch_line(b).strip() for b in branches if b.goal["id"] == goal_id)

@@ -21,7 +21,6 @@ from evennia_ai.commands.memory_rendering import journal_lines
 from evennia_ai.commands.players import objects_called
 from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.settings import export_folder
-from evennia_ai.game.sleep_state import sleep_state
 from evennia_ai.messages import EXCUSE, Message
 from evennia_ai.policy.amendments import EDITED, HIDDEN, Amendment
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
@@ -121,7 +120,7 @@ class CmdAIHistory(HistoryChanges):
         page = message_page(self.script.id, wanted, player, may_search, MESSAGES_A_PAGE)
         events = events_beside(page, self.script.id, wanted, player, may_search)
         amended = self.script.conversation.amendments.shown
-        name = self.script.character_name
+        name = self.script.mind.who.name
         said = [(event["at"], rendering.waiting_line(event, reader)) for event in events]
         for row in page.rows:
             line = rendering.message_line(row, name, reader, amended.get(row["id"]))
@@ -178,7 +177,7 @@ class CmdAIHistory(HistoryChanges):
         self.msg(rendering.whole_compaction(row, self.reader))
 
     def do_sleep(self) -> None:
-        running, wanted = sleep_state(self.script).pass_id, (self.rhs or "").strip()
+        running, wanted = self.script.mind.rest.state.pass_id, (self.rhs or "").strip()
         word, _, number = wanted.partition(" ")
         if wanted and word != "page":
             row = self.find_row("SleepPass", "sleep pass", "sleep")
@@ -213,7 +212,7 @@ class CmdAIHistory(HistoryChanges):
         form = form if form in SUFFIXES else JSON
         wanted, player = self.read_wanted(typed, ())
         script, now, reader = self.script, self.services.now(), self.reader
-        own_name, amended = script.character_name, script.conversation.amendments.shown
+        own_name, amended = script.mind.who.name, script.conversation.amendments.shown
         name = f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{SUFFIXES[form]}"
         may_read = reader.may(PRIVATE_WORDS)
         hidden = "" if may_read else reader.show(PRIVATE_WORDS, "", "words")
@@ -242,7 +241,7 @@ class CmdAIHistory(HistoryChanges):
         if watchers.pop(self.session, None):
             self.msg(f"You no longer follow {self.name}.")
             return
-        watchers[self.session] = Follower(self, watchers, self.script.character_name)
+        watchers[self.session] = Follower(self, watchers, self.script.mind.who.name)
         self.msg(
             f"You follow {self.name}: new lines come as they are stored, what was heard at the "
             f"beginning of the next turn. To end it: |waihistory/follow {self.name}|n"

@@ -9,7 +9,6 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.line_changes import renew
 from evennia_ai.messages import Message, is_private
 from evennia_ai.policy.amendments import EDITED, HIDDEN, unit_of, why_no_new_words
 from evennia_ai.policy.disclosure import PRIVATE_WORDS
@@ -59,7 +58,7 @@ class HistoryChanges(AICommand):
     @inlineCallbacks
     def do_retry(self) -> Steps[None]:
         self.ensure_may_mend()
-        turns = self.script.turns
+        turns = self.script.mind.turns
         turn = turns.last_answered()
         if turn is None:
             raise UsageError(f"{self.name} has answered nobody yet, or that answer was retried.")
@@ -116,7 +115,7 @@ class HistoryChanges(AICommand):
         found = [message for message in messages if message["metadata"]["seq"] in unit]
         self.ensure_may_see(found)
         owed = [id_ for m in found if (id_ := m["metadata"].get("event_id"))]
-        if owed and self.script.inbox.is_owed(owed):
+        if owed and self.script.mind.inbox.is_owed(owed):
             raise UsageError(
                 "These words wait for an answer: they are part of the next prompt. Change them "
                 f"afterwards, or stop the character first: |waistop {self.name}|n"
@@ -126,7 +125,7 @@ class HistoryChanges(AICommand):
     def ensure_may_mend(self) -> None:
         """Raise UsageError unless the caller may edit the character, and it is not thinking."""
         self.ensure_may_edit(self.script.character)
-        if self.script.ndb.ticking or self.script.turns.current:
+        if self.script.mind.ticker.is_ticking or self.script.mind.turns.current:
             raise UsageError(
                 f"{self.name} is thinking just now, with these lines before it. "
                 "Try again in a moment."
@@ -149,7 +148,7 @@ class HistoryChanges(AICommand):
 
     def take_up(self, seqs: Sequence[int]) -> None:
         """Let prompts read changed lines anew; the security log names them without their words."""
-        renew(self.script, seqs)
+        self.script.mind.renew(seqs)
         character = self.script.character
         logger.log_sec(f"{self.describe_use()} changed {numbered(seqs)} of {character}")
 

@@ -10,6 +10,7 @@ from typing import Any
 from evennia.utils import logger
 from twisted.internet.defer import Deferred, inlineCallbacks
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import NUMBER, AICommand, UsageError, error_line, page_number
 from evennia_ai.commands.history_rendering import message_line
 from evennia_ai.commands.memory_rendering import (
@@ -22,8 +23,6 @@ from evennia_ai.commands.memory_rendering import (
 from evennia_ai.commands.players import name_of
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.line_changes import renew
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PRIVATE_WORDS
 from evennia_ai.policy.lines import LINE
@@ -32,7 +31,6 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, spread
-from evennia_ai.sleep.consolidation import rebuild
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import messages_by_seq
@@ -48,7 +46,7 @@ PROGRESS_EVERY = 500  # entries
 class MemoryRequest:
     """What was typed: the assistant, the text after its name, and the text after the ``=``."""
 
-    script: GameScript
+    script: AssistantScript
     more: str
     value: str
 
@@ -60,7 +58,12 @@ class MemoryRequest:
     @property
     def editor(self) -> MemoryEditor:
         """What changes the character's journal."""
-        return MemoryEditor(self.script.character, partial(renew, self.script))
+        return MemoryEditor(
+            self.script.character,
+            partial(
+                self.script.mind.renew,
+            ),
+        )
 
 
 class CmdAIMemory(AICommand):
@@ -161,7 +164,7 @@ class CmdAIMemory(AICommand):
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
             lines.append(f"Source messages ({len(seqs)}{more}):")
             rows = messages_by_seq(script.id, seqs, SHOWN_MESSAGES)
-            lines += [message_line(row, script.character_name, self.reader) for row in rows]
+            lines += [message_line(row, script.mind.who.name, self.reader) for row in rows]
         self.msg("\n".join(lines))
 
     def do_about(self, request: MemoryRequest) -> None:
@@ -298,13 +301,13 @@ class CmdAIMemory(AICommand):
 
 
 @inlineCallbacks
-def rebuild_memory(script: GameScript, tell: Callable[[str], Any]) -> Steps[None]:
+def rebuild_memory(script: AssistantScript, tell: Callable[[str], Any]) -> Steps[None]:
     """Rebuild the index and the long-term memory in time slices; tell about the progress.
 
     Fails with UsageError if a rebuild is running already, StoreUnavailable and TurnAborted.
     """
     name, services = shown_name(script), script.services
-    if script.ndb.rebuilding:
+    if script.mind.is_rebuilding:
         raise UsageError(f"{name}'s memory is being rebuilt already.")
     reported = 0
 
@@ -314,15 +317,15 @@ def rebuild_memory(script: GameScript, tell: Callable[[str], Any]) -> Steps[None
             reported = done
             tell(f"{name}: {done:,} entries done, {left:,} to go ...")
 
-    script.ndb.rebuilding = True
+    script.mind.is_rebuilding = True
     try:
         tell(f"Rebuilding {name}'s memory from its journal ...")
         services.memory_indices.drop(script)
-        yield script.memories.prepare(services)
-        tell(f"The index is done, with {len(script.memories):,} memories.")
-        result = yield rebuild(script, report)
+        yield script.mind.memories().prepare(services)
+        tell(f"The index is done, with {len(script.mind.memories()):,} memories.")
+        result = yield script.mind.links.rebuild(report)
     finally:
-        script.ndb.rebuilding = False
+        script.mind.is_rebuilding = False
     tell(describe(result))
 
 

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.memory_reading import readable_page, search_for_staff
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
@@ -20,7 +20,7 @@ from evennia_ai.ports import Found, RecordStore
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import Page, turns_of_messages
-from evennia_ai.turn.recall import memory_line, text_of
+from evennia_ai.turn.recall import text_of
 
 ENTRIES_A_PAGE = 20
 LINE_CHARS = 400
@@ -31,7 +31,7 @@ SECONDS_CHARS = 19
 
 @inlineCallbacks
 def journal_lines(
-    script: GameScript,
+    script: AssistantScript,
     journal: RecordStore,
     number: int,
     reader: Reader,
@@ -80,7 +80,7 @@ def entry_lines(
     return [line(entry) for entry in entries]
 
 
-def origins_of(script: GameScript, entries: Sequence[Record]) -> dict[str, str]:
+def origins_of(script: AssistantScript, entries: Sequence[Record]) -> dict[str, str]:
     """Return the turns that each entry comes from, by its id. One query."""
     seqs = [entry["source_seqs"] for entry in entries]
     ends = {end for known in seqs for end in (*known[:1], *known[-1:])}
@@ -89,7 +89,7 @@ def origins_of(script: GameScript, entries: Sequence[Record]) -> dict[str, str]:
 
 
 def whole_entry(
-    script: GameScript, entry: Record, derived: Sequence[Record], reader: Reader
+    script: AssistantScript, entry: Record, derived: Sequence[Record], reader: Reader
 ) -> str:
     """Return one entry with everything that is known about it, and what is derived from it."""
     names = names_in(entry, *derived)
@@ -110,7 +110,7 @@ def whole_entry(
     return "\n".join([title, *content, *shown])
 
 
-def linked_to(script: GameScript, link: str, reader: Reader) -> str:
+def linked_to(script: AssistantScript, link: str, reader: Reader) -> str:
     """Return a link, with the words of its entry if the reader may see them."""
     entry = script.character.journal.get(link)
     if entry and may_read(reader, entry):
@@ -120,7 +120,7 @@ def linked_to(script: GameScript, link: str, reader: Reader) -> str:
 
 
 def whole_profile(
-    script: GameScript, dbref: str, records: Sequence[Record], reader: Reader
+    script: AssistantScript, dbref: str, records: Sequence[Record], reader: Reader
 ) -> list[str]:
     """Return what is known about somebody, as far as the reader may see it; may be no lines."""
     known = [one for one in records if may_read(reader, one)]
@@ -134,7 +134,7 @@ def whole_profile(
 
 @inlineCallbacks
 def search_lines(
-    script: GameScript, words: str, audience: Audience, reader: Reader
+    script: AssistantScript, words: str, audience: Audience, reader: Reader
 ) -> Steps[list[str]]:
     """Search as the tool `search_memory` would for an audience, without counting as a recall.
 
@@ -162,9 +162,9 @@ def search_lines(
     return lines
 
 
-def hit_line(script: GameScript, words: str, hit: Found) -> str:
+def hit_line(script: AssistantScript, words: str, hit: Found) -> str:
     """Return a memory that was found, with its score and the reasons."""
-    line = memory_line(script, hit.record, words)
+    line = script.mind.recall.line(hit.record, words)
     reasons = listing.why_found(words, text_of(hit.record), hit.score)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""
     return (

@@ -12,7 +12,6 @@ from evennia_ai.commands.common import AICommand, UsageError, all_assistants, ch
 from evennia_ai.commands.history_rendering import message_line
 from evennia_ai.commands.players import PlayersCommand
 from evennia_ai.game.act_answers import answer, decide
-from evennia_ai.game.author_note import note_in_force, write_note
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import TEXTS, text
@@ -116,7 +115,7 @@ class CmdAIApprove(AICommand):
 
 def _character_name(act: PendingAct) -> str:
     script = script_of(act.assistant_id)
-    return clean_output(script.character_name, 60) if script else "?"
+    return clean_output(script.mind.who.name, 60) if script else "?"
 
 
 class CmdYes(AICommand):
@@ -286,24 +285,24 @@ class CmdAINote(AICommand):
                 "shall stay for good belongs into the persona: |waisetup/set|n"
             )
         until = self.services.now().timestamp() + 60 * minutes if minutes else None
-        by, after = self.caller.dbref, script.turns.newest()
+        by, after = self.caller.dbref, script.mind.turns.newest()
         self.write(AuthorNote(text=words, by=by, after_turn=after, turns=turns, until=until))
         self.tell_note()
 
     def do_clear(self) -> None:
         script = self.find_editable(self.lhs)
-        if note_in_force(script) is None:
+        if script.mind.life.note_in_force() is None:
             raise UsageError(f"{self.name} has no note.")
         self.write(None)
         self.msg(f"{self.name} has no note any more.")
 
     def write(self, note: AuthorNote | None) -> None:
         """Store a note; the security log says who changed it, without its words."""
-        write_note(self.script, note)
+        self.script.mind.life.write_note(note)
         logger.log_sec(f"{self.describe_use()} changed the note of {self.script.character}")
 
     def tell_note(self) -> None:
-        found = note_in_force(self.script)
+        found = self.script.mind.life.note_in_force()
         if found is None:
             self.msg(f"{self.name} has no note.")
             return

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.columns import table
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome
 from evennia_ai.game.client_text import shown_name
-from evennia_ai.game.script_ports import GameScript, LogRetention
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.store.purge import Report
@@ -44,7 +45,7 @@ class CmdAIPurge(AICommand):
     )
 
     @property
-    def retention(self) -> LogRetention:
+    def retention(self) -> Any:
         """The service that purges the logs."""
         return self.services.log_retention
 
@@ -55,12 +56,12 @@ class CmdAIPurge(AICommand):
         self.retention.check()
         return self.dispatch(script)
 
-    def do_dry(self, script: GameScript | None) -> Deferred[None]:
+    def do_dry(self, script: AssistantScript | None) -> Deferred[None]:
         self.msg("Counting ...")
         counting: Deferred[Report] = self.retention.preview(script.id if script else None)
         return counting.addCallback(self.tell_plan)
 
-    def do_default(self, script: GameScript) -> Dialogue:
+    def do_default(self, script: AssistantScript) -> Dialogue:
         whose = f"{shown_name(script)}'s logs" if script else "the logs of all assistants"
         limits = ", ".join(f"{table} {limit}" for table, limit in self.retention.retention.items())
         answer = yield (

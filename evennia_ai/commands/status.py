@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.columns import table
 from evennia_ai.commands.common import AICommand, all_assistants, told_apart
 from evennia_ai.commands.history_rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.game.budget_alerts import budget_name
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.script_ports import GameScript
-from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, mode_of, sleep_state
+from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.wording import ERROR_KINDS
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.limits.budgets import TIGHT
@@ -57,7 +57,7 @@ class CmdAIStatus(AICommand):
 
     key = "aistatus"
     reads = FIGURES
-    named: Sequence[tuple[GameScript, str]]  # every assistant with its name
+    named: Sequence[tuple[AssistantScript, str]]  # every assistant with its name
 
     def run(self) -> None:
         scripts = all_assistants()
@@ -73,7 +73,7 @@ class CmdAIStatus(AICommand):
             self.msg(f"|x{clean_output(name, 60)}:|n {line}")
         if asleep:
             self.msg(f"|xTimes in {self.reader.zone}.|n")
-        lines = window_lines(script.profile for script in scripts)
+        lines = window_lines(script.mind.settings.profile for script in scripts)
         for line in [*lines, *self.cache_lines(), *self.waiting_lines()]:
             self.msg(line)
         for subject, problem in [*self.shared_problems(), *self.all_own_problems()]:
@@ -84,13 +84,13 @@ class CmdAIStatus(AICommand):
         prompts = reports.last_prompt_tokens()
         for script, name in self.named:
             calls, tokens = used.get(script.id, (0, 0))
-            window = usable_window(script.config, script.profile)
+            window = usable_window(script.config, script.mind.settings.profile)
             place = script.character.location
             yield [
                 name,
                 place.key if place else "nowhere",
-                mode_of(script),
-                f"{script.profile.name}:{script.profile.model}",
+                mode_of(script.character, script.services),
+                f"{script.mind.settings.profile.name}:{script.mind.settings.profile.model}",
                 f"{prompts.get(script.id, 0) / window:.0%}",
                 str(queues.get(script.id, 0)),
                 f"{calls:,}",
@@ -99,17 +99,17 @@ class CmdAIStatus(AICommand):
 
     def sleep_lines(self) -> Iterator[tuple[str, str]]:
         """Yield each sleeper's name with since when and why it sleeps, and its last pass."""
-        asleep = [(script, name) for script, name in self.named if is_asleep(script)]
+        asleep = [(script, name) for script, name in self.named if script.mind.rest.is_asleep]
         passes = reports.last_passes() if asleep else {}
         for script, name in asleep:
             since = self.since(read_attribute(script, "asleep_since"))
-            parts = [f"asleep{since} ({REASONS[cause_of_sleep(script)]})"]
+            parts = [f"asleep{since} ({REASONS[script.mind.rest.cause]})"]
             if script.config.sleep_schedule:
                 clock = " of the game world" if script.config.sleep_clock == GAME else ""
                 parts.append(f"sleep hours {script.config.sleep_schedule}{clock}")
             if last := passes.get(script.id):
                 summary = f", {pass_summary(last, self.reader)}" if last["ended_at"] else ""
-                ended = how_it_ended(last, sleep_state(script).pass_id)
+                ended = how_it_ended(last, script.mind.rest.state.pass_id)
                 parts.append(f"last pass ({last['id']}): {ended}{summary}")
             yield name, "; ".join(parts)
 
@@ -124,9 +124,11 @@ class CmdAIStatus(AICommand):
     def activity_lines(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each awake one with its public activity and open goals; no query."""
         for script, name in self.named:
-            if mode_of(script) in AWAKE:
+            if mode_of(script.character, script.services) in AWAKE:
                 count = len(script.character.ai_goals.open())
-                plan = script.occupation() if self.reader.may(PUBLIC_MEMORIES) else ()
+                plan = (
+                    script.mind.knowledge.occupation() if self.reader.may(PUBLIC_MEMORIES) else ()
+                )
                 about = [f"about to {line.text}" for line in plan]
                 about += [f"{count} open goal{'s' if count > 1 else ''}"] if count else []
                 if about:
@@ -178,7 +180,7 @@ class CmdAIStatus(AICommand):
         count, last = reports.unanswered_since(midnight)
         script = script_of(last.assistant_id) if last else None
         if last and script:
-            name, reason = script.character_name, self.reader.show(ERRORS, last.reason, "reason")
+            name, reason = script.mind.who.name, self.reader.show(ERRORS, last.reason, "reason")
             lines = f"{count:,} line{'s' * (count != 1)} today (UTC), the last one to {name}"
             yield "Unanswered", f"{lines}: {reason}. To see which: aihistory/unanswered {name}"
 
@@ -195,9 +197,11 @@ class CmdAIStatus(AICommand):
             if words and words not in paused:
                 kind = ERROR_KINDS.get(kind, "a model error")
                 told.append(("", self.reader.show(ERRORS, words, kind)))
-            told += [("", warning) for warning in script.warnings]
-            wrong = [*self.missing_prices(script.profile, script.config.money_per_day)]
-            told += [(", fix this", one) for one in [*wrong, *script.complaints]]
+            told += [("", warning) for warning in script.mind.settings.warnings]
+            wrong = [
+                *self.missing_prices(script.mind.settings.profile, script.config.money_per_day)
+            ]
+            told += [(", fix this", one) for one in [*wrong, *script.mind.settings.complaints]]
             for one in told:
                 found.setdefault(one, []).append(name)
         for (request, problem), names in found.items():

@@ -21,8 +21,8 @@ from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.signals import turn_finished
 from evennia_ai.store.attributes import read_attribute, write_attribute
-from evennia_ai.store.lore_records import by_builder
 from evennia_ai.store.brief_transaction import store_errors
+from evennia_ai.store.lore_records import by_builder
 from evennia_ai.turn.answer_events import TURNS_A_TICK
 
 log = Logger()

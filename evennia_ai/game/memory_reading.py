@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.game.script_ports import GameScript
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import select_found
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
@@ -88,7 +88,7 @@ def find_memories(
 
 @inlineCallbacks
 def search_for_staff(
-    script: GameScript, words: str, audience: Audience, reader: Reader
+    script: AssistantScript, words: str, audience: Audience, reader: Reader
 ) -> Steps[SearchReport]:
     """Search as the tool `search_memory` would for an audience, without counting as a recall.
 

@@ -50,7 +50,7 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import by_builder, read_entries
 from evennia_ai.store.pending_acts import TablePendingActs
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.ports.records import RecordStore
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.who_knows import STORES
 from evennia_ai.turn.react_loop import EXPIRED
@@ -100,7 +100,7 @@ class GameIdentity:
         A builder can change the Attribute by hand, so its text always counts as a builder's too.
         """
         stored, _ = inspect_attribute(self.character, "ai_persona")
-        own = read_attribute(self._shell, PERSONA_AUTHORS) or ()
+        own = read_attribute(self.character, PERSONA_AUTHORS) or ()
         return by_builder([*own, *self._services.personas.authors_of(stored)])
 
 

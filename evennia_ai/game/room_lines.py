@@ -15,7 +15,6 @@ from evennia.objects.objects import DefaultCharacter, DefaultObject
 
 from evennia_ai.game.perception import can_hear, is_assistant, without_article
 from evennia_ai.game.rp_names import names_known
-from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.messages import GIVE, WHISPER
 from evennia_ai.policy.conversation.addressing import (
     DIRECT,
@@ -72,7 +71,7 @@ class RoomLine:
     @cached_property
     def is_crowded(self) -> bool:
         """Return True if several assistants hear it."""
-        return len(self._scripts) > 1
+        return len(self._minds) > 1
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -80,8 +79,8 @@ class RoomLine:
         if self.line.kind not in SPOKEN | DIRECT:
             return Verdict()
         decided = decide_answers(self.line, self._listeners, self._standing)
-        called = [self._scripts[dbref] for dbref in decided.answering]
-        if self.line.from_assistant and not all(one.may_answer_assistants() for one in called):
+        called = [self._minds[dbref] for dbref in decided.answering]
+        if self.line.from_assistant and not all(one.will.may_answer_assistants() for one in called):
             return refuse(decided, NO_CALLS_LEFT)
         return decided
 
@@ -92,13 +91,13 @@ class RoomLine:
         return choose(able, self._standing) if able else ""
 
     @cached_property
-    def _scripts(self) -> dict[str, Any]:
+    def _minds(self) -> dict[str, Any]:
         """Return the assistants that hear it, those under a player's control among them."""
-        found = ((obj, getattr(obj, "assistant", None)) for obj in self.hearers)
+        found = ((obj, getattr(obj, "ai_mind", None)) for obj in self.hearers)
         return {
-            obj.dbref: script
-            for obj, script in found
-            if script and (script.is_on or obj is self.first)  # `aitest` asks stopped ones, too
+            obj.dbref: mind
+            for obj, mind in found
+            if mind and (mind.life.is_on or obj is self.first)  # `aitest` asks stopped ones, too
         }
 
     @cached_property
@@ -109,15 +108,15 @@ class RoomLine:
         return [*heard, *(silent(obj, self.speaker) for obj in others)]
 
     def _listener(self, obj: Any, names: bool) -> Listener:
-        script = self._scripts.get(obj.dbref)
+        mind = self._minds.get(obj.dbref)
         is_receiver = self.line.kind != GIVE or obj is self.first
         return Listener(
             id=obj.dbref,
             named=named(obj, self.speaker) if names else None,
             is_player=bool(obj.has_account),
-            may_answer=bool(script and is_receiver and obj.dbref not in self.muted),
-            last_exchange=script.last_exchange_with(self.speaker.dbref) if script else 0.0,
-            max_hops=script.config.max_hops if script else 0,
+            may_answer=bool(mind and is_receiver and obj.dbref not in self.muted),
+            last_exchange=mind.company.last_exchange_with(self.speaker.dbref) if mind else 0.0,
+            max_hops=mind.settings.config.max_hops if mind else 0,
         )
 
     def _others(self) -> Iterator[Any]:
@@ -133,11 +132,11 @@ class RoomLine:
 
     def _standing(self, ids: Sequence[str]) -> Iterator[tuple[bool, float]]:
         """Return whether assistants are awake, and how near their personas are to the words."""
-        scripts = [self._scripts[dbref] for dbref in ids]
-        awake = [not is_asleep(script) for script in scripts]
+        minds = [self._minds[dbref] for dbref in ids]
+        awake = [not mind.rest.is_asleep for mind in minds]
         if not self.line.text:
             return zip(awake, [0.0] * len(ids), strict=True)
-        near = score_texts(self.line.text, [render_persona(script.persona) for script in scripts])
+        near = score_texts(self.line.text, [render_persona(mind.who.persona) for mind in minds])
         return zip(awake, near, strict=True)
 
 

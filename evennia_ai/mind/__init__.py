@@ -254,6 +254,10 @@ class Mind:
         self.entities = EntityConsolidation(who, world, background, clock, slices)
         self.pruning = Pruning(who, settings, shared.semantic, scoring, background, shared)
         self.talks = RunningTalks(settings, has.log, has.company, shared.now)
+        self.reflection = Reflection(who, settings, world, background, shared)
+        self.goals = GoalReview(who, settings, background, shared)
+        self.planning = DayPlanning(who, settings, world, background, clock, slices)
+        self.sharing = Sharing(who, settings, has.memories, background, shared)
         work = {
             "memory_links": self.links.consolidate,
             "entity_consolidation": self.entities.consolidate,
@@ -262,9 +266,9 @@ class Mind:
             "stale_conversations": self.talks.clear_stale,
             "pre_compaction_extraction": self.extraction.run,
             "context_compaction": self.compactor.in_sleep,
-            "reflection": Reflection(who, settings, world, background, shared).reflect,
-            "goals": GoalReview(who, settings, background, shared).review,
-            "daily_plan": DayPlanning(who, settings, world, background, clock, slices).plan,
-            "shared_memory": Sharing(who, settings, has.memories, background, shared).share,
+            "reflection": self.reflection.reflect,
+            "goals": self.goals.review,
+            "daily_plan": self.planning.plan,
+            "shared_memory": self.sharing.share,
         }
         self.sleep_pass = SleepPass(who, has.life, work, clock, slices)

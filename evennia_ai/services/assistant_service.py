@@ -51,7 +51,6 @@ from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.store.server_settings import SWITCH
-from evennia_ai.store.turns import TableTurns
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()

@@ -24,8 +24,7 @@ from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.facts.quotes import SpokenWords
 from evennia_ai.scheduling import Clock, Put, Steps, pause, persist
 from evennia_ai.services.log_files import hide_lines, log_files
-from evennia_ai.sleep.compaction.journal_summary import archive_summaries
-from evennia_ai.sleep.compaction.ladder import Material, climb_ladder
+from evennia_ai.sleep.compaction.ladder import Material
 from evennia_ai.store.erased_bytes import database_file, is_too_large, overwrite_deleted
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
@@ -138,7 +137,7 @@ class ForgettingService:
         """Let assistants not think until `release`; returns True if one of them could before."""
         new = {*assistants} - self._held
         for script in scripts_in_memory(new):
-            script.break_off()  # if the database is busy, the next run begins with this one
+            script.mind.break_off()  # if the database is busy, the next run begins with this one
             self._held.add(script.id)
         self._held |= new
         return bool(new)
@@ -160,7 +159,7 @@ class ForgettingService:
         for script in AssistantScript.get_all_cached_instances():
             for dbref in forgetting.people:
                 if forgetting.assistant in (None, script.id):
-                    script.forget(dbref)
+                    script.mind.forget(dbref)
         log.info(
             DONE,
             people=", ".join(sorted(forgetting.people)),
@@ -240,21 +239,21 @@ class ForgettingService:
     @inlineCallbacks
     def _rewrite(self, script: AssistantScript, id_: int, payer: str) -> Steps[None]:
         """Let the model rewrite one summary. Without a model, its digest stays."""
-        script.resolve_settings()
+        script.mind.settings.resolve()
         owed = owed_parts(id_) if has_model(script) else {}
         terms, parts, rung = SummaryTerms(payer=frozenset({payer})), {}, ""
         try:
             for key, (messages, previous) in owed.items():
-                text, step = yield climb_ladder(script, Material(messages, previous), terms)
+                text, step = yield script.mind.ladder.climb(Material(messages, previous), terms)
                 if text:
                     parts[key], rung = text, step
             yield persist(self._clock, partial(pay_summary, id_, parts, rung))
         except (TurnAborted, StoreUnavailable) as error:
             message = "{name}: a digest is not rewritten now ({error}); retrying in an hour"
-            log.info(message, name=script.character_name, error=error)
+            log.info(message, name=script.mind.who.name, error=error)
             return
         script.conversation.forget_view()
-        yield archive_summaries(script)
+        yield script.mind.compactor.archive.archive()
 
 
 def guarded(work: Deferred[None]) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Protocol
 
 from twisted.logger import Logger
 
@@ -16,6 +14,7 @@ from evennia_ai.messages import PERCEIVED, Heard, InboxEvent
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.ports import OpenEvents
 from evennia_ai.scheduling import Clock
+from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.rows import COPIED, event_from_row, insert_rows

@@ -10,12 +10,12 @@ from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.game.perception import EvenniaPerception, display_name
 from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import SAY, Heard
+from evennia_ai.mind.dry_run import DryRun, run_dry
 from evennia_ai.store.lore_records import LoreRecords
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.testing.obedient import ObedientLLM, as_json, sample_arguments
-from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry, load_registry
-from evennia_ai.turn.dry_run import DryRun, run_dry
 
 WORDS = "for me"
 
@@ -57,23 +57,23 @@ def order_of(item: Tool) -> str:
     return f"CALL {item.name} {as_json(sample_arguments(item.spec.schema, WORDS))}"
 
 
-def script_of(character: Any, registry: ToolRegistry) -> StandInScript:
+def script_of(character: Any, registry: ToolRegistry) -> MemoryMind:
     """Return an assistant without a log: the character's world, the game's tools and lore."""
-    script = StandInScript(ObedientLLM())
-    script.character = script.obj = character
-    script.character_name = display_name(character, character)
-    services: Any = script.services
+    mind = MemoryMind(ObedientLLM(), name=display_name(character, character))
+    mind.who.character = character
+    services: Any = mind.services
     services.toolbox = registry
     services.world = EvenniaPerception(LoreRecords(game_setting("LORE", ())))
-    return script
+    mind.rebuild()
+    return mind
 
 
-def attempts(script: StandInScript, speaker: Any, line: str) -> Sequence[Attempt]:
+def attempts(script: MemoryMind, speaker: Any, line: str) -> Sequence[Attempt]:
     """Return what the model would do at one line."""
     name = display_name(speaker, script.character)
     heard = Heard(SAY, speaker.dbref, name, line, frozenset({speaker.dbref}), addressed=True)
     fired: list[Any] = []
-    run_dry(script, heard).addBoth(fired.append)
+    run_dry(script.mind.around, heard).addBoth(fired.append)
     if not fired:
         raise AssertionError(f"The dry turn for {line!r} did not end: a hook waits for something.")
     if not isinstance(fired[0], DryRun):

@@ -9,7 +9,7 @@ from evennia_ai.errors import NothingDone
 from evennia_ai.game import following
 from evennia_ai.game.pauses import pause
 from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
-from evennia_ai.policy.log.react import ONCE
+from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import acts_unasked, has_exits

@@ -22,7 +22,7 @@ from evennia_ai.game.perception import (
 )
 from evennia_ai.game.rp_names import AtStart, Quoted, bare_words, with_people
 from evennia_ai.policy.audience import may_be_said
-from evennia_ai.policy.log.react import FINAL, ONCE
+from evennia_ai.policy.conversation.react import FINAL, ONCE
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult

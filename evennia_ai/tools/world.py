@@ -21,7 +21,7 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.texts import text
 from evennia_ai.policy.authors import known
 from evennia_ai.policy.compaction.consulted import entity_ref
-from evennia_ai.policy.log.react import ONCE
+from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import Character, Situation, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import has_containers, has_exits, has_things, is_open

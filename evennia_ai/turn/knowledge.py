@@ -20,7 +20,7 @@ from evennia_ai.policy.consolidation.relationship import (
     mean_sentiment,
 )
 from evennia_ai.policy.records.day_plan import block_line
-from evennia_ai.policy.records.goal_tree import goal_lines
+from evennia_ai.policy.records.goal import goal_lines
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import (

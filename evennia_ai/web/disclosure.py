@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from evennia.accounts.models import AccountDB
 
-from evennia_ai.game.script_ports import GameServices
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.sanitize import clean_heard
@@ -22,7 +22,7 @@ from evennia_ai.store.page_rows import Row
 MOST_CHARS = 20_000
 
 
-def reader_of(account: int, services: GameServices) -> Reader:
+def reader_of(account: int, services: Any) -> Reader:
     """Return an account as a reader of stored words. One query."""
     rows = AccountDB.objects.filter(id=account, is_active=True).values_list(
         "is_superuser", "db_tags__db_tagtype", "db_tags__db_key"

@@ -6,9 +6,9 @@ from evennia_ai.commands import goals as goals_command
 from evennia_ai.memory import recall_index
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.policy.disclosure import Reader
+from evennia_ai.ports import goal_records
 from evennia_ai.sleep import sharing
 from evennia_ai.sleep.compaction import summarising
-from evennia_ai.ports import goal_records
 from evennia_ai.tools import goals, journal
 from evennia_ai.turn import prompt_building, react_loop, tool_execution
 from tests.simulation.plants import Plant, everything_is_public, plant

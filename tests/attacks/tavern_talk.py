@@ -19,7 +19,6 @@ from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.sleep.sharing import share_memories
 from evennia_ai.testing.obedient import ObedientLLM
-from evennia_ai.turn.answer_events import act_autonomously
 from tests.attacks.dialogue import CHARACTERS, PLAYERS, ROOMS, Step
 from tests.attacks.scene import CANARY
 from tests.provider.disguises import undisguised
@@ -141,7 +140,7 @@ class TavernTalk:
         self.game.run(0.5)
 
     def do_unasked(self, step: Step):
-        self.run(partial(act_autonomously, self.script(step)))
+        self.run(partial(self.script.mind.answering.act_alone, (step)))
 
     def do_compact(self, step: Step):
         request = CompactionRequest(MANUAL, force=True, keep_recent=KEPT)
@@ -157,7 +156,7 @@ class TavernTalk:
 
     def do_share(self, step: Step):
         script = self.script(step)
-        script.resolve_settings()
+        script.mind.settings.resolve()
         self.run(partial(share_memories, script, script.character))
 
     def do_forget(self, step: Step):

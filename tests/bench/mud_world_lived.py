@@ -21,7 +21,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.sleep import STEPS, run_sleep_tick
-from evennia_ai.turn.prompt_building import Asking, build_prompt
+from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.mud_world import (
     IDLE,
@@ -128,11 +128,11 @@ class Lived:
     def prompt(self, question: Question, audience: Audience) -> str:
         """All that a model would be shown where this is asked in front of an audience."""
         script = self.minds[question.assistant].assistant
-        self.wait(script.memories.prepare(script.services, [question.text]))
+        self.wait(script.mind.memories().prepare(script.services, [question.text]))
         speaker = min(audience, default="")
         heard = Heard("say", speaker, "Somebody", question.text, audience, addressed=True)
         event = InboxEvent(0, script.services.now(), heard)
-        built = build_prompt(script, CONTEXT_TICK_EVENT, audience, Asking([event]))
+        built = script.mind.prompts.build(CONTEXT_TICK_EVENT, audience, Asking([event]))
         return "\n".join(str(message["content"]) for message in built.messages)
 
     def baseline(self, name: str, question: Question, audience: Audience) -> list[Record]:

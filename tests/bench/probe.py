@@ -216,7 +216,12 @@ def live_in() -> dict[str, Any]:
 
     characters = len(list(ObjectDB.objects.all()))
     for script in assistants():
-        _ = script.config, script.inbox, script.partners, script.conversation.view()
+        _ = (
+            script.config,
+            script.mind.inbox,
+            script.mind.company.partners,
+            script.conversation.view(),
+        )
     return {"characters": characters}
 
 
@@ -304,11 +309,10 @@ def one_by_one(work: Callable[[Any], Any], written: str) -> dict[str, Any]:
 
 def remember_one(script: Any) -> Any:
     """Let an assistant take in its log and build a prompt; return a Deferred."""
-    from evennia_ai.turn.prompt_building import build_prompt
     from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 
-    ready = script.memories.prepare(script.services, ["What about the toll at the bridge?"])
-    return ready.addCallback(lambda _: build_prompt(script, CONTEXT_TICK_EVENT, frozenset()))
+    ready = script.mind.memories().prepare(script.services, ["What about the toll at the bridge?"])
+    return ready.addCallback(lambda _: script.mind.prompts.build(CONTEXT_TICK_EVENT, frozenset()))
 
 
 def awaken_one(script: Any) -> Any:
@@ -323,7 +327,7 @@ def awaken_one(script: Any) -> Any:
     guest.move_to(script.obj.location, quiet=True, move_hooks=False)
     words = f"{script.obj.key}, what about the toll at the bridge?"
     heard = Heard("say", guest.dbref, GUEST, words, frozenset({guest.dbref}), addressed=True)
-    script.inbox.put(heard)
+    script.mind.inbox.put(heard)
     return script.at_tick()
 
 

@@ -18,11 +18,9 @@ from evennia_ai.policy.compaction.plan import WITHIN_WINDOW
 from evennia_ai.policy.context.projection import mask_results, visible_items
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import LLMRequest
-from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.request import CompactionRequest
-from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import generate_context_summary
-from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.planted import BARE, PLAYERS, Line, Planted, Talk
 
@@ -62,10 +60,10 @@ def at_once(deferred: Deferred[Any]) -> Any:
     return result
 
 
-def make_script(gateway: Any, window: int) -> StandInScript:
+def make_script(gateway: Any, window: int) -> MemoryMind:
     """Return an assistant with default settings, except for its window."""
     config = AssistantConfig(max_context_tokens=window)
-    script = StandInScript(gateway, config, embedder=embedders.default())
+    script = MemoryMind(gateway, config, embedder=embedders.default())
     script.services.world.present = EVERYBODY
     return script
 
@@ -104,7 +102,7 @@ def log_of(talk: Talk) -> list[list[Message]]:
 
 
 def live_through(
-    script: StandInScript,
+    script: MemoryMind,
     turns: Sequence[Sequence[Message]],
     compactions: int,
     pauses: Sequence[float] = (),
@@ -120,7 +118,7 @@ def live_through(
         script.services.clock.advance(pause)
         script.conversation.append(turn)
         if number in due:
-            result = at_once(compact(script, CompactionRequest("manual", force=True)))
+            result = at_once(script.mind.compactor.compact(CompactionRequest("manual", force=True)))
             assert result.get("success") or result["reason"] == WITHIN_WINDOW, result
 
 
@@ -169,12 +167,12 @@ def prompt_lines(messages: Iterable[Mapping[str, Any]]) -> list[str]:
     return [line for m in messages for line in str(m.get("content") or "").splitlines()]
 
 
-def ask(script: StandInScript, question: Message, listeners: frozenset[str]) -> list[str]:
+def ask(script: MemoryMind, question: Message, listeners: frozenset[str]) -> list[str]:
     """Return the lines of the next prompt after a question, without the rules."""
     script.conversation.append([question])
-    at_once(script.memories.prepare(script.services))
+    at_once(script.mind.memories().prepare(script.services))
     try:
-        prompt = build_prompt(script, CONTEXT_TICK_EVENT, listeners)
+        prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, listeners)
     finally:
         script.conversation.messages.pop()
     return prompt_lines(prompt.messages[1:])
@@ -194,7 +192,7 @@ def newest(messages: Sequence[Message], budget: int) -> list[Message]:
 class Plainer:
     """The three plainer methods, for one player at a time."""
 
-    def __init__(self, script: StandInScript) -> None:
+    def __init__(self, script: MemoryMind) -> None:
         self._script = script
         self._known: dict[str, list[Message]] = {}
         self._masked: dict[str, list[Message]] = {}
@@ -223,7 +221,7 @@ class Plainer:
         self._summaries[dbref] = text or ""
 
 
-def ask_all(script: StandInScript, facts: Sequence[Planted], methods: Sequence[str]) -> Asked:
+def ask_all(script: MemoryMind, facts: Sequence[Planted], methods: Sequence[str]) -> Asked:
     """Ask for every fact in both ways, and look for secrets in prompts of others.
 
     Every other method has as many tokens for the talk as ours took, its recall included.
@@ -247,7 +245,7 @@ def ask_all(script: StandInScript, facts: Sequence[Planted], methods: Sequence[s
     return asked
 
 
-def leaks(script: StandInScript, fact: Planted) -> list[tuple[Planted, frozenset[str]]]:
+def leaks(script: MemoryMind, fact: Planted) -> list[tuple[Planted, frozenset[str]]]:
     """Return the audiences without right to a secret in whose prompts it stands."""
     found = []
     for name in PLAYERS.keys() - {fact.lines[0].speaker}:

@@ -232,7 +232,7 @@ def read_log(place: int) -> Generator[Any, Any, Figures]:
     began = time.perf_counter()
     room = ObjectDB.objects.get(id=TALKERS[place].room)
     scripts = [one.assistant for one in room.contents if getattr(one, "assistant", None)]
-    yield gatherResults([script.memories.prepare(script.services) for script in scripts])
+    yield gatherResults([script.mind.memories().prepare(script.services) for script in scripts])
     seconds = time.perf_counter() - began
     return {"seconds": seconds}
 

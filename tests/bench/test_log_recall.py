@@ -15,7 +15,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai import models
 from evennia_ai.messages import Heard, InboxEvent
 from evennia_ai.store.rows import message_to_row
-from evennia_ai.turn.prompt_building import Asking, build_prompt
+from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.recall import memory_query
 from tests.bench import worlds
@@ -95,19 +95,20 @@ def test_a_prompt_over_many_evicted_lines(
     fill(script, talk)
     paper = sheet(f"recall from the log, {EVICTED:,} evicted lines")
     began = time.perf_counter()
-    finish(service, script.memories.prepare(script.services, ["a word"]))
+    finish(service, script.mind.memories().prepare(script.services, ["a word"]))
     paper.add("first preparation, vectors made", time.perf_counter() - began, "s")
     service.memory.indices.drop(script)
     began = time.perf_counter()
-    finish(service, script.memories.prepare(script.services, ["a word"]))
+    finish(service, script.mind.memories().prepare(script.services, ["a word"]))
     paper.add("preparation, vectors loaded", time.perf_counter() - began, "s")
     took = []
     for event in questions(script, talk):
         finish(
-            service, script.memories.prepare(script.services, [memory_query([event.heard.text])])
+            service,
+            script.mind.memories().prepare(script.services, [memory_query([event.heard.text])]),
         )
         before = time.perf_counter()
-        prompt = build_prompt(script, CONTEXT_TICK_EVENT, EVERYBODY, Asking([event]))
+        prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, EVERYBODY, Asking([event]))
         took.append(1_000 * (time.perf_counter() - before))
         assert any("You remember:" in str(message["content"]) for message in prompt.messages)
     paper.add(f"prompt, median of {len(took)}", percentile(took, 50), "ms", PROMPT_MS)
@@ -125,7 +126,7 @@ def test_a_stored_line_costs_little_more_than_without_vectors(
     ]
 
     def prepare() -> None:
-        finish(service, script.memories.prepare(script.services))
+        finish(service, script.mind.memories().prepare(script.services))
 
     script.conversation.append(lines[:1_000])
     prepare()

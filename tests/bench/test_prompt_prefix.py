@@ -23,9 +23,8 @@ from evennia_ai.ports import Situation
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.request import CompactionRequest
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.prompt_building import Prompt, build_prompt
+from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.turn.prompt_building import Prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.figures import Sheet
 from tests.bench.planted import make_talk
@@ -46,10 +45,10 @@ SCENE = Situation(
 )
 
 
-def full_script(window: int) -> StandInScript:
+def full_script(window: int) -> MemoryMind:
     """An assistant with more to know and to remember than its prompts have room for."""
     config = AssistantConfig(max_context_tokens=window, lore_tokens=FULL, recall_tokens=FULL)
-    script = StandInScript(Hostile(), config)
+    script = MemoryMind(Hostile(), config)
     script.services.world.present, script.services.world.seen = EVERYBODY, SCENE
     talk = make_talk(turns=1_200, facts=300, seed=3)
     script.services.world.known = [
@@ -65,14 +64,14 @@ def test_between_two_calls_only_new_messages_and_the_tail_differ(
     window: int, listeners: frozenset[str], sheet: Callable[[str], Sheet]
 ) -> None:
     script = full_script(window)
-    before = build_prompt(script, CONTEXT_TICK_EVENT, listeners)
+    before = script.mind.prompts.build(CONTEXT_TICK_EVENT, listeners)
     new = [
         heard("Tamsin", "#11", "What do you know of the dwarven cloak and of Kellith?"),
         make_message("assistant", "Not much.", audience=sorted(EVERYBODY)),
         heard("Joren", "#12", "And of the cracked mirror?"),
     ]
     script.conversation.append(new)
-    after = build_prompt(script, CONTEXT_TICK_EVENT, listeners)
+    after = script.mind.prompts.build(CONTEXT_TICK_EVENT, listeners)
     assert "You know:" in tail_of(after)
     assert "You remember:" in tail_of(after)
     changed = in_bytes(after) - same_bytes(before, after)
@@ -136,14 +135,14 @@ class Waiting:
         return self.calls[-1]
 
 
-def long_script(messages: int) -> tuple[StandInScript, Turns, Waiting]:
+def long_script(messages: int) -> tuple[MemoryMind, Turns, Waiting]:
     """An assistant with so many messages in view, in a real database."""
     from evennia.scripts.models import ScriptDB
 
     from evennia_ai.store.conversation import TableConversation
 
     gateway, turns = Waiting(), Turns()
-    script = StandInScript(gateway, AssistantConfig(max_context_tokens=30_000))
+    script = MemoryMind(gateway, AssistantConfig(max_context_tokens=30_000))
     script.services.slices = TimeSlices(turns)  # type: ignore[assignment,arg-type]
     row = ScriptDB.objects.create(db_key="mira")
     script.conversation = TableConversation(row.id, script.services.now)  # type: ignore[assignment]
@@ -198,18 +197,18 @@ def test_planning_grows_with_the_talk_and_deciding_does_not(sheet: Callable[[str
     paper.check()
 
 
-def plan(script: StandInScript) -> None:
+def plan(script: MemoryMind) -> None:
     """Plan a compaction of all that stands in view."""
     limits = CompactionLimits(window=10_000, fixed=2_000, reserve=800, target=0.45, preserve=20)
     messages = script.conversation.current.messages
     assert isinstance(plan_compaction(messages, limits, stored_tokens), CompactionPlan)
 
 
-def decide(script: StandInScript) -> None:
+def decide(script: MemoryMind) -> None:
     """Decide many times, as a tick does, that no compaction is needed."""
     script.config = AssistantConfig(max_context_tokens=1_000_000)
     for _ in range(DECISIONS):
-        use = measure_context(script)
+        use = script.mind.meter.measure()
         assert not use.is_urgent and not use.is_due
 
 

@@ -12,7 +12,7 @@ import pytest
 from evennia_ai.config import AssistantConfig
 from evennia_ai.game.memory_reading import FOUND, find_memories
 from evennia_ai.memory import embedders
-from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.testing.minds import MemoryMind
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet
 from tests.bench.remembering import EVERYBODY, at_once
@@ -21,9 +21,9 @@ from tests.scripted import ScriptedLLM
 MISSED_AT_MOST = 0.2
 
 
-def overhear(talk: Mapping[str, Any], embedder: Any) -> tuple[StandInScript, dict[int, str]]:
+def overhear(talk: Mapping[str, Any], embedder: Any) -> tuple[MemoryMind, dict[int, str]]:
     """An assistant that heard a dialogue at its times, and the turn of each line of its log."""
-    script = StandInScript(ScriptedLLM(()), AssistantConfig(), embedder=embedder)
+    script = MemoryMind(ScriptedLLM(()), AssistantConfig(), embedder=embedder)
     turn_of: dict[int, str] = {}
     for turn, messages in zip(talk["turns"], public_talks.turns_of(talk), strict=True):
         at = datetime.fromtimestamp(retrieving.said_at(turn["at"]), UTC)

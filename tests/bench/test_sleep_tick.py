@@ -122,7 +122,7 @@ def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
     script = mira.assistant
     script.attributes.add("prune_floor", 100)
     script.attributes.add("max_context_tokens", 8_000)
-    script.resolve_settings()
+    script.mind.settings.resolve()
     slices = TimedSlices()
     script.services.slices = slices
     fired: list[Any] = []

@@ -17,8 +17,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import WORKING_WINDOWS
 from evennia_ai.messages import LLMReply, WireMessage
 from evennia_ai.ports import LLMRequest
-from evennia_ai.sleep.emergency import compact_in_emergency
-from evennia_ai.turn.prompt_building import Asking, build_prompt
+from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.figures import Sheet
 from tests.bench.planted import PLAYERS, Talk, make_talk
@@ -82,13 +81,13 @@ def cost_of(talk: Talk, form: str, window: int) -> Cost:
     script = make_script(gateway, window)
     asking = Asking(tool_tokens=TOOL_TOKENS[form])
     for line, (heard, *answer) in zip(talk.lines, log_of(talk), strict=True):
-        result = at_once(compact_in_emergency(script))
+        result = at_once(script.mind.emergency.make_room())
         cost.compactions += bool(result and result.get("success"))
         script.services.clock.advance(TURN_S)
         script.conversation.append([heard])
         listeners = frozenset({PLAYERS[line.speaker]}) if line.private else EVERYBODY
-        at_once(script.memories.prepare(script.services))
-        prompt = build_prompt(script, CONTEXT_TICK_EVENT, listeners, asking)
+        at_once(script.mind.memories().prepare(script.services))
+        prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, listeners, asking)
         text = in_text(prompt.messages)
         new = 1 - cached(text, before) / len(text)
         cost.sent.append(prompt.tokens)

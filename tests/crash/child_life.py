@@ -31,7 +31,7 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.turns import TableTurns, assistants_with_work, lost_turns, recover_lost_turn
-from evennia_ai.testing.stand_in_services import StandInServices
+from evennia_ai.testing.memory_services import StandInServices
 from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
 from tests.invariants import Deed, Put, RequestRow
 from tests.simulation.mind import Mind

@@ -9,8 +9,8 @@ from typing import Any
 
 import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
-from evennia_ai.store.conversation import MASK, record_from_row
 from evennia_ai.ports.journal import Journal
+from evennia_ai.store.conversation import MASK, record_from_row
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.crash.child_life import DBREFS, Body
 from tests.invariants import (

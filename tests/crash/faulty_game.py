@@ -169,7 +169,7 @@ class FaultyGame(Life):
 
     def break_into(self, mind: Mind) -> None:
         """End the lease of a mind's open turn."""
-        self.lost_leases.add((mind.dbref, mind.script.turns.current))
+        self.lost_leases.add((mind.dbref, mind.script.mind.turns.current))
         self.count["turns broken into"] += 1
         mind.lose_lease()
 

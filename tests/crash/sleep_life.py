@@ -33,8 +33,8 @@ from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.sleep import STEPS as ALL_STEPS
 from evennia_ai.sleep import run_sleep_tick
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.testing.semantic import StandInSemantic
-from evennia_ai.testing.stand_ins import StandInScript
 from tests.crash.child_life import Body, Chronicle, Executioner
 from tests.crash.fast_points import AFTER, BEFORE, Kill
 
@@ -128,7 +128,7 @@ class SleepLife:
         self.chronicle = Chronicle(folder / "journal")
         self.executioner = Executioner(kill, self.chronicle)
         self.body = Sleeper()
-        self.script = StandInScript(None, CONFIG)  # type: ignore[arg-type]
+        self.script = MemoryMind(None, CONFIG)  # type: ignore[arg-type]
         self.script.profile = ModelProfile("offline", client="offline", model="offline")
         self.script.character = self.body
         services = self.script.services

@@ -19,10 +19,9 @@ from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import LLMRequest, Scene
 from evennia_ai.testing.memory_records import EmptyProfiles
-from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry
-from evennia_ai.turn.answer_events import answer_events
 from tests.llm import conftest as shared
 
 # The same fixtures as in the client's own tests.
@@ -104,7 +103,7 @@ class Road:
         self.pump = pump
         self.provider = provider
         self.hall = Hall()
-        self.script = StandInScript(None, AssistantConfig(turn_deadline=DEADLINE_S))
+        self.script = MemoryMind(None, AssistantConfig(turn_deadline=DEADLINE_S))
         self.script.character = Body()
         self.script.profile = ModelProfile(
             "tavern", "openai", "stub", provider.base_url, "STUB_KEY"
@@ -133,7 +132,7 @@ class Road:
             tools=[{"type": "function", "function": {"name": name}} for name in ("look", "say")],
         )
         return self.gateway.complete(
-            request, self.script.profile, self.clock.seconds() + deadline_s
+            request, self.script.mind.settings.profile, self.clock.seconds() + deadline_s
         )
 
     def outcome(self, deferred: Deferred):
@@ -167,15 +166,15 @@ class Road:
     def hears(self, text):
         """Say something to the character, wait for the end of the turn and return it."""
         self.script.hears(text)
-        turns = self.outcome(answer_events(self.script))
+        turns = self.outcome(self.script.mind.answering.answer_all())
         if isinstance(turns, Exception):
             raise turns
-        return self.script.turns.turns[-1]
+        return self.script.mind.turns.turns[-1]
 
     @property
     def acts(self):
         """Return the state and name of each tool call."""
-        return [(act.state, act.call.name) for act in self.script.turns.acts]
+        return [(act.state, act.call.name) for act in self.script.mind.turns.acts]
 
     def results(self):
         """Return all tool results so far, as the model sees them."""

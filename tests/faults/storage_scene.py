@@ -108,8 +108,8 @@ def memory_equals_rows(script):
     """Check that memory and the database agree."""
     stored = TableConversation(script.id, script.services.now).view()
     assert list(script.conversation.view()) == list(stored)
-    assert script.turns.current is None
-    assert not script.backlog._waiting
+    assert script.mind.turns.current is None
+    assert not script.mind.hearing.backlog._waiting
     return True
 
 

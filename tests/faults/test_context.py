@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.sleep.compaction.compact import compact, compact_conversation_history
+from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.compaction.request import CompactionRequest
-from evennia_ai.testing.stand_ins import StandInCharacter
+from evennia_ai.testing.minds import StandInCharacter
 from tests.faults.conftest import Body
 
 TOO_LONG_FOR_ITS_ROOM = {"text": "Ann went on and on. " * 250}
@@ -61,10 +61,10 @@ def test_fault_47_what_is_no_summary_leaves_the_history_as_it_was(full, reply):
 def test_fault_47_after_two_of_them_room_is_made_without_a_model(full):
     full.provider.queue(*[NO_SUMMARIES["empty"]] * 40)
     order = CompactionRequest(force=True)
-    assert not full.outcome(compact(full.script, order))["success"]
-    assert not full.outcome(compact(full.script, order))["success"]
+    assert not full.outcome(full.script.mind.compactor.compact(order))["success"]
+    assert not full.outcome(full.script.mind.compactor.compact(order))["success"]
     asked = len(full.provider.requests())
-    assert full.outcome(compact(full.script, order))["rung"] == "digest"
+    assert full.outcome(full.script.mind.compactor.compact(order))["rung"] == "digest"
     assert len(full.provider.requests()) == asked
 
 
@@ -81,7 +81,7 @@ def nearby(full):
 
 def ends(road):
     """Return the end of each line that needs an answer, by its text."""
-    return road.script.inbox.states()
+    return road.script.mind.inbox.states()
 
 
 def test_fault_24_an_overflow_is_answered_after_one_compaction_and_one_retry(nearby):
@@ -150,13 +150,13 @@ def lose_rows(road):
 
 CHANGES = {
     "as it is": lambda road: None,
-    "after a compaction": lambda road: road.script.compact_on_overflow(),
+    "after a compaction": lambda road: road.script.mind.emergency.on_overflow(),
     "after one into the midst of the looks": lambda road: road.outcome(
-        compact(road.script, CompactionRequest("overflow", force=True, keep_recent=3))
+        road.script.mind.compactor.compact(CompactionRequest("overflow", force=True, keep_recent=3))
     ),
     "after a mask": lambda road: road.script.conversation.mask(10_000),
     "after an undo": lambda road: (
-        road.script.compact_on_overflow(),
+        road.script.mind.emergency.on_overflow(),
         road.script.conversation.mask(10_000),
         road.script.conversation.undo(),
     ),

@@ -80,7 +80,7 @@ def test_38_what_stands_on_a_character_and_is_of_no_use_is_set_aside(
     assert not tracebacks(logged)
     told = complaints_of(logged)
     assert len(told) == 1
-    shown = mira.assistant.complaints
+    shown = mira.assistant.mind.settings.complaints
     assert len(shown) == 1
     assert shown[0].lower().startswith((name, "a persona", "the persona", "there is no shared"))
 
@@ -114,7 +114,7 @@ def test_38_settings_of_the_wrong_kind_are_passed_over(game, ann, mira, logged, 
     script = mira.assistant
     for name in FIELDS:
         script.attributes.add(name, value)
-    complaints = script.complaints
+    complaints = script.mind.settings.complaints
     passed_over = {sentence.split()[0] for sentence in complaints}
     assert passed_over
     for name in FIELDS:

@@ -98,7 +98,7 @@ def test_a_call_over_midnight_whose_sums_cannot_be_read_still_brings_its_answer(
         if not late.called:
             late.callback(call("say", text="One."))
         pass_time(game, 30)
-        assert not mira.assistant.ndb.ticking
+        assert not mira.assistant.mind.ticker.is_ticking
         ann.do("say Mira, two")
         pass_time(game, 3)
     assert len(spoken_by("Mira", ann)) == 2

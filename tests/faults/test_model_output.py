@@ -33,7 +33,7 @@ def asked(road):
 
 def stored(road):
     """Return all that is stored of a turn, as text."""
-    acts = [(act.call.name, act.call.arguments, act.result) for act in road.script.turns.acts]
+    acts = [(act.call.name, act.call.arguments, act.result) for act in road.script.mind.turns.acts]
     return json.dumps([acts, road.script.conversation.messages], ensure_ascii=False, default=str)
 
 
@@ -84,7 +84,9 @@ def test_fault_20_of_a_hundred_calls_only_so_many_are_run(road):
     turn = road.hears("hello")
     assert len(road.hall.looked) == limit
     assert road.results()[limit : limit + 1] == [TOO_MANY]
-    assert len(road.script.turns.acts) == limit + 2  # the one that stands for the rest, and say
+    assert (
+        len(road.script.mind.turns.acts) == limit + 2
+    )  # the one that stands for the rest, and say
     assert turn.outcome == "answered"
 
 
@@ -163,6 +165,6 @@ def test_whatever_a_model_gives_back_every_line_of_a_player_is_closed(road, seed
         turn = road.hears(f"line {number}")
         assert turn.outcome in ("answered", "excused", "noted")
         road.clock.advance(120.0)
-    assert {"waiting", "claimed"}.isdisjoint(road.script.inbox.states().values())
+    assert {"waiting", "claimed"}.isdisjoint(road.script.mind.inbox.states().values())
     assert not any(part in line for line in road.hall.said for part in FORBIDDEN)
     assert not any(KEY in line or "Traceback" in line for line in logged)

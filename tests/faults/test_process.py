@@ -148,7 +148,7 @@ def test_46_many_that_owe_an_answer_start_one_after_the_other(game, ann, mira, r
         script = game.assistant(f"Npc{number}", game.room()).assistant
         friend = game.assistant(f"Friend{number}", script.character.location)
         ears = frozenset({friend.dbref})
-        script.inbox.put(Heard("say", friend.dbref, "Friend", "hello?", ears, addressed=True))
+        script.mind.inbox.put(Heard("say", friend.dbref, "Friend", "hello?", ears, addressed=True))
     replies = [Deferred() for _ in range(count)]
     game.model.add(*replies)
     began = game.clock.seconds()

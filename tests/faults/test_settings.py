@@ -32,7 +32,7 @@ def test_48_a_model_swapped_in_mid_turn_is_asked_from_the_next_call_on(game, ann
     ann.do("say hi")
     game.run(1)
     script.attributes.add("profile", "two")
-    script.resolve_settings()
+    script.mind.settings.resolve()
     late.callback(call("look"))
     game.run(1)
     assert ann.last() == 'Mira says, "Here."'
@@ -51,14 +51,14 @@ def test_48_a_profile_taken_away_in_mid_turn_leaves_the_offline_brain(game, ann,
     ann.do("say hi")
     game.run(1)
     del game.service.profiles["one"]
-    script.resolve_settings()
+    script.mind.settings.resolve()
     late.callback(call("look"))
     game.run(1)
     assert ann.last() == 'Mira says, "Here."'
     ann.do("say Mira?")
     game.run(1)
     assert ann.last() == 'Mira says, "Again."'
-    assert script.profile.client == "offline"
+    assert script.mind.settings.profile.client == "offline"
     told = [line for line in logged if "There is no model profile 'one'" in line]
     assert len(told) == 1
     assert not tracebacks(logged)
@@ -73,7 +73,7 @@ def test_48_the_game_s_settings_gone_in_mid_turn_stop_nobody(
     ann.do("say hi")
     game.run(1)
     settings.AI_ASSISTANT = value
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     late.callback(call("look"))
     game.run(1)
     assert ann.last() == 'Mira says, "Here."'

@@ -134,8 +134,7 @@ class Game:
         """Start and return the service of the next process, with nothing left in memory."""
         from evennia_ai.services.assistant_service import AssistantService
 
-        for name in ("conversation", "inbox", "turns", "partners", "config", "ticking", "woken"):
-            setattr(script.ndb, name, None)
+        script.ndb.mind = None
         service = AssistantService(clock=self.clock, environ={})
         service.process.epoch = self.service.epoch + 1
         service.gateway, service.toolbox = self.service.gateway, self.service.toolbox

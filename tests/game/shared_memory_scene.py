@@ -2,7 +2,6 @@
 
 import pytest
 
-from evennia_ai.sleep.sharing import share_memories
 from tests.scripted import call
 
 BRIDGE = "The bridge at the mill is down."
@@ -37,9 +36,9 @@ def sleep(game):
     """Return a function that runs the sharing step; it returns the step's result."""
 
     def sleep(character):
-        character.assistant.resolve_settings()
+        character.assistant.mind.settings.resolve()
         fired = []
-        share_memories(character.assistant, character).addBoth(fired.append)
+        character.assistant.mind.sharing.share().addBoth(fired.append)
         for _ in range(200):
             if fired:
                 break
@@ -55,7 +54,7 @@ def knows(game):
 
     def knows(character, words="the bridge at the mill", audience=None, limit=5):
         script = character.assistant
-        memories, done = script.memories, []
+        memories, done = script.mind.memories(), []
         memories.prepare(script.services, [words]).addBoth(done.append)
         while not done:
             game.run(0.01)

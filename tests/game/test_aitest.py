@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai import models
-from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
+from evennia_ai.messages import ToolCallRequest
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine

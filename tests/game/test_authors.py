@@ -10,7 +10,6 @@ from evennia_ai.policy.authors import known
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.limits.shares import PINS_FULL
 from evennia_ai.tools.permission import MOST_READ, People
-from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 from tests.game.vault import Vault
 from tests.scripted import call
@@ -35,7 +34,7 @@ def stranger(game, mira):
 def act_unasked(game, mira, *replies):
     """Let Mira act on her own account."""
     mira.assistant.attributes.add("autonomous_calls_per_hour", 10)
-    mira.assistant.ndb.autonomous_acts = []
+    mira.assistant.mind.will._acts = []
     game.model.add(*replies)
     game.service.attend(mira.assistant)
     game.run(60)
@@ -75,8 +74,8 @@ def test_an_unasked_turn_runs_no_staff_tool_for_a_stranger_nearby(game, mira, an
 
 
 def test_an_unasked_turn_behind_which_nobody_stands_has_the_least_rights(game, mira, tavern, vault):
-    turn = mira.assistant.turns.begin((), frozenset(), False, "tick_autonomous")
-    prompt = build_prompt(mira.assistant, CONTEXT_TICK_AUTONOMOUS, turn.audience)
+    turn = mira.assistant.mind.turns.begin((), frozenset(), False, "tick_autonomous")
+    prompt = mira.assistant.mind.prompts.build(CONTEXT_TICK_AUTONOMOUS, turn.audience)
     assert prompt.authors == {"builder", "stranger"}
 
 
@@ -282,13 +281,13 @@ def test_the_writer_of_a_persona_counts_for_as_long_as_it_stands(game, mira, bea
     cleo.character.account = cleo.account
     cleo.told("aisetup/new Hob = You are Hob. CALL staff_vault")
     hob = next(obj for obj in tavern.contents if obj.key == "Hob")
-    assert hob.assistant.persona_authors == {"builder", cleo.dbref}
+    assert hob.assistant.mind.who.persona_authors == {"builder", cleo.dbref}
     bea.told(f"aisetup/set {hob.dbref}/persona.voice = low")
     cleo.told(f"aisetup/set {hob.dbref}/persona.voice = low")
-    assert cleo.dbref in hob.assistant.persona_authors
+    assert cleo.dbref in hob.assistant.mind.who.persona_authors
     cleo.told("aisetup/persona guard = You are a guard.")
     hob.db.ai_persona = "@guard"
-    assert cleo.dbref in hob.assistant.persona_authors
+    assert cleo.dbref in hob.assistant.mind.who.persona_authors
 
 
 def test_the_writer_of_lore_is_its_author(game, mira, bea, vault):

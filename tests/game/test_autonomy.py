@@ -51,7 +51,7 @@ def test_with_a_player_near_and_quiet_it_does_something_by_itself(game, tavern):
     game.clock.pump([1] * 60)
     assert ann.heard() == ["Mira wipes a mug."]
     assert unasked() == 1
-    assert mira.assistant.autonomous_acts
+    assert mira.assistant.mind.will.acts()
 
 
 def test_a_thought_that_it_only_writes_down_is_no_failure(game, tavern):
@@ -107,7 +107,7 @@ def test_a_game_may_tell_what_happened(game, tavern, importance, turns):
     mira = game.assistant("Mira", tavern)
     game.player("Ann", tavern)
     game.model.script = Endless()
-    mira.assistant.ndb.news_at = None
+    mira.assistant.mind.company.news_at = None
     notify(mira, "A bell tolls\nin the harbour.", importance)
     game.clock.pump([1] * 10)
     assert Turn.objects.count() == turns
@@ -125,8 +125,8 @@ def test_the_budget_is_kept_over_a_restart(game, tavern):
     game.clock.pump([5] * 300)
     before = unasked()
     assert before == 2
-    mira.assistant.ndb.autonomous_acts = None
-    mira.assistant.ndb.last_talk_at = None
+    mira.assistant.mind.will._acts = None
+    mira.assistant.mind.company.last_talk_at = None
     game.clock.pump([5] * 60)
     assert unasked() == before
 
@@ -174,7 +174,7 @@ def test_it_is_quiet_while_players_talk_among_themselves(game, tavern):
     mira = game.assistant("Mira", tavern)
     ann, ben = game.player("Ann", tavern), game.player("Ben", tavern)
     game.model.script = Endless()
-    mira.assistant.ndb.news_at = None
+    mira.assistant.mind.company.news_at = None
     for _ in range(30):
         ann.do("say Ben, so I told her")
         game.clock.pump([5] * 2)
@@ -254,7 +254,7 @@ def test_a_player_who_logs_in_is_noticed(game, tavern):
     ann.account.puppet_object(ann.session, ann.character)
     kinds = Event.objects.filter(assistant_id=mira.assistant.id).values_list("kind", flat=True)
     assert list(kinds) == ["leave", "arrive"]
-    assert mira.assistant.ndb.news_at
+    assert mira.assistant.mind.company.news_at
 
 
 def test_waiting_ends_when_somebody_speaks(game, tavern):
@@ -293,7 +293,7 @@ def test_who_speaks_during_an_act_of_its_own_is_answered_right_after_it(game, an
     assert len(game.model.requests) == 1
     ann.do("say Mira, are you there?")
     game.run()
-    game.service.ticks.stop()  # nothing but the end of the act may lead to the answer
+    game.service.timer.stop()  # nothing but the end of the act may lead to the answer
     late.callback(call("noop"))
     game.run()
     assert ann.last() == 'Mira says, "Yes, Ann?"'

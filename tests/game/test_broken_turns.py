@@ -77,10 +77,10 @@ def test_an_act_of_unknown_outcome_is_not_done_again(game, ann, mira):
     script = mira.assistant
     ann.do("say a mug, please")
     game.service.slices._queue.clear()
-    turn = script.turns.begin(
-        script.inbox.open_events().waiting, frozenset({ann.dbref}), False, "tick_event"
+    turn = script.mind.turns.begin(
+        script.mind.inbox.open_events().waiting, frozenset({ann.dbref}), False, "tick_event"
     )
-    script.turns.intend(turn.id, call("give", item="mug", to="Ann"), True)
+    script.mind.turns.intend(turn.id, call("give", item="mug", to="Ann"), True)
     game.model.add(call("give", item="mug", to="Ann"), call("say", text="There."))
     crash(game, script).stopService()
     assert ann.character.contents == []
@@ -140,7 +140,7 @@ def test_two_assistants_alone_cost_nothing(game, ann, mira, tavern, django_asser
     with django_assert_num_queries(0):
         for _ in range(60):
             game.clock.advance(1)
-    assert not game.service.ticks.running
+    assert not game.service.timer.running
 
 
 def test_the_answer_waits_for_who_asked(game, ann, mira, tavern):
@@ -300,10 +300,12 @@ def test_after_a_crash_a_speaker_who_was_overheard_still_counts(game, tavern, mi
     bob.do("say nice weather")
     bea.do("say Mira, hello")
     script = mira.assistant
-    assert [event.heard.text for event in script.inbox.open_events().waiting] == ["Mira, hello"]
+    assert [event.heard.text for event in script.mind.inbox.open_events().waiting] == [
+        "Mira, hello"
+    ]
     game.service.slices._queue.clear()
     everybody = frozenset({bea.dbref, bob.dbref})
-    script.turns.begin(script.inbox.open_events().waiting, everybody, False, "tick_event")
+    script.mind.turns.begin(script.mind.inbox.open_events().waiting, everybody, False, "tick_event")
     game.model.add(call("noop"))
     crash(game, script).stopService()
     offered = [schema["function"]["name"] for schema in game.model.requests[0].tools]
@@ -329,7 +331,7 @@ def test_a_wrong_setting_never_takes_the_game_down(game, tavern, settings, value
     service.startService()
     mira = game.assistant("Mira", tavern)
     mira.assistant.ndb.services = service
-    told = [*service.complaints, *mira.assistant.complaints]
+    told = [*service.complaints, *mira.assistant.mind.settings.complaints]
     assert told or value is None
     service.stopService()
 

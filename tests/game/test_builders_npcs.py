@@ -115,7 +115,7 @@ def test_after_a_start_it_hears_and_memory_pressure_does_not_make_it_deaf(
     flush_cache()
     again = ObjectDB.objects.get(id=keeper.id)
     assert isinstance(again, AssistantMixin)
-    assert again.assistant.persona.text == "You are Otto."
+    assert again.assistant.mind.who.persona.text == "You are Otto."
 
 
 def test_another_typeclass_does_not_make_it_deaf(game, builder, keeper):

@@ -88,7 +88,7 @@ def test_a_long_message_that_is_summarised_in_pieces_is_kept_with_its_words(game
     long = " ".join(f"the {GOODS[n % 10]} costs {n} silver," for n in range(400))
     mira.assistant.conversation.append([heard(ann, long), heard(ann, "That is all.")])
     mira.assistant.db.max_context_tokens = 3_000
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     compact(game, mira, *[SUMMARY_TEXT] * 9, keep=1)
     assert len(apart()) > 1 and all(one.is_exact for one in apart())
 

@@ -49,7 +49,7 @@ def test_a_remote_model_still_has_the_usual_time(game, service, home, ann):
 
 def test_a_deadline_of_its_own_is_obeyed(home):
     home.assistant.db.turn_deadline = 3.0
-    home.assistant.resolve_settings()
+    home.assistant.mind.settings.resolve()
     assert home.assistant.config.turn_deadline == 3.0
 
 

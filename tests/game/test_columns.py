@@ -31,7 +31,7 @@ def test_a_call_of_a_model_with_a_name_of_any_length_is_counted(game, mira):
         estimated_tokens=900, usage=Usage(900, 20), duration_ms=5, error=STRANGE,
     )  # fmt: skip
     for _ in range(2):
-        mira.assistant.turns.record_model_call(None, record)
+        mira.assistant.mind.turns.record_model_call(None, record)
     row = ModelCall.objects.first()
     assert (row.model, row.error, len(row.profile)) == ("m" * 255, "ab?c", 64)
     use = DailyUse.objects.get(assistant_id=mira.assistant.id)

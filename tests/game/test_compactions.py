@@ -6,9 +6,8 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.context.projection import MASKED, CompactionRecord, is_marker
-from evennia_ai.sleep.compaction.journal_summary import archive_summaries
-from evennia_ai.store.conversation import TableCompactions, assistants_to_archive
 from evennia_ai.ports.journal import Journal
+from evennia_ai.store.conversation import TableCompactions, assistants_to_archive
 from tests.forgetting import forget_chunk
 
 pytestmark = pytest.mark.engine
@@ -138,7 +137,7 @@ def test_whose_words_a_synthesis_holds_is_forgotten_in_it_too(mira, ann, bob, co
     parts = {"public": "They talked of crowns.", ann.dbref: "Ann is a spy."}
     speakers = {"public": [ann.dbref, bob.dbref], ann.dbref: [ann.dbref]}
     conversation.compact(record(last, summary=parts, speakers=speakers))
-    archive_summaries(mira.assistant)
+    mira.assistant.mind.compactor.archive.archive()
     assert len(mira.journal.all()) == 2
     while forget_chunk(bob.dbref):
         pass
@@ -177,7 +176,9 @@ def test_a_kill_at_any_point_of_it_leaves_neither_too_little_nor_too_much(
     conversation.compact(record(seqs(conversation)[2], summary=parts))
     with monkeypatch.context() as patch:
         patch.setattr(store, operation, fatal)
-        archive_summaries(mira.assistant).addErrback(lambda failure: failure.trap(Killed))
+        mira.assistant.mind.compactor.archive.archive().addErrback(
+            lambda failure: failure.trap(Killed)
+        )
     Journal.drop(mira)  # as another process would read it
     service.resume()
     game.run(2)

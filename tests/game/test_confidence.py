@@ -22,7 +22,7 @@ def tell_both(ann, mira, otto):
         ears = frozenset({ann.dbref, other.dbref})
         addressed = mind is mira
         heard = Heard("whisper", ann.dbref, "Ann", SECRET, ears, private=True, addressed=addressed)
-        mind.assistant.backlog.put(heard)
+        mind.assistant.mind.hearing.backlog.put(heard)
 
 
 def what_otto_noticed(otto):

@@ -36,7 +36,7 @@ def test_each_list_shows_its_budgets(game, talk, mira, ann, admin):
     mira.assistant.db.tokens_per_day = 10_000
     mira.assistant.db.money_per_day = 3.0
     limit(game, player_tokens_per_day=29_100, game_money_per_day=600_000, currency="EUR")
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     talk()
     today = game.service.now().date()
     assert rows_of(admin.told("aicost/characters")) == ["Mira 1 2,900 0 10 0.30 29%"]
@@ -52,7 +52,7 @@ def test_each_list_shows_its_budgets(game, talk, mira, ann, admin):
 def test_each_profile_has_its_own_sums(game, talk, profiles, mira, admin):
     talk()
     mira.assistant.db.profile = "home"
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     talk()
     assert rows_of(admin.told("aicost/profiles")) == [
         "default 1 2,900 0 10 0.30",
@@ -67,7 +67,7 @@ def test_each_profile_has_its_own_sums(game, talk, profiles, mira, admin):
 
 def test_without_prices_tokens_are_counted_and_the_money_is_unknown(game, talk, mira, admin):
     mira.assistant.db.profile = "bare"
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     talk()
     text = admin.told("aicost")
     assert "no price is set, 1 call\n" in text
@@ -83,9 +83,9 @@ def test_players_who_start_a_call_together_share_it_and_the_rows_add_up(
     bob.do("say Mira, good evening")
     talk()
     talk()
-    prices = mira.assistant.profile.price
+    prices = mira.assistant.mind.settings.profile.price
     unasked = ModelCallRecord("default", "m", "autonomous", 9, USAGE, 10, prices=prices)
-    mira.assistant.turns.record_model_call(None, unasked)
+    mira.assistant.mind.turns.record_model_call(None, unasked)
     rows = [row.rsplit(" ", 5) for row in rows_of(admin.told("aicost/players"))]
     assert [name for name, *_ in rows] == ["Ann", "Cid", "Bob", "(no player)"]
     assert [calls for _, calls, *_ in rows] == ["1.3", "0.4", "0.3", "1"]

@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.ports.goal_records import DayPlan
-from evennia_ai.sleep.planning import plan_day
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 
@@ -32,10 +31,10 @@ def plan(game, mira):
     """A function that runs the step; returns its result."""
 
     def plan(profile=ASKING):
-        mira.assistant.resolve_settings()
-        mira.assistant.ndb.profile = profile
+        mira.assistant.mind.settings.resolve()
+        mira.assistant.mind.settings._profile = profile
         fired = []
-        plan_day(mira.assistant, mira).addBoth(fired.append)
+        mira.assistant.mind.planning.plan().addBoth(fired.append)
         for _ in range(20):
             game.run(1)
         return fired[0]

@@ -53,7 +53,7 @@ def test_a_builder_has_no_way_to_it(game, service, whispered, builder, line):
     builder.character.location.db.discretion = "trusting"
     builder.do(line)
     game.run(1)
-    whispered.assistant.resolve_settings()
+    whispered.assistant.mind.settings.resolve()
     assert whispered.assistant.config.discretion == "strict"
     assert CANARY not in prompt_of(game, builder)
 
@@ -61,10 +61,10 @@ def test_a_builder_has_no_way_to_it(game, service, whispered, builder, line):
 def test_a_builder_cannot_leave_a_profile_that_an_admin_chose(game, service, mira, builder, admin):
     strict = {"shut": {"client": "offline", "discretion": "strict"}}
     service.profiles = {**service.profiles, **strict}
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     assert "Only admins" not in admin.told("aisetup/set Mira/profile = shut")
     assert "Only admins may change" in builder.told("aisetup/set Mira/profile =")
-    assert mira.assistant.profile.name == "shut"
+    assert mira.assistant.mind.settings.profile.name == "shut"
 
 
 def test_an_admin_opens_nothing_that_was_heard_before(game, whispered, admin, builder):

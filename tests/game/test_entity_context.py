@@ -10,7 +10,6 @@ from evennia_ai.memory.entity_context import run_entity_consolidation_batch
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.ports.profiles import EntityProfiles
-from evennia_ai.turn.people import describe_present
 from tests.game.profile_values import history, set_attribute
 from tests.scripted import call
 
@@ -33,9 +32,9 @@ def consolidate(game, mira):
     """A function that runs one pass; returns its result."""
 
     def consolidate(profile=None):
-        mira.assistant.resolve_settings()
+        mira.assistant.mind.settings.resolve()
         if profile:
-            mira.assistant.ndb.profile = profile
+            mira.assistant.mind.settings._profile = profile
         fired = []
         run_entity_consolidation_batch(mira.assistant, mira).addBoth(fired.append)
         for _ in range(200):
@@ -243,8 +242,8 @@ UNKNOWN = frozenset({"stranger"})  # nobody is stored as the author
 
 
 def lines(script, *audience):
-    script.resolve_settings()
-    return describe_present(script, frozenset(audience))
+    script.mind.settings.resolve()
+    return script.mind.people.describe_present(frozenset(audience))
 
 
 def test_who_is_here_is_shown_as_the_listeners_may_know(game, mira, ann, bob, known):

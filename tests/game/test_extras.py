@@ -18,7 +18,7 @@ def bare(monkeypatch):
 
 def test_memories_are_found_by_their_words(game, mira, ann):
     mira.journal.add(KEY)
-    memories = mira.assistant.memories
+    memories = mira.assistant.mind.memories()
     memories.prepare(game.service)
     game.run(1)
     found = memories.search("cellar key", 1, None, game.service.now())

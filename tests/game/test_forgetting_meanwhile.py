@@ -6,7 +6,6 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.game.sleep_state import sleep_state
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES
 from evennia_ai.sleep.compaction import record
@@ -67,7 +66,7 @@ def test_nobody_who_knows_them_thinks_until_all_is_forgotten(planted, ann, servi
 
 def test_a_sleep_pass_under_way_is_broken_off(planted, ann, mira, service):
     planted.said()
-    time = sleep_state(mira.assistant).pass_time = PassTime(service.clock)
+    time = mira.assistant.mind.rest.state.pass_time = PassTime(service.clock)
     service.forgetting.begin([ann.dbref])
     planted.game.run()
     assert time.is_over
@@ -88,7 +87,7 @@ def test_a_summary_that_was_ready_when_it_began_is_not_stored(planted, ann, serv
     planted.reply(LLMReply(f"Ann spoke of the {planted.words[0]} goblet."))
     order = CompactionRequest("manual", force=True, keep_recent=0)
     results = []
-    planted.script.compact(order).addCallback(results.append)
+    planted.script.mind.compact(order).addCallback(results.append)
     planted.game.run(2)
     assert results and not results[0]["success"]
     assert not models.Compaction.objects.exists()
@@ -98,7 +97,7 @@ def test_if_the_database_stays_busy_they_think_again_and_the_wish_stays(
     planted, ann, service, monkeypatch
 ):
     def busy(_forgetting):
-        assert not planted.script.may_think()
+        assert not planted.script.mind.life.may_think()
         raise StoreUnavailable("database is locked")
 
     planted.said()
@@ -109,7 +108,7 @@ def test_if_the_database_stays_busy_they_think_again_and_the_wish_stays(
         assert not failures
         service.clock.advance(BUSY_PAUSE_S)
     assert failures[0].check(StoreUnavailable)
-    assert planted.script.may_think()
+    assert planted.script.mind.life.may_think()
     assert wishes() == {None: [ann.dbref]}
 
 
@@ -120,14 +119,14 @@ def test_a_turn_that_could_not_be_broken_off_is_so_by_the_next_run(planted, ann,
     planted.ben.do("say Mira, what is new?")
     planted.game.run(1)
     refusals = [StoreUnavailable("database is locked")] * 2
-    recover = type(planted.script.turns).recover
+    recover = type(planted.script.mind.turns).recover
 
     def recover_later(turns):
         if refusals:
             raise refusals.pop()
         recover(turns)
 
-    monkeypatch.setattr(type(planted.script.turns), "recover", recover_later)
+    monkeypatch.setattr(type(planted.script.mind.turns), "recover", recover_later)
     forget(ann)
     assert not refusals
     planted.reply(call("say", text=ANSWER))

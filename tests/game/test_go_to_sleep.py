@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.game.sleep_state import Bedtime, cause_of_sleep, is_asleep, sleep_state
+from evennia_ai.game.sleep_state import Bedtime
 from evennia_ai.policy.schedule.sleep_schedule import WISH
 from evennia_ai.testing.tools import try_tool
 from evennia_ai.tools.control import go_to_sleep
@@ -21,10 +21,10 @@ def acts_unasked(game, mira, *lines):
 def test_it_goes_to_sleep_when_it_wants_to_and_sleeps_until_it_is_woken(game, ann, mira):
     acts_unasked(game, mira, call("go_to_sleep"))
     assert "Mira yawns and falls asleep." in ann.heard()
-    assert cause_of_sleep(mira.assistant) == "wish"
+    assert mira.assistant.mind.rest.cause == "wish"
     game.run(300)
     game.run(300)
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep
     assert mira.assistant.db.sleep_phase == "dreaming"
     assert not game.service.watch.rounds.running
 
@@ -34,7 +34,7 @@ def test_in_its_hours_it_then_wakes_when_they_are_over(game, ann, mira, settings
     mira.assistant.attributes.add("sleep_schedule", "00:00-23:59")
     acts_unasked(game, mira, call("go_to_sleep"))
     game.run(60)
-    assert cause_of_sleep(mira.assistant) == "hours"
+    assert mira.assistant.mind.rest.cause == "hours"
 
 
 def test_who_speaks_meanwhile_keeps_it_awake(game, ann, mira):
@@ -43,7 +43,7 @@ def test_who_speaks_meanwhile_keeps_it_awake(game, ann, mira):
         return call("go_to_sleep")
 
     acts_unasked(game, mira, interrupted, call("noop"), call("say", text="Yes?"))
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_who_speaks_meanwhile_keeps_it_awake(game, ann, mira):
 )
 def test_on_whose_word_it_sleeps_is_a_setting(game, tavern, mira, word_of, permission, state):
     mira.assistant.attributes.add("sleep_on_request", word_of)
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     speaker = game.player("Cleo", tavern, permissions=[permission] if permission else [])
     assert try_tool(go_to_sleep, mira, speaker.character).state == state
 
@@ -67,7 +67,7 @@ def test_a_player_sends_it_to_bed_by_talk_where_that_is_allowed(game, ann, mira)
     game.model.add(call("go_to_sleep"))
     ann.do("say Mira, go to bed")
     game.run(1)
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep
     assert ann.last() == "Mira yawns and falls asleep."
 
 
@@ -78,36 +78,36 @@ def test_while_somebody_else_talks_with_it_it_stays_awake(game, ann, bob, mira):
     game.run(1)
     ann.do("say Mira, go to bed")
     game.run(1)
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
     assert "a moment ago" in game.model.requests[-1].messages[-1]["content"]
 
 
 def test_who_speaks_before_its_eyes_are_shut_keeps_it_awake(game, ann, mira):
-    sleep_state(mira.assistant).bedtime = Bedtime(WISH, game.clock.seconds() - 1)
+    mira.assistant.mind.rest.state.bedtime = Bedtime(WISH, game.clock.seconds() - 1)
     game.model.add(call("say", text="Yes?"))
     ann.do("say Mira, wait!")
     game.run(1)
-    assert not is_asleep(mira.assistant)
-    assert sleep_state(mira.assistant).bedtime is None
+    assert not mira.assistant.mind.rest.is_asleep
+    assert mira.assistant.mind.rest.state.bedtime is None
 
 
 def test_who_has_just_woken_is_not_tired(game, admin, ann, mira):
     admin.told("aisleep Mira")
     admin.told("aiwake Mira")
     acts_unasked(game, mira, call("go_to_sleep"), call("noop"))
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
     game.run(300)
     game.run(300)
-    mira.assistant.ndb.autonomous_acts = []
+    mira.assistant.mind.will._acts = []
     acts_unasked(game, mira, call("go_to_sleep"))
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep
 
 
 def unasked_twice(game, mira, *lines):
     """Mira acts unasked, reading what is new, and an hour later once more."""
     acts_unasked(game, mira, call("noop"))
     game.run(3_600)
-    mira.assistant.ndb.autonomous_acts = []
+    mira.assistant.mind.will._acts = []
     acts_unasked(game, mira, *lines)
 
 
@@ -117,7 +117,7 @@ def test_a_strangers_words_do_not_put_it_to_sleep_in_a_later_turn(game, ann, bob
     game.run()
     unasked_twice(game, mira, call("go_to_sleep"), call("noop"))
     assert len(game.model.requests) > 1
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
     offered = [tool["function"]["name"] for tool in game.model.requests[1].tools]
     assert "go_to_sleep" not in offered
 
@@ -127,7 +127,7 @@ def test_after_the_words_of_staff_it_may_sleep(game, tavern, mira):
     cleo.do("emote yawns.")
     game.run()
     unasked_twice(game, mira, call("go_to_sleep"))
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep
 
 
 def test_who_only_came_in_asked_for_nothing(game, ann, mira, tavern):
@@ -135,4 +135,4 @@ def test_who_only_came_in_asked_for_nothing(game, ann, mira, tavern):
     ann.character.move_to(tavern)
     game.run()
     unasked_twice(game, mira, call("go_to_sleep"))
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep

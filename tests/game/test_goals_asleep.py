@@ -7,7 +7,6 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply
-from evennia_ai.sleep.goal_review import review_goals
 
 pytestmark = pytest.mark.engine
 
@@ -21,10 +20,10 @@ def tend(game, mira):
     """A function that runs the step; returns its result."""
 
     def tend(profile=ASKING):
-        mira.assistant.resolve_settings()
-        mira.assistant.ndb.profile = profile
+        mira.assistant.mind.settings.resolve()
+        mira.assistant.mind.settings._profile = profile
         fired = []
-        review_goals(mira.assistant, mira).addBoth(fired.append)
+        mira.assistant.mind.goals.review().addBoth(fired.append)
         for _ in range(20):
             game.run(1)
         return fired[0]

@@ -87,12 +87,12 @@ def test_an_hour_later_assistants_answer_one_another_again(game, ann, mira, otto
 def test_a_restart_does_not_refill_the_hour(game, ann, mira, otto):
     use_up(game, ann)
     for character in (mira, otto):
-        character.assistant.ndb.autonomous_acts = None
+        character.assistant.mind.will._acts = None
     assert say(game, ann, "Mira, what do you know?") == ["Mira"]
 
 
 def test_what_it_did_unasked_leaves_less_for_answers(game, ann, mira, otto):
-    otto.assistant.autonomous_acts.append(game.clock.seconds())
+    otto.assistant.mind.will.acts().append(game.clock.seconds())
     for _ in range(LINES):
         say(game, ann, "Mira, what do you know?")
     assert Turn.objects.filter(assistant_id=otto.assistant.id).count() == BUDGET - 1
@@ -115,7 +115,7 @@ def test_a_busy_database_does_not_keep_an_assistant_from_its_answer(game, ann, m
         return execute(sql, *rest)
 
     refused = []
-    otto.assistant.ndb.autonomous_acts = None
+    otto.assistant.mind.will._acts = None
     with connection.execute_wrapper(refuse):
         ann.do("say Mira, what do you know?")
         game.run()

@@ -158,7 +158,7 @@ def test_an_arrival_is_news_for_one_of_them(game, tavern, guardroom):
     bob = game.player("Bob", yard)
     bob.do("in")
     game.run()
-    assert len([guard for guard in guardroom if guard.assistant.ndb.news_at]) == 1
+    assert len([guard for guard in guardroom if guard.assistant.mind.company.news_at]) == 1
     assert Event.objects.filter(kind="arrive", speaker=bob.dbref).count() == GUARDS
 
 

@@ -41,7 +41,7 @@ def talker(mira, game):
         "profile": "cloud", "max_context_tokens": 4_000, "compact_enabled": False,
     }.items():  # fmt: skip
         mira.assistant.attributes.add(name, value)
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     return mira
 
 

@@ -168,7 +168,7 @@ def test_a_running_talk_is_still_running_after_a_restart(game, ann, bob, mira):
     game.model.add(call("say", text="Hello"), call("say", text="Indeed"))
     ann.do("say hello Mira")
     game.run()
-    mira.assistant.ndb.partners = None
+    mira.assistant.mind.company._partners = None
     ann.do("say nice weather")
     game.run()
     assert len(game.model.requests) == 2

@@ -124,7 +124,7 @@ def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
     first = rows[0]["metadata"]["seq"]
     log.compact(record(rows))
     note = mira.journal.add("The vault opens with a whistle.", source_seqs=[first])
-    index = mira.assistant.memories
+    index = mira.assistant.mind.memories()
     mira.journal.update(note, pinned=True)
     hears(game, bob, "say Mira, how does the vault open?", call("noop"))
     assert prompt(game).count("whistle") >= 2
@@ -142,7 +142,7 @@ def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
     typed(game, builder, f"aihistory/edit Mira = {first}: The vault opens with a knock.")
     hears(game, bob, "say Mira, so how does the vault open?", call("noop"))
     assert "knock" in prompt(game) and "whistle" not in prompt(game)
-    assert mira.assistant.memories is index  # which need not be built again
+    assert mira.assistant.mind.memories() is index  # which need not be built again
     index.close()
     assert not LineVector.objects.filter(message_id=first)  # one of the old words would mislead
 

@@ -175,7 +175,7 @@ def test_one_persons_words_cause_so_many_notes_a_day(game, mira, ann, bob, use, 
         return use(tool, speakers={who.dbref}, **filled).state
 
     mira.assistant.attributes.add("person_entries_per_day", 3)
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     assert [note(number) for number in range(5)] == ["done"] * 3 + ["failed"] * 2
     assert note(9, bob) == "done"
     assert note(10, bob) == "done"

@@ -52,7 +52,7 @@ def known(game, mira):
     mind = Recalling(game, mira)
     mind.index.close()
     mind.seqs = mind.log(*(heard(f"goose {n}", (ANN, BOB)[n % 2]) for n in range(40)))
-    mind.index = mira.assistant.memories
+    mind.index = mira.assistant.mind.memories()
     mind.prepare()
     assert LineVector.objects.count() == len(mind.index) == 40
     return mind

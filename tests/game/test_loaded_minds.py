@@ -6,7 +6,6 @@ import re
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.game.profile_values import set_attribute
 from tests.scripted import call
@@ -56,7 +55,7 @@ def test_the_least_recently_used_minds_are_let_go_by_bytes(game, ann, mira, thre
         one.journal.add(f"{one.key} likes the mare.")
         talk(game, ann, one.key)
     assert [loaded(one) for one in three] == [ALL] * 3
-    minds, sizes = game.service.loaded, [one.assistant.nbytes for one in three]
+    minds, sizes = game.service.loaded, [one.assistant.mind.nbytes for one in three]
     minds.note(mira.assistant)
     assert minds.nbytes == sum(sizes)
     minds.most_bytes = sum(sizes[1:]) + sizes[0] // 2
@@ -89,10 +88,10 @@ def prompt_of(game, script, words):
     who, put = script.character, script.services.slices.put
     for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
         records.load(put)
-    done = script.memories.prepare(script.services, [words])
+    done = script.mind.memories().prepare(script.services, [words])
     game.run(1)
     assert done.called
-    built = build_prompt(script, CONTEXT_TICK_EVENT, frozenset({"#900"}))
+    built = script.mind.prompts.build(CONTEXT_TICK_EVENT, frozenset({"#900"}))
     return [TIME.sub("", str(message)) for message in built.messages]
 
 
@@ -114,7 +113,7 @@ def test_a_mind_that_was_let_go_makes_the_same_prompt(game, ann, mira, seed):
                 talk(game, ann, "Mira", words)
     talk(game, ann, "Mira")
     before = prompt_of(game, script, "the mare")
-    script.let_go()
+    script.mind.let_go()
     assert loaded(mira) == set()
     assert prompt_of(game, script, "the mare") == before
 
@@ -122,10 +121,10 @@ def test_a_mind_that_was_let_go_makes_the_same_prompt(game, ann, mira, seed):
 def test_what_is_not_stored_yet_is_kept(game, ann, mira):
     journal, known = mira.journal, mira.journal.add("The mare is lame.")
     journal.count_recalls([known])
-    mira.assistant.let_go()
+    mira.assistant.mind.let_go()
     assert mira.journal is journal  # two stores of one Attribute would lose each other's writes
     journal.store_recalls([known])
-    mira.assistant.let_go()
+    mira.assistant.mind.let_go()
     assert journal.get(known)["recalls"] == 1
     assert [entry["id"] for entry in journal.search("mare")] == [known]
 
@@ -133,9 +132,9 @@ def test_what_is_not_stored_yet_is_kept(game, ann, mira):
 def test_a_store_that_somebody_holds_writes_to_the_records_of_all(game, mira):
     held = mira.journal
     held.add("The mare is lame.")
-    mira.assistant.let_go()
+    mira.assistant.mind.let_go()
     held.add("Greta owns the mare.")
-    mira.assistant.let_go()
+    mira.assistant.mind.let_go()
     assert [entry["content"] for entry in mira.journal.all()] == [
         "The mare is lame.",
         "Greta owns the mare.",

@@ -19,12 +19,15 @@ def open_turn(game, ann, mira):
         script = mira.assistant
         if not Event.objects.filter(kind="say"):
             ears = frozenset({ann.dbref})
-            script.inbox.put(Heard("say", ann.dbref, "Ann", "hello", ears, addressed=True))
-        waiting, doubtful = script.inbox.open_events().waiting, script.inbox.open_events().doubtful
+            script.mind.inbox.put(Heard("say", ann.dbref, "Ann", "hello", ears, addressed=True))
+        waiting, doubtful = (
+            script.mind.inbox.open_events().waiting,
+            script.mind.inbox.open_events().doubtful,
+        )
         events = [*waiting, *doubtful]
-        turn = script.turns.begin(events, frozenset({ann.dbref}), False, context)
+        turn = script.mind.turns.begin(events, frozenset({ann.dbref}), False, context)
         if act:
-            script.turns.intend(turn.id, call(act, text="one"), True)
+            script.mind.turns.intend(turn.id, call(act, text="one"), True)
         return script, turn
 
     return begin
@@ -51,13 +54,13 @@ def test_a_lost_excuse_leaves_the_words_in_doubt(game, open_turn):
 
 def test_a_turn_that_is_ended_from_outside_leaves_no_intent_open(open_turn):
     script, turn = open_turn()
-    script.turns.finish(turn.id, "expired", "it was stopped")
+    script.mind.turns.finish(turn.id, "expired", "it was stopped")
     assert [act.state for act in ToolCall.objects.all()] == ["unknown"]
 
 
 def test_acts_of_a_turn_whose_answer_nobody_heard_are_remembered(open_turn):
     script, turn = open_turn(act="give")
-    script.turns.give_back(turn.id)
+    script.mind.turns.give_back(turn.id)
     script, again = open_turn(act=None)
     assert [act.name for act in again.done_before] == ["give"]
 
@@ -65,7 +68,7 @@ def test_acts_of_a_turn_whose_answer_nobody_heard_are_remembered(open_turn):
 def test_acts_are_remembered_although_the_clock_was_set_back_meanwhile(game, open_turn):
     script, turn = open_turn(act=None)
     game.clock.rightNow -= 2
-    script.turns.intend(turn.id, call("give", item="mug"), True)
+    script.mind.turns.intend(turn.id, call("give", item="mug"), True)
     crash(game)
     game.clock.rightNow -= 2
     script, again = open_turn(act=None)
@@ -76,7 +79,7 @@ def test_acts_for_the_oldest_of_several_lines_are_remembered(game, ann, open_tur
     script, _turn = open_turn(act="give")
     crash(game)
     ears = frozenset({ann.dbref})
-    script.inbox.put(Heard("say", ann.dbref, "Ann", "hurry", ears, addressed=True))
+    script.mind.inbox.put(Heard("say", ann.dbref, "Ann", "hurry", ears, addressed=True))
     open_turn(act=None)
     crash(game)
     script, third = open_turn(act=None)
@@ -86,11 +89,11 @@ def test_acts_for_the_oldest_of_several_lines_are_remembered(game, ann, open_tur
 
 def test_acts_before_the_words_were_heard_do_not_bind(game, ann, open_turn):
     script, turn = open_turn(act="give")
-    script.turns.give_back(turn.id)
-    script.inbox.close([event.id for event in turn.events], "expired", "too old")
+    script.mind.turns.give_back(turn.id)
+    script.mind.inbox.close([event.id for event in turn.events], "expired", "too old")
     ears = frozenset({ann.dbref})
     game.clock.rightNow -= 100
-    script.inbox.put(Heard("say", ann.dbref, "Ann", "again", ears, addressed=True))
+    script.mind.inbox.put(Heard("say", ann.dbref, "Ann", "again", ears, addressed=True))
     open_turn(act=None)
     crash(game)
     script, again = open_turn(act=None)
@@ -103,6 +106,6 @@ def test_what_others_confided_unasked_is_in_no_turn_for_somebody_else(ann, bob, 
     for who, name, private in ((bob, "Bob", True), (bob, "Bob", False), (ann, "Ann", True)):
         ears = frozenset({who.dbref}) if private else frozenset({ann.dbref, bob.dbref})
         kind = "whisper" if private else "say"
-        script.inbox.put(Heard(kind, who.dbref, name, f"{name} {kind}", ears, private=private))
-    turn = script.turns.begin([], frozenset({ann.dbref}), False, "tick_event")
+        script.mind.inbox.put(Heard(kind, who.dbref, name, f"{name} {kind}", ears, private=private))
+    turn = script.mind.turns.begin([], frozenset({ann.dbref}), False, "tick_event")
     assert [event.heard.text for event in turn.overheard] == ["Bob say", "Ann whisper"]

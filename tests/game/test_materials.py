@@ -52,7 +52,7 @@ def test_it_is_at_hand_when_that_talk_is_out_of_view(game, mira, ann, talk):
     for number in range(6):
         talk(f"line {number} " + "and so on " * 40)
     game.model.add("Ann asked what she owes.")
-    mira.assistant.compact(CompactionRequest(MANUAL, force=True, keep_recent=2))
+    mira.assistant.mind.compact(CompactionRequest(MANUAL, force=True, keep_recent=2))
     game.run(1)
     assert [ref for ref, _seq, _key in Compaction.objects.get().consulted["read"]] == [
         f"entry:{entry}"

@@ -27,7 +27,7 @@ def asked_for(game, player, words):
 
 
 def found(mira, words, audience=None, limit=5):
-    index = mira.assistant.memories
+    index = mira.assistant.mind.memories()
     hits = index.search(words, limit, audience, mira.assistant.services.now(), upto=0)
     return [hit.record.get("content") or hit.record["value"] for hit in hits]
 
@@ -83,9 +83,9 @@ def test_changes_are_found_at_once(game, ann, mira):
 def test_an_entry_that_became_private_is_hidden_though_the_index_lags(game, ann, mira):
     kept = mira.journal.add("The mare is lame.")
     asked_for(game, ann, "hello")
-    mira.assistant.memories._due.clear()
+    mira.assistant.mind.memories()._due.clear()
     mira.journal.update(kept, audience=["#5"])
-    mira.assistant.memories._due.clear()  # as if it had not heard of it yet
+    mira.assistant.mind.memories()._due.clear()  # as if it had not heard of it yet
     assert found(mira, "mare") == [] and found(mira, "mare", BOB) == []
     assert found(mira, "mare", ANN) == ["The mare is lame."]
 
@@ -99,9 +99,9 @@ def test_after_a_restart_it_is_made_anew(game, ann, mira):
 
 def test_an_index_whose_journal_was_dropped_hears_of_nothing_any_more(game, ann, mira):
     asked_for(game, ann, "hello")
-    first = mira.assistant.memories
+    first = mira.assistant.mind.memories()
     Journal.drop(mira)
-    assert mira.assistant.memories is not first
+    assert mira.assistant.mind.memories() is not first
     first._due.clear()
     set_attribute(mira.ai_profiles, ann.dbref, "trade", "cooper")
     assert not first._due

@@ -157,12 +157,12 @@ def test_a_rebuild_makes_index_and_long_term_memory_anew(game, mira, ask):
         mira.journal.add(f"Guest {number} came in.")
     run(game, consolidate_memories_to_semantic(mira.assistant, mira))
     memory.stored[agent].popitem()
-    before = mira.assistant.memories
+    before = mira.assistant.mind.memories()
     text = ask("aimemory/rebuild Mira")
     assert "The index is done, with 45 memories." in text
     assert "Done: 45 entries are in long-term memory." in text
     assert len(memory.stored[agent]) == 45
-    assert mira.assistant.memories is not before
+    assert mira.assistant.mind.memories() is not before
     mira.journal.add("Whoever was put away hears of nothing.")
     assert "j46" not in before._due
 

@@ -175,7 +175,7 @@ HELP = "you are not alone"
 )
 def test_game_topics_only_answers_without_a_model(game, ann, mira, line, told):
     mira.assistant.attributes.add("game_topics_only", True)
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     ann.do(f"say {line}")
     game.run()
     assert told in ann.last() and not game.model.requests
@@ -188,7 +188,7 @@ def test_game_topics_only_answers_without_a_model(game, ann, mira, line, told):
 )  # fmt: skip
 def test_stories_about_death_are_answered(game, ann, mira, line):
     mira.assistant.attributes.add("game_topics_only", True)
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     game.model.add(call("say", text="Is that so?"))
     ann.do(f"say {line}")
     game.run()

@@ -35,8 +35,8 @@ def test_a_call_costs_what_the_endpoint_that_answered_costs(game, talk, profiles
     local = {"base_url": "http://10.0.0.1/v1", "prices": {"input": 0.0, "output": 0.0}}
     profiles["default"] = {**profiles["default"], "endpoints": [paid, local]}
     limit(game, game_money_per_day=700_000)
-    mira.assistant.resolve_settings()
-    assert not mira.assistant.profile.is_free
+    mira.assistant.mind.settings.resolve()
+    assert not mira.assistant.mind.settings.profile.is_free
     talk()
     assert DailyUse.objects.get().money == 0
     assert game.service.gateway.budgets.ledgers[1].spent == {}
@@ -53,7 +53,7 @@ def listen(game, room):
 def test_warnings_name_the_character_and_the_player(game, talk, mira, ann, tavern):
     staff = listen(game, tavern)
     mira.assistant.db.tokens_per_day = 3_500
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     limit(game, player_tokens_per_day=3_500)
     talk()
     text = "\n".join(staff.heard())
@@ -65,7 +65,7 @@ def test_warnings_name_the_character_and_the_player(game, talk, mira, ann, taver
 def test_after_a_restart_the_budgets_know_what_was_spent(game, talk, mira, ann):
     talk()
     mira.assistant.db.profile = "home"
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     talk()
     day = game.service.now().date()
     mine, hers = (ASSISTANT, str(mira.assistant.id)), (PLAYER, ann.dbref)

@@ -23,8 +23,8 @@ def extract(game, mira):
     """A function that runs the sleep step; returns its result."""
 
     def extract(profile=ASKING):
-        mira.assistant.resolve_settings()
-        mira.assistant.ndb.profile = profile
+        mira.assistant.mind.settings.resolve()
+        mira.assistant.mind.settings._profile = profile
         fired = []
         run_pre_compaction_extraction(mira.assistant, mira).addBoth(fired.append)
         for _ in range(20):

@@ -7,7 +7,6 @@ from evennia.contrib.game_systems.containers.containers import ContribContainer
 from evennia.utils.create import create_object
 from pydantic import BaseModel, ConfigDict, Field
 
-from evennia_ai.game.sleep_state import fall_asleep, wake_up
 from evennia_ai.messages import make_message
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.schedule.sleep_schedule import WISH
@@ -129,8 +128,8 @@ def test_after_sleep_and_after_a_compaction_the_list_begins_anew(game, ann, mira
     assert "get" in ask(game, ann)
     mug.delete()
     assert "get" in ask(game, ann)
-    fall_asleep(mira.assistant, WISH)
-    wake_up(mira.assistant, "a test")
+    mira.assistant.mind.rest.fall_asleep(WISH)
+    mira.assistant.mind.rest.wake_up("a test")
     assert ask(game, ann) == ALWAYS
     mug = game.thing("mug", tavern)
     assert "get" in ask(game, ann)

@@ -7,12 +7,12 @@ import pytest
 from evennia_ai import ports
 from evennia_ai.game import script_ports
 from evennia_ai.scheduling import Clock
-from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM
 
 pytestmark = pytest.mark.game
 
-STAND_IN = StandInScript(ScriptedLLM())
+STAND_IN = MemoryMind(ScriptedLLM())
 
 
 def members_of(port):
@@ -39,9 +39,9 @@ def parts_of(script):
         "goals": (ports.Goals, character.ai_goals),
         "plan": (ports.DayPlan, character.ai_plan),
         "conversation": (ports.Conversation, script.conversation),
-        "inbox": (ports.Inbox, script.inbox),
-        "turns": (ports.Turns, script.turns),
-        "memories": (ports.Memories, script.memories),
+        "inbox": (ports.Inbox, script.mind.inbox),
+        "turns": (ports.Turns, script.mind.turns),
+        "memories": (ports.Memories, script.mind.memories()),
         "world": (ports.World, services.world),
         "slices": (ports.Slices, services.slices),
         "clock": (Clock, services.clock),

@@ -34,9 +34,9 @@ def prune(game, mira):
     """A function that runs one pass; returns its result."""
 
     def prune(profile=None):
-        mira.assistant.resolve_settings()
+        mira.assistant.mind.settings.resolve()
         if profile:
-            mira.assistant.ndb.profile = profile
+            mira.assistant.mind.settings._profile = profile
         fired = []
         prune_low_importance_entries(mira.assistant, mira).addBoth(fired.append)
         for _ in range(300):
@@ -347,16 +347,16 @@ def test_conversations_nobody_continued_are_ended_and_told_of(game, mira, ann, b
         player.do("say Mira, hello")
         began = game.service.now()
         game.run(30)
-    assert list(mira.assistant.partners) == [ann.dbref, bob.dbref]
+    assert list(mira.assistant.mind.company.partners) == [ann.dbref, bob.dbref]
     game.run(20)
     result = cleared(mira)
     assert ([talk["with"] for talk in result["ended"]], result["running"]) == ([ann.dbref], 1)
     assert result["ended"][0]["since"] == result["ended"][0]["last_at"]
-    assert mira.assistant.is_in_conversation(bob.dbref)
+    assert mira.assistant.mind.company.is_in_conversation(bob.dbref)
     game.run(40)
     (ended,) = cleared(mira)["ended"]
     assert (ended["with"], ended["last_at"]) == (bob.dbref, began.isoformat())
-    assert mira.assistant.partners == {}
+    assert mira.assistant.mind.company.partners == {}
 
 
 def test_conversations_are_the_same_after_a_restart(game, mira, ann):
@@ -364,8 +364,8 @@ def test_conversations_are_the_same_after_a_restart(game, mira, ann):
         game.model.add(call("say", text="Good day."))
         ann.do("say Mira, hello")
         game.run(20)
-    before = dict(mira.assistant.partners)
-    mira.assistant.ndb.partners = None
+    before = dict(mira.assistant.mind.company.partners)
+    mira.assistant.mind.company._partners = None
     mira.assistant.conversation.forget_view()
-    assert mira.assistant.partners == before
+    assert mira.assistant.mind.company.partners == before
     assert list(before) == [ann.dbref]

@@ -61,15 +61,15 @@ def what_is_seen(script):
     """All that anything looks at: the view now and after undos, masked as it is, what is owed,
     what was done and may not be done again, and who is called by whom."""
     script.conversation.forget_view()
-    owed = script.inbox.open_events()
+    owed = script.mind.inbox.open_events()
     again = [event for event in (*owed.waiting, *owed.doubtful) if event.attempts]
-    turns = script.turns
+    turns = script.mind.turns
     first_turns = turns._first_turns(again)
     earlier = list(filter(None, first_turns.values()))
     return {
         "views": [seqs(script.conversation, undos) for undos in range(3)],
         "owed": owed,
-        "overheard": script.inbox.overheard(),
+        "overheard": script.mind.inbox.overheard(),
         "first turns": first_turns,
         "taken in": turns._overheard_in(set(first_turns.values())),
         "acts": turns._acts_since(min(earlier)) if earlier else (),

@@ -11,7 +11,6 @@ from evennia_ai.models import SleepPass
 from evennia_ai.policy.records.forgetting import cited_by
 from evennia_ai.policy.records.goal import MOST_OPEN
 from evennia_ai.ports.journal import Journal
-from evennia_ai.sleep.reflection import reflect
 from tests.forgetting import forget_chunk
 from tests.game.conftest import flat
 
@@ -29,10 +28,10 @@ def think_over(game, mira):
     """A function that runs the step; returns its result."""
 
     def think_over(profile=ASKING):
-        mira.assistant.resolve_settings()
-        mira.assistant.ndb.profile = profile
+        mira.assistant.mind.settings.resolve()
+        mira.assistant.mind.settings._profile = profile
         fired = []
-        reflect(mira.assistant, mira).addBoth(fired.append)
+        mira.assistant.mind.reflection.reflect().addBoth(fired.append)
         for _ in range(50):
             if fired:
                 break

@@ -212,11 +212,10 @@ def test_pages_hold_while_rows_are_added(talked, reader):
 
 
 def test_characters_have_their_state_and_figures(game, talked, tavern, reader):
-    from evennia_ai.game.sleep_state import fall_asleep
 
     ben, cid = game.assistant("Ben", tavern), game.assistant("Cid", tavern)
-    cid.assistant.stop_thinking()
-    fall_asleep(ben.assistant, "order")
+    cid.assistant.mind.stop_thinking()
+    ben.assistant.mind.rest.fall_asleep("order")
     rows = {row["name"]: row for row in found(reader("Builder"), "characters")}
     modes = {name: row["mode"] for name, row in rows.items()}
     assert modes == {"Mira": "awake", "Ben": "asleep", "Cid": "stopped"}

@@ -52,7 +52,7 @@ def test_a_line_is_answered_once_where_a_flush_left_an_old_copy_in_the_room(game
 
 def test_each_assistant_has_its_own_and_a_default_is_not_stored(game, tavern, mira):
     other = game.assistant("Tom", tavern).assistant
-    assert mira.assistant.compaction_strikes == other.compaction_strikes == 0
-    mira.assistant.compaction_strikes += 1
-    assert (mira.assistant.compaction_strikes, other.compaction_strikes) == (1, 0)
+    assert mira.assistant.mind.compactor._strikes == other.compaction_strikes == 0
+    mira.assistant.mind.compactor._strikes += 1
+    assert (mira.assistant.mind.compactor._strikes, other.compaction_strikes) == (1, 0)
     assert "compaction_strikes" not in vars(other.ndb)

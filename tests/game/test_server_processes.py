@@ -48,7 +48,9 @@ def live_on(game, seconds):
 def heard_by(epoch, mira, ann, words="hello"):
     """Store what another process heard and did not answer yet."""
     ears = frozenset({ann.dbref})
-    event_id = mira.assistant.inbox.put(Heard("say", ann.dbref, "Ann", words, ears, addressed=True))
+    event_id = mira.assistant.mind.inbox.put(
+        Heard("say", ann.dbref, "Ann", words, ears, addressed=True)
+    )
     Event.objects.filter(id=event_id).update(epoch=epoch)
     return event_id
 
@@ -121,7 +123,7 @@ def test_a_command_lets_the_process_with_the_lease_read_again(shared, other, mir
 
 def test_what_another_process_stores_while_a_turn_begins_waits_for_the_next(shared, mira, ann):
     ears = frozenset({ann.dbref})
-    inbox, turns = mira.assistant.inbox, mira.assistant.turns
+    inbox, turns = mira.assistant.mind.inbox, mira.assistant.mind.turns
     stored = []
 
     def overhear(text):
@@ -212,7 +214,7 @@ def test_a_process_that_was_taken_for_dead_neither_acts_nor_begins(game, shared,
     assert ann.heard() == ['You say, "give me the ring"']
     assert not ToolCall.objects.exists()
     with pytest.raises(TurnAborted, match="another server process"):
-        mira.assistant.turns.begin((), frozenset(), False, "tick_event")
+        mira.assistant.mind.turns.begin((), frozenset(), False, "tick_event")
 
 
 def test_a_process_that_was_taken_for_dead_shows_again_that_it_lives(game, shared, other):

@@ -44,7 +44,7 @@ def restart(game, model, start_hook=True):
 
 def test_interval_is_zero_and_nothing_is_written_at_creation(mira):
     assert mira.assistant.interval == 0
-    assert mira.assistant.own_settings() == {}
+    assert mira.assistant.mind.settings.own() == {}
 
 
 def test_many_wakes_make_one_tick(game, mira, ann):
@@ -98,7 +98,7 @@ def test_players_are_looked_for_only_when_a_tick_is_due(game, mira, ann, slices,
     monkeypatch.setattr(
         AssistantScript, "players_near", lambda script: looked.append(script) or look(script)
     )
-    game.service.ticks.add(mira.assistant)
+    game.service.attend(mira.ai_mind)
     for _ in range(int(mira.assistant.config.tick_rate)):
         assert not slices.waiting
         game.clock.advance(1)
@@ -139,10 +139,10 @@ def test_what_may_have_been_said_before_a_crash_is_closed_by_an_excuse(game, mir
     ann.do("say one")
     script = mira.assistant
     game.service.slices._queue.clear()
-    turn = script.turns.begin(
-        script.inbox.open_events().waiting, frozenset({ann.dbref}), False, "tick_event"
+    turn = script.mind.turns.begin(
+        script.mind.inbox.open_events().waiting, frozenset({ann.dbref}), False, "tick_event"
     )
-    script.turns.intend(turn.id, call("say", text="hm"), True)
+    script.mind.turns.intend(turn.id, call("say", text="hm"), True)
     restart(game, game.model).stopService()
     assert "my thoughts wandered" in ann.last()
     assert Event.objects.get().state == "excused"
@@ -177,10 +177,10 @@ def test_with_the_last_player_gone_the_beat_stops(game, mira, ann):
     game.model.add(call("noop"))
     ann.do("say hello")
     game.run(1)
-    assert game.service.ticks.running
+    assert game.service.timer.running
     ann.account.unpuppet_object(ann.session)
     game.run(mira.assistant.config.tick_rate)
-    assert not game.service.ticks.running
+    assert not game.service.timer.running
 
 
 def test_an_unreached_line_is_answered_when_its_speaker_comes_back(game, mira, ann):
@@ -200,7 +200,7 @@ def test_a_builders_interval_ticks_as_well(game, mira, ann):
     ann.do("say hello")
     game.service.accepting = True
     game.model.add(call("say", text="Hi."))
-    assert not game.service.ticks.running
+    assert not game.service.timer.running
     assert mira.assistant.at_repeat() is None
     game.run(0)
     assert ann.last() == 'Mira says, "Hi."'

@@ -41,8 +41,8 @@ def test_a_builder_creates_a_character_from_an_archetype(game, builder, tavern):
     assert "Otto has an assistant now." in text
     assert not is_open(builder) and not builder.character.attributes.has(MENU_DRAFT)
     (otto,) = [obj for obj in tavern.contents if obj.key == "Otto"]
-    assert otto.assistant.is_on and otto.assistant.persona.voice == "low and dry"
-    assert otto.assistant.persona.never == (
+    assert otto.assistant.is_on and otto.assistant.mind.who.persona.voice == "low and dry"
+    assert otto.assistant.mind.who.persona.never == (
         "tells a guest's secret",
         "lets anybody drink without paying",
     )
@@ -63,12 +63,12 @@ def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, g
     typed(builder, "7", "wants = a quiet night", "next", "next", "next", "tick_rate", "reset")
     text = typed(builder, "back", "next", "next")
     assert "1. Guard is changed" in text and "tick_rate 5 s" in text
-    assert script.config.tick_rate == 9 and script.persona.wants == ()
+    assert script.config.tick_rate == 9 and script.mind.who.persona.wants == ()
     assert "Guard is changed. Its memories stay." in typed(builder, "live")
     assert guard.assistant is script
     assert (script.config.tick_rate, script.config.max_hops) == (5, 7)
-    assert script.persona.wants == ("a quiet night",)
-    assert script.persona.text == "You are a guard."
+    assert script.mind.who.persona.wants == ("a quiet night",)
+    assert script.mind.who.persona.text == "You are a guard."
 
 
 def test_a_shared_persona_is_taken_by_its_name(builder, guard):
@@ -124,8 +124,8 @@ def test_every_archetype_is_filled_in_and_its_settings_are_valid(builder, guard,
     typed(builder, *["next"] * len(archetypes()[key]["blanks"]), *["next"] * 4)
     assert "Fix this" not in typed(builder, "next")
     typed(builder, "live")
-    assert not guard.assistant.complaints
-    assert guard.assistant.own_settings() == archetypes()[key]["settings"]
+    assert not guard.assistant.mind.settings.complaints
+    assert guard.assistant.mind.settings.own() == archetypes()[key]["settings"]
     persona = read_persona(guard.db.ai_persona.deserialize())
     assert "Guard" in persona.text and "{" not in repr(persona)
 

@@ -39,7 +39,7 @@ def test_the_trial_uses_what_was_chosen_and_not_what_is_stored(game, builder, gu
     (request,) = game.model.requests
     assert "You are a king." in request.messages[1]["content"]
     assert "look" not in {tool["function"]["name"] for tool in request.tools}
-    assert guard.assistant.is_on and guard.assistant.persona.text == "You are a guard."
+    assert guard.assistant.is_on and guard.assistant.mind.who.persona.text == "You are a guard."
 
 
 def late_reply(game):
@@ -121,4 +121,4 @@ def test_a_draft_that_a_builder_wrote_deletes_nothing_and_sets_no_discretion(bui
     typed(builder, "aisetup", *["next"] * 6)
     assert guard.pk and guard.assistant
     assert "Only admins may change discretion" in typed(builder, "live")
-    assert guard.assistant.is_on and guard.assistant.own_settings() == {}
+    assert guard.assistant.is_on and guard.assistant.mind.settings.own() == {}

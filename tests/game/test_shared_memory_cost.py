@@ -23,10 +23,10 @@ def test_where_nothing_changed_nothing_is_asked_before_a_search(game, bruno, ver
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        script.memories.prepare(script.services, []).addBoth(done.append)
+        script.mind.memories().prepare(script.services, []).addBoth(done.append)
     assert done == [None] and len(queries) == 0
     with CaptureQueriesContext(connection) as queries:
-        script.memories.search("weather in the hills", 5, None, script.services.now())
+        script.mind.memories().search("weather in the hills", 5, None, script.services.now())
     assert len(queries) == 1  # whether what was found still stands
 
 
@@ -42,12 +42,12 @@ def test_an_endpoint_for_vectors_that_hangs_is_waited_for_once(game, guard, slee
     sleep(bruno)
     game.service.memory.embedder = Hanging()
     script, done = vera.assistant, []
-    script.memories.prepare(script.services, ["bridge"]).addBoth(done.append)
+    script.mind.memories().prepare(script.services, ["bridge"]).addBoth(done.append)
     for _ in range(10):
         game.run(0.01)
     assert done == []
     game.clock.advance(TIME_S)
     game.run(0.1)
     assert done == [None]
-    found = script.memories.search("the bridge", 3, None, game.service.now())
+    found = script.mind.memories().search("the bridge", 3, None, game.service.now())
     assert [hit.record["content"] for hit in found] == [BRIDGE]

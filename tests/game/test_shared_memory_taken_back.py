@@ -60,7 +60,7 @@ def test_forget_me_reaches_it_and_memory_lets_go_of_the_words(bruno, vera, ann, 
     assert len(knows(vera)) == 2
     while forget_chunk(ann.dbref):
         pass
-    held = vera.assistant.memories.records()
+    held = vera.assistant.mind.memories().records()
     assert [record["content"] for record in held] == ["The mill is shut."]
     assert knows(vera) == ["The mill is shut."]
     assert [row.text for row in SharedEntry.objects.all()] == ["The mill is shut."]
@@ -75,7 +75,7 @@ def test_a_teller_who_is_deleted_takes_it_along(bruno, vera, guard, sleep, knows
     assert len(knows(vera)) == 2
     while erase_chunk(tim.assistant.id):
         pass
-    assert [record["content"] for record in vera.assistant.memories.records()] == [BRIDGE]
+    assert [record["content"] for record in vera.assistant.mind.memories().records()] == [BRIDGE]
     assert knows(vera) == [BRIDGE]
     bruno.delete()
     assert knows(vera) == [] and not SharedEntry.objects.exists()

@@ -4,7 +4,6 @@ import pytest
 from django.db import OperationalError, transaction
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.game.sleep_state import sleep_state
 from evennia_ai.models import ModelCall, SleepPass, Turn
 from evennia_ai.sleep import STEPS
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
@@ -51,7 +50,7 @@ def test_a_turn_that_a_failed_step_left_open_is_closed_after_the_pass(
 
     fill(mira.assistant, 0.75)
     game.model.add(call("noop"), "Ann told stories.")
-    monkeypatch.setattr(mira.assistant.turns, "finish", refuse)
+    monkeypatch.setattr(mira.assistant.mind.turns, "finish", refuse)
     admin.told("aisleep Mira")
     for _ in range(50):
         game.run(0.1)
@@ -64,7 +63,7 @@ def test_a_pass_that_a_crash_cut_off_is_told_as_interrupted(mira, admin):
     number = store_pass(mira.assistant)
     assert "interrupted by the server's stop" in admin.told("aihistory/sleep Mira")
     assert "interrupted" in admin.told(f"aihistory/sleep Mira = {number}")
-    sleep_state(mira.assistant).pass_id = number
+    mira.assistant.mind.rest.state.pass_id = number
     assert "in progress" in admin.told("aihistory/sleep Mira")
 
 
@@ -76,7 +75,7 @@ def test_a_database_that_is_full_puts_a_pass_off(game, admin, mira, monkeypatch)
     monkeypatch.setattr(transaction, "atomic", lambda *args, **kwargs: full())
     for _ in range(8):
         game.run(1)
-    assert sleep_state(mira.assistant).pass_time is None
+    assert mira.assistant.mind.rest.state.pass_time is None
     assert not SleepPass.objects.exists()
     monkeypatch.undo()
     for _ in range(20):

@@ -6,11 +6,9 @@ import pytest
 from evennia.utils import gametime
 from twisted.internet.defer import Deferred
 
-from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, SleepPass
 from evennia_ai.signals import assistant_slept, assistant_woke
-from evennia_ai.turn.context_use import measure_context
 from tests.scripted import call
 
 
@@ -23,9 +21,9 @@ def at_hour(game, hour):
 def fill(script, ratio):
     """Fill the context with talk up to a part of a small window."""
     script.attributes.add("max_context_tokens", 8_000)
-    script.resolve_settings()
-    script.prompt_overhead = 500  # no more than it will turn out to be
-    while measure_context(script).ratio < ratio:
+    script.mind.settings.resolve()
+    script.mind.meter.sizes.overhead = 500  # no more than it will turn out to be
+    while script.mind.meter.measure().ratio < ratio:
         script.conversation.append([make_message("user", "Ann says: " + "word " * 100)])
 
 
@@ -40,7 +38,7 @@ def test_it_is_put_to_sleep_for_all_to_see_and_talk_wakes_it(game, admin, ann, m
     ann.do("say Mira, hello")
     game.run(1)
     assert ann.heard()[-2:] == ["Mira wakes up and blinks.", 'Mira says, "Hm? Good evening."']
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
 
 
 def test_told_to_sleep_while_it_thinks_it_answers_first(game, admin, ann, mira):
@@ -49,7 +47,7 @@ def test_told_to_sleep_while_it_thinks_it_answers_first(game, admin, ann, mira):
     ann.do("say Mira, hello")
     game.run(1)
     assert "when nobody waits" in admin.told("aisleep Mira")
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
     ann.forget()
     reply.callback(call("say", text="Hello."))
     game.run(1)
@@ -66,7 +64,7 @@ def test_one_that_will_sleep_soon_can_be_kept_awake(game, admin, ann, mira):
     assert "stays awake" in admin.told("aiwake Mira")
     reply.callback(call("say", text="Hello."))
     game.run(1)
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
 
 
 def test_it_is_woken_by_hand(game, admin, mira):
@@ -83,26 +81,26 @@ def test_it_sleeps_in_its_hours_and_wakes_after_them(game, ann, mira, settings):
     game.model.add(call("say", text="Hello."))
     ann.do("say Mira, hello")
     game.run(300)
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
     at_hour(game, 23)
     game.run(300)
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep
     at_hour(game, 7)
     game.run(300)
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
 
 
 def test_a_full_head_is_sorted_when_nobody_is_near(game, ann, mira, tavern):
     fill(mira.assistant, 0.75)
     game.model.add(call("noop"), "Ann told stories.")
-    mira.assistant.services.watch.keep(mira.assistant)
+    mira.assistant.services.watch(mira.ai_mind)
     game.run(300)
     assert not Compaction.objects.exists()
     ann.character.location = game.room("Elsewhere")
     game.run(300)
     game.run(300)
     assert Compaction.objects.get().reason == "sleep"
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
 
 
 @pytest.fixture
@@ -121,7 +119,7 @@ def test_after_long_quiet_it_sleeps_on_what_it_heard_when_nobody_is_near(game, a
     game.run(300)
     [row] = SleepPass.objects.all()
     assert (row.reason, row.outcome) == ("nap", "done")
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
     game.run(300)
     assert not game.service.watch.rounds.running
     assert SleepPass.objects.count() == 1
@@ -183,7 +181,7 @@ def test_what_it_did_unasked_is_looked_at_soon(game, ann, mira, looks):
 
 def test_who_was_deleted_is_looked_after_no_more(game, ann, mira):
     script = mira.assistant
-    game.service.watch.keep(script)
+    game.service.watch(script.mind)
     script.delete()
     script.nattributes.clear()
     game.clock.pump([1] * 10)
@@ -196,11 +194,11 @@ def test_hours_set_by_a_builder_begin_without_a_sound(game, admin, mira, setting
     at_hour(game, 23)
     admin.told("aisetup/set Mira/sleep_schedule = 22:00-06:00")
     game.run(300)
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep
 
 
 def test_the_watch_stands_still_with_nobody_to_look_after(no_naps, game, ann, mira):
-    mira.assistant.resolve_settings()
+    mira.assistant.mind.settings.resolve()
     game.model.add(call("say", text="Hello."))
     ann.do("say Mira, hello")
     assert game.service.watch.rounds.running
@@ -211,7 +209,7 @@ def test_the_watch_stands_still_with_nobody_to_look_after(no_naps, game, ann, mi
 def test_who_sleeps_until_woken_is_not_looked_after(game, admin, mira):
     admin.told("aisleep Mira")
     game.run(300)
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep
     assert not game.service.watch.rounds.running
 
 
@@ -221,15 +219,15 @@ def test_hours_may_be_those_of_the_game_world(game, admin, mira, settings, monke
     monkeypatch.setattr(gametime, "gametime", lambda absolute: 22 * hour)
     mira.assistant.attributes.add("sleep_schedule", "23:00-06:00")
     mira.assistant.attributes.add("sleep_clock", "game")
-    mira.assistant.services.watch.keep(mira.assistant)
+    mira.assistant.services.watch(mira.ai_mind)
     game.run(300)
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
     monkeypatch.setattr(gametime, "gametime", lambda absolute: 25 * hour)
     game.run(300)
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep
     monkeypatch.setattr(gametime, "gametime", lambda absolute: 31 * hour)
     game.run(300)
-    assert not is_asleep(mira.assistant)
+    assert not mira.assistant.mind.rest.is_asleep
 
 
 def test_who_looks_sees_that_it_sleeps_and_who_is_awake_shows_nothing(game, admin, ann, mira):
@@ -255,7 +253,7 @@ def test_put_to_sleep_it_sleeps_on_after_a_restart(game, admin, mira):
     game.service.resume()
     game.run()
     game.run(300)
-    assert is_asleep(mira.assistant)
+    assert mira.assistant.mind.rest.is_asleep
 
 
 def test_who_sleeps_is_looked_after_again_after_a_restart(game, admin, mira):
@@ -305,7 +303,7 @@ def test_many_that_are_due_at_once_are_looked_after_in_turns(game, tavern, monke
     seen = []
     monkeypatch.setattr(game.service.slices, "put", lambda work, *args: seen.append((work, args)))
     for script in scripts:
-        game.service.watch.keep(script)
+        game.service.watch(script.mind)
     game.clock.advance(10)
     assert [args for _work, args in seen] == [(script,) for script in scripts]
     assert len(game.service.watch.assistants) == 3

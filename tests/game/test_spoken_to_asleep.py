@@ -3,7 +3,6 @@
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.game.sleep_state import is_asleep, sleep_state
 from evennia_ai.models import Compaction, Event, SleepPass
 from tests.game.test_sleep_timer import fill
 from tests.scripted import call
@@ -26,7 +25,7 @@ def sorting(game, admin, mira, reply):
     game.model.add(reply)
     admin.told("aisleep Mira")
     game.run()
-    assert sleep_state(mira.assistant).pass_time
+    assert mira.assistant.mind.rest.state.pass_time
     return mira
 
 
@@ -40,7 +39,7 @@ def test_it_mumbles_and_answers_when_the_pass_is_done(game, ann, sorting, reply)
     ann.do("say Mira, hello")
     game.run(5)
     assert ann.last() == MUMBLES
-    assert is_asleep(sorting.assistant)
+    assert sorting.assistant.mind.rest.is_asleep
     game.model.add("Ann told stories.", call("say", text="Hm? Hello."))
     reply.callback(call("noop"))
     game.run(1)
@@ -72,14 +71,14 @@ def test_nobody_waits_longer_than_half_a_minute(game, ann, sorting):
     say_later(game, "Hello.")
     ann.do("say Mira, hello")
     game.run(29)
-    assert is_asleep(sorting.assistant)
+    assert sorting.assistant.mind.rest.is_asleep
     game.run(1)
     game.run(1)
     assert ann.last() == 'Mira says, "Hello."'
     assert Event.objects.get(text="Mira, hello").state == "answered"
     row = SleepPass.objects.get()
     assert (row.outcome, row.ended_at is None) == ("woken", False)
-    assert not sleep_state(sorting.assistant).slept
+    assert not sorting.assistant.mind.rest.state.slept
 
 
 def test_what_was_broken_off_is_done_in_its_next_sleep(game, ann, admin, sorting):
@@ -99,13 +98,13 @@ def test_talk_that_does_not_mean_it_lets_it_sleep(game, ann, bob, sorting):
     ann.do("say Bob, what a night")
     game.run(60)
     assert MUMBLES not in bob.heard()
-    assert is_asleep(sorting.assistant)
+    assert sorting.assistant.mind.rest.is_asleep
 
 
 def test_an_admin_wakes_it_at_once(game, admin, sorting):
     assert "Mira is awake." in admin.told("aiwake Mira")
     game.run()
-    assert not sorting.assistant.ndb.ticking
+    assert not sorting.assistant.mind.ticker.is_ticking
     assert sorting.assistant.db.operating_mode == "awake"
     assert sorting.assistant.db.sleep_phase is None
     assert SleepPass.objects.get().outcome == "woken"

@@ -142,7 +142,7 @@ def test_what_failed_is_an_error(watch, game, ann):
 
 
 def test_each_turn_and_a_call_outside_of_turns_is_told_once(watch, game, ann, mira):
-    turns, told = mira.assistant.turns, []
+    turns, told = mira.assistant.mind.turns, []
     for end in (
         lambda turn: turns.recover(),
         lambda turn: turns.give_back(turn.id),

@@ -12,7 +12,6 @@ from evennia_ai.game.typing_indicator import REPEAT_S, harmless_name
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.ports import LLMRequest
-from evennia_ai.turn.answer_events import act_autonomously
 from tests.scripted import ScriptedLLM, call
 
 HAS_CORE = importlib.util.find_spec("evennia.server.is_typing") is not None
@@ -199,7 +198,7 @@ def test_it_ends_when_the_server_goes_down(game, ann, late):
 
 def test_what_it_does_unasked_is_not_announced(game, ann, mira, late):
     nothing = signs_for(ann, **GMCP)
-    act_autonomously(mira.assistant)
+    mira.assistant.mind.answering.act_alone()
     game.run(REPEAT_S)
     assert len(game.model.requests) == 1
     assert nothing == []

@@ -76,7 +76,7 @@ def test_it_is_no_act_and_no_assistant_hears_it(game, ann, mira, late, tavern):
     assert not ToolCall.objects.exists()
     assert not any("looks at" in message.content for message in Message.objects.all())
     assert len(game.model.requests) == 1
-    assert otto.assistant.inbox.open_events().waiting == ()
+    assert otto.assistant.mind.inbox.open_events().waiting == ()
 
 
 @pytest.mark.parametrize("seconds", [0, 5.0])
@@ -146,6 +146,6 @@ def test_markup_is_harmless(game, ann, mira):
 def test_a_stopped_character_does_nothing(game, ann, mira, late):
     ann.do("say hello Mira")
     game.run()
-    mira.assistant.stop_thinking()
+    mira.assistant.mind.stop_thinking()
     game.run(3)
     assert fillers(ann) == []

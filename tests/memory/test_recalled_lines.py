@@ -7,7 +7,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
 from evennia_ai.policy.lines import line_id, read_line, seq_of
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.testing.minds import MemoryMind
 from tests.memory.bag_of_words import BagOfWords
 from tests.scripted import ScriptedLLM
 
@@ -18,7 +18,7 @@ talks = st.lists(st.tuples(people, audiences, st.booleans()), min_size=1, max_si
 
 
 def script_with(talk):
-    script = StandInScript(ScriptedLLM([]), AssistantConfig(), embedder=BagOfWords())
+    script = MemoryMind(ScriptedLLM([]), AssistantConfig(), embedder=BagOfWords())
     for number, (speaker, others, private) in enumerate(talk):
         words = f"goose number {number}"
         kind = "whisper" if private else "say"
@@ -27,7 +27,7 @@ def script_with(talk):
             speaker_name=NAMES[speaker], audience=sorted(others | {speaker}), private=private,
         )  # fmt: skip
         script.conversation.append([message])
-    script.memories.prepare(script.services)
+    script.mind.memories().prepare(script.services)
     return script
 
 
@@ -35,7 +35,7 @@ def script_with(talk):
 @given(talks, audiences, st.none() | st.integers(0, 12))
 def test_no_whisper_is_recalled_for_anybody_else(talk, audience, upto):
     script = script_with(talk)
-    memories, now = script.memories, script.services.now()
+    memories, now = script.mind.memories(), script.services.now()
     known = {
         seq
         for seq, (speaker, others, private) in enumerate(talk, 1)

@@ -14,16 +14,13 @@ from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction.compact import compact, mask_old_results
-from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.testing.memory_records import EmptyProfiles
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
-from evennia_ai.turn.context_use import measure_context
+from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK
 
 if TYPE_CHECKING:
     from tests.simulation.play import Stores
@@ -99,7 +96,7 @@ class Mind:
         self.sleep: PassTime | None = None
         self.wake_call: Any = None
         config = CRAMPED[process.sim.form] if process.sim.is_cramped else CONFIG
-        self.script = StandInScript(process.services.gateway, config)
+        self.script = MemoryMind(process.services.gateway, config)
         self.script.services = process.services
         form, stream = process.sim.form, process.sim.streams
         self.script.profile = ModelProfile(
@@ -107,15 +104,15 @@ class Mind:
         )
         self.script.character = Body(dbref)
         self.script.character.ai_profiles = EmptyProfiles()
-        self.script.may_think = self.may_think
-        self.script.pins = self.pins
-        self.script.character_name = name
+        self.script.mind.life.may_think = self.may_think
+        self.script.mind.knowledge.pins = self.pins
+        self.script.mind.who.name = name
         stores = self.open_stores()
         self.script.conversation = Watched("log", dbref, stores.conversation, process)
         self.script.inbox = Watched("inbox", dbref, stores.inbox, process)
         self.script.turns = Watched("turns", dbref, stores.turns, process)
         self.script.character.journal = Watched("journal", dbref, stores.journal, process)
-        self.backlog = Backlog(process.clock, self.script.inbox.put, self.attend_to, self.lose)
+        self.backlog = Backlog(process.clock, self.script.mind.inbox.put, self.attend_to, self.lose)
 
     def open_stores(self) -> Stores:
         """What was stored by all processes before this one."""
@@ -201,33 +198,35 @@ class Mind:
         yield self.script.character.journal.load(self.process.services.slices.put)
         if self.unarchived:
             self.unarchived = False
-            yield archive_summaries(self.script)
-        mask_old_results(self.script, measure_context(self.script))
+            yield self.script.mind.compactor.archive.archive()
+        self.script.mind.compactor.mask_old_results(self.script.mind.meter.measure())
         if self.cramped:
-            yield compact(self.script, CompactionRequest(EMERGENCY, force=True, keep_recent=KEPT))
+            yield self.script.mind.compactor.compact(
+                CompactionRequest(EMERGENCY, force=True, keep_recent=KEPT)
+            )
             self.cramped = False
-        yield self.script.compact_in_emergency()
+        yield self.script.mind.emergency.make_room()
         if self.asleep:
-            if not self.script.inbox.open_events():
+            if not self.script.mind.inbox.open_events():
                 if not self.slept:
                     yield self.sleep_through()
                 return 0
             self.wake_up()
-        turns: int = yield answer_events(self.script)
+        turns: int = yield self.script.mind.answering.answer_all()
         if not turns and self.restless:
             self.restless = False
-            yield act_autonomously(self.script)
+            yield self.script.mind.answering.act_alone()
         return turns
 
     def lose_lease(self) -> None:
         """As `AssistantScript.notice_unpuppet`."""
-        self.script.turns.lose_lease()
+        self.script.mind.turns.lose_lease()
         self.wake()
 
     def drop_turn(self) -> None:
         """As `AssistantScript.stop_thinking`."""
-        if self.script.turns.current:
-            self.script.turns.finish(self.script.turns.current, EXPIRED, "it was stopped")
+        if self.script.mind.turns.current:
+            self.script.mind.turns.finish(self.script.mind.turns.current, EXPIRED, "it was stopped")
 
     # --- sleep and compaction ------------------------------------------------------------------
 
@@ -263,7 +262,7 @@ class Mind:
         if self.ticking or not self.may_think():
             return
         unseen = self.process.rooms.listeners(self.dbref).isdisjoint(self.process.sim.players)
-        if unseen and not self.asleep and measure_context(self.script).is_due:
+        if unseen and not self.asleep and self.script.mind.meter.measure().is_due:
             self.fall_asleep()
         if self.asleep and not self.slept:
             self.tick()
@@ -275,7 +274,9 @@ class Mind:
             return
         self.ticking = True
         try:
-            yield compact(self.script, CompactionRequest(MANUAL, force=True, keep_recent=KEPT))
+            yield self.script.mind.compactor.compact(
+                CompactionRequest(MANUAL, force=True, keep_recent=KEPT)
+            )
         except (TurnAborted, StoreUnavailable) as error:
             self.process.sim.tell(f"{self.name} does not compact: {error}")
         finally:

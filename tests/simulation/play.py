@@ -19,8 +19,6 @@ from twisted.python.failure import Failure
 from evennia_ai.messages import Heard, make_message, wire_call
 from evennia_ai.policy.request_forms.form import FORMS
 from evennia_ai.ports import LLMRequest
-from evennia_ai.sleep.compaction.journal_summary import undo_compaction
-from evennia_ai.turn.context_use import measure_context
 from tests.invariants import Deed
 from tests.simulation.mind import KEPT, Mind
 from tests.simulation.process import Process
@@ -284,7 +282,7 @@ class Play(ABC):
 
     def doze(self) -> None:
         """Let an assistant fall asleep by its schedule."""
-        mind = self.a_mind(lambda mind: measure_context(mind.script).is_due)
+        mind = self.a_mind(lambda mind: mind.script.mind.meter.measure().is_due)
         if not mind.asleep or mind.slept:
             mind.fall_asleep()
         mind.wake()
@@ -308,7 +306,7 @@ class Play(ABC):
 
     def undo(self, mind: Mind) -> None:
         """Undo as ``aicompact/undo`` does."""
-        if undo_compaction(mind.script) is not None:
+        if mind.script.mind.compactor.archive.undo() is not None:
             self.tell(f"{mind.name}'s last compaction is undone")
 
     def see(self) -> None:

@@ -20,7 +20,7 @@ from evennia_ai.messages import Audience, Heard, ToolCallRequest
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.testing.stand_in_services import StandInServices
+from evennia_ai.testing.memory_services import StandInServices
 from evennia_ai.turn.fallback import EXCUSE_STEP
 from tests.invariants import Deed
 from tests.simulation.mind import CONFIG, Mind
@@ -150,7 +150,7 @@ class Process:
             heard_by=act.heard_by,
             excuse=call.id.endswith(EXCUSE_ID),
             safe_to_retry=TOOLS[call.name].safe_to_retry,
-            lease_held=mind.may_think() and mind.script.turns.is_current(number),
+            lease_held=mind.may_think() and mind.script.mind.turns.is_current(number),
         )
         self.sim.note_deed(mind, call.id, deed)
         ears = ",".join(sorted(act.heard_by))

@@ -187,7 +187,7 @@ class Hands:
 
     def spoken(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
         """Return the words as they are heard, as the shipped tools make them."""
-        name = context.script.character_name
+        name = context.script.mind.who.name
         words = spoken_words(words_of(arguments), name, MOST_CHARS)
         if not words:
             raise NothingDone("You said nothing.")

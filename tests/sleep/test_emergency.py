@@ -7,12 +7,8 @@ from evennia_ai.sleep import emergency
 from evennia_ai.sleep.emergency import (
     SOMEBODY_WAITS,
     TOO_FULL,
-    compact_in_emergency,
-    extract_before_emergency,
 )
-from evennia_ai.testing.stand_in_services import TOOLS, StandInToolbox
-from evennia_ai.turn.answer_events import answer_events
-from evennia_ai.turn.context_use import measure_context
+from evennia_ai.testing.memory_services import TOOLS, StandInToolbox
 from tests.scripted import call
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 
@@ -24,13 +20,13 @@ def entry(text):
 
 
 def extract_now(script):
-    return extract_before_emergency(script, measure_context(script))
+    return script.mind.emergency._extract(script.mind.meter.measure())
 
 
 def fill(script, ratio):
     """Make the context as full as this."""
-    use = measure_context(script)
-    script.prompt_overhead += int(ratio * use.window) - use.used + 1
+    use = script.mind.meter.measure()
+    script.mind.meter.sizes.overhead += int(ratio * use.window) - use.used + 1
 
 
 @pytest.fixture
@@ -42,13 +38,13 @@ def nearly_full():
         script.services.toolbox = StandInToolbox({**TOOLS, **JOURNAL})
         script.services.world.present = frozenset({ANN, BOB})
         script.purposes = []
-        record = script.turns.record_model_call
+        record = script.mind.turns.record_model_call
 
         def note(turn_id, model_call):
             script.purposes.append(model_call.purpose)
             record(turn_id, model_call)
 
-        script.turns.record_model_call = note
+        script.mind.turns.record_model_call = note
         talk(script, 30)
         fill(script, 0.85)
         return script
@@ -59,13 +55,13 @@ def nearly_full():
 def test_where_there_is_room_nothing_is_asked_and_nothing_done(nearly_full):
     script = nearly_full()
     fill(script, 0.5)
-    assert outcome(compact_in_emergency(script)) is None
+    assert outcome(script.mind.emergency.make_room()) is None
     assert script.services.compactions == []
 
 
 def test_where_nobody_waits_facts_are_journalled_first(nearly_full):
     script = nearly_full([entry("Ann is a smith."), call("noop"), SUMMARY])
-    assert outcome(compact_in_emergency(script))["success"]
+    assert outcome(script.mind.emergency.make_room())["success"]
     assert script.purposes == ["pre_compaction", "pre_compaction", "summary"]
 
 
@@ -73,7 +69,7 @@ def test_who_waits_does_not_wait_for_a_journal(nearly_full):
     script = nearly_full([SUMMARY])
     script.hears("Mira, a beer!")
     assert outcome(extract_now(script)) == {"skipped": True, "reason": SOMEBODY_WAITS}
-    assert outcome(compact_in_emergency(script))["success"]
+    assert outcome(script.mind.emergency.make_room())["success"]
     assert script.purposes == ["summary"]
 
 
@@ -88,7 +84,7 @@ def test_it_asks_three_times_at_most_and_less_where_the_setting_says_so(nearly_f
 def test_it_must_see_all_of_the_talk(nearly_full):
     script = nearly_full()
     fill(script, 1.0)
-    assert measure_context(script).ratio > 1
+    assert script.mind.meter.measure().ratio > 1
     assert outcome(extract_now(script)) == {"skipped": True, "reason": TOO_FULL}
 
 
@@ -103,7 +99,7 @@ def test_it_ends_as_soon_as_somebody_speaks(nearly_full):
     script.services.toolbox.run = interrupted
     result = outcome(extract_now(script))
     assert (result["facts_recorded"], result["stopped_by"]) == (1, "interrupted")
-    assert not script.turns.current
+    assert not script.mind.turns.current
 
 
 def test_it_has_the_time_of_one_turn(nearly_full):
@@ -129,26 +125,26 @@ def test_room_is_made_whatever_becomes_of_the_journal(nearly_full, failure, monk
         monkeypatch.setattr(emergency, "extract_facts", lambda *_args: 1 / 0)
     else:
         script = nearly_full([failure, SUMMARY])
-    assert outcome(compact_in_emergency(script))["success"]
-    assert measure_context(script).ratio < 0.8
+    assert outcome(script.mind.emergency.make_room())["success"]
+    assert script.mind.meter.measure().ratio < 0.8
 
 
 def test_room_is_made_between_two_turns_of_one_tick(nearly_full):
     script = nearly_full([call("say", text="A beer for Ann."), SUMMARY, call("say", text="Yes.")])
     fill(script, 0.6)
-    first = script.turns.begin
+    first = script.mind.turns.begin
 
     def growing(*args, **fields):
         turn = first(*args, **fields)
-        if script.turns.fired == 0:
+        if script.mind.turns.fired == 0:
             talk(script, 25)
             script.hears("Mira, and me?", speaker="#6", name="Bob", private=True, kind="whisper")
-        script.turns.fired += 1
+        script.mind.turns.fired += 1
         return turn
 
-    script.turns.fired = 0
-    script.turns.begin = growing
+    script.mind.turns.fired = 0
+    script.mind.turns.begin = growing
     script.hears("Mira, a beer!")
-    assert outcome(answer_events(script)) == 2
+    assert outcome(script.mind.answering.answer_all()) == 2
     assert [reason for reason, result in script.services.compactions if result] == ["emergency"]
     assert script.purposes == ["tick_event", "summary", "tick_event"]

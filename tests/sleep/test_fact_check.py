@@ -7,8 +7,6 @@ from twisted.internet.defer import succeed
 
 from evennia_ai.messages import make_message
 from evennia_ai.sleep.compaction import fact_check
-from evennia_ai.sleep.compaction.compact import compact
-from evennia_ai.sleep.compaction.fact_check import count_recalled, find_facts
 from evennia_ai.sleep.compaction.ladder import OF_A_MODEL
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep
@@ -90,7 +88,7 @@ def test_facts_stand_in_the_summary_or_recall_finds_them(summary, kept, rescued)
 
 def test_what_no_search_finds_is_not_rescued():
     script = told(["They talked."])
-    script.memories.search = lambda *query, upto: ()
+    script.mind.memories().search = lambda *query, upto: ()
     sleep(script)
     assert figures(script) == (2, 0, 0)
 
@@ -99,7 +97,7 @@ def test_only_evicted_lines_are_searched_and_for_the_part_s_own_audience():
     script = told(["They talked."] * 2, private=True)
     sleep(script)
     last = max(m["metadata"]["seq"] for m in script.conversation.messages[:2])
-    assert script.memories.asked == [
+    assert script.mind.memories().asked == [
         ("Lina Dunmore", frozenset({ANN}), last),
         ("42 silver", frozenset({ANN}), last),
     ]
@@ -109,7 +107,9 @@ def test_only_evicted_lines_are_searched_and_for_the_part_s_own_audience():
 def test_an_emergency_counts_too():
     script = told([POOR] * 4)
     chat(script, 40)
-    assert outcome(compact(script, CompactionRequest(EMERGENCY)))["rung"] in OF_A_MODEL
+    assert (
+        outcome(script.mind.compactor.compact(CompactionRequest(EMERGENCY)))["rung"] in OF_A_MODEL
+    )
     assert figures(script) == (2, 1, 1)
 
 
@@ -117,10 +117,12 @@ def test_of_many_facts_an_even_sample_is_looked_up():
     script = told([])
     lines = [f"Ann says: I owe Tobin {number} crowns." for number in range(10, 260)]
     script.conversation.append([make_message("user", line) for line in lines])
-    facts = outcome(find_facts(script, script.conversation.messages[-250:]))
+    facts = outcome(script.mind.compactor._facts.find(script.conversation.messages[-250:]))
     assert len(facts) == 250
-    assert outcome(count_recalled(script, facts[:3], None)) == 3
-    script.memories.asked.clear()
-    script.memories.search = lambda query, *about, upto: script.memories.asked.append(query) or ()
-    assert outcome(count_recalled(script, facts, None)) == 0
-    assert fact_check.SAMPLE / 2 <= len(script.memories.asked) <= fact_check.SAMPLE
+    assert outcome(script.mind.compactor._facts._count_recalled(facts[:3], None)) == 3
+    script.mind.memories().asked.clear()
+    script.mind.memories().search = lambda query, *about, upto: (
+        script.mind.memories().asked.append(query) or ()
+    )
+    assert outcome(script.mind.compactor._facts._count_recalled(facts, None)) == 0
+    assert fact_check.SAMPLE / 2 <= len(script.mind.memories().asked) <= fact_check.SAMPLE

@@ -4,7 +4,6 @@ import pytest
 
 from evennia_ai.errors import BadRecord, ProviderUnavailable, StoreUnavailable
 from evennia_ai.policy.audience import visible
-from evennia_ai.sleep.compaction.journal_summary import archive_summaries, undo_compaction
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, sleep, talk
 
 
@@ -33,23 +32,23 @@ def test_each_part_is_written_down_for_its_own_ears(compacted):
 
 def test_doing_it_again_writes_nothing_twice(compacted):
     before = entries(compacted)
-    assert outcome(archive_summaries(compacted)) == 0
+    assert outcome(compacted.mind.compactor.archive.archive()) == 0
     compacted.conversation.note_archived(1, False)
-    assert outcome(archive_summaries(compacted)) == 1
+    assert outcome(compacted.mind.compactor.archive.archive()) == 1
     assert entries(compacted) == before
 
 
 def test_an_undo_takes_the_entries_back_and_no_others(compacted):
     compacted.journal.add("Ann is tall.")
-    undo_compaction(compacted)
+    compacted.mind.compactor.archive.undo()
     assert [entry["content"] for entry in compacted.journal.all()] == ["Ann is tall."]
-    assert undo_compaction(compacted) is None
-    assert outcome(archive_summaries(compacted)) == 0
+    assert compacted.mind.compactor.archive.undo() is None
+    assert outcome(compacted.mind.compactor.archive.archive()) == 0
 
 
 def test_an_undo_takes_back_what_a_crash_left_half_written(compacted):
     compacted.conversation.note_archived(1, False)
-    undo_compaction(compacted)
+    compacted.mind.compactor.archive.undo()
     assert entries(compacted) == []
     assert compacted.conversation.to_archive() == []
 
@@ -85,11 +84,11 @@ def test_a_busy_database_leaves_the_compaction_done_and_the_entries_for_later(co
         raise StoreUnavailable("locked")
 
     compacted.journal.add = locked
-    running = archive_summaries(compacted)
+    running = compacted.mind.compactor.archive.archive()
     compacted.services.clock.pump([2.0] * 8)
     assert outcome(running) == 0
     compacted.journal.add = add
-    assert outcome(archive_summaries(compacted)) == 1
+    assert outcome(compacted.mind.compactor.archive.archive()) == 1
     assert len(entries(compacted)) == 2
 
 
@@ -104,6 +103,6 @@ def test_an_entry_that_can_be_none_does_not_hold_up_the_others(compacted):
         return add(content, **fields)
 
     compacted.journal.add = picky
-    assert outcome(archive_summaries(compacted)) == 1
+    assert outcome(compacted.mind.compactor.archive.archive()) == 1
     assert len(entries(compacted)) == 1
-    assert outcome(archive_summaries(compacted)) == 0
+    assert outcome(compacted.mind.compactor.archive.archive()) == 0

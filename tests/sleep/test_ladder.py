@@ -7,7 +7,6 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.ladder import in_parts, rungs_of, worst_of
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from tests.growth import text_grows_like_a_square
@@ -18,7 +17,7 @@ SPARE = {"spare": {"client": "openai", "model": "big", "base_url": "http://127.0
 
 def asked(script):
     """Which models were asked, in order."""
-    return [call.model for call in script.turns.loose_calls]
+    return [call.model for call in script.mind.turns.loose_calls]
 
 
 def full(replies, **settings):
@@ -30,7 +29,7 @@ def full(replies, **settings):
 
 def test_the_last_to_be_asked_are_the_assistants_own_model_and_the_games_spare_one():
     script = full([], compact_model="small", compact_fallback_profile="spare")
-    assert [(rung.name, rung.profile.model) for rung in rungs_of(script)] == [
+    assert [(rung.name, rung.profile.model) for rung in script.mind.ladder._rungs()] == [
         ("summary", "small"),
         ("cleared", "small"),
         ("chunks", "small"),
@@ -50,7 +49,7 @@ def test_a_model_that_cannot_sum_up_gives_way_to_another():
     script = full([*useless, *[SUMMARY] * 9], compact_model="small")
     assert sleep(script)["rung"] == "other model"
     assert asked(script)[:4] == ["small", "small", "small", "scripted"]
-    assert script.compaction_strikes == 0
+    assert script.mind.compactor._strikes == 0
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,10 @@ def test_the_spare_profile_of_a_game_is_asked_where_there_is_one():
 def test_the_owner_is_told_of_a_spare_profile_that_is_not_there():
     script = full([SUMMARY], compact_fallback_profile="spar")
     assert sleep(script)["success"]
-    assert "compact_fallback_profile: There is no model profile 'spar'" in script.troubles[0]
+    assert (
+        "compact_fallback_profile: There is no model profile 'spar'"
+        in script.mind.settings.troubles[0]
+    )
 
 
 class Slow:
@@ -96,7 +98,7 @@ def slow(seconds):
 
 def test_in_an_emergency_all_rungs_together_have_the_time_of_one_turn():
     script = slow(12)
-    assert outcome(compact(script, CompactionRequest(EMERGENCY)))["rung"] == "digest"
+    assert outcome(script.mind.compactor.compact(CompactionRequest(EMERGENCY)))["rung"] == "digest"
     assert script.services.gateway.deadlines == [20.0, 20.0]
 
 
@@ -108,7 +110,10 @@ def test_where_nobody_waits_each_rung_has_its_own_time():
 
 def test_after_an_overflow_no_model_is_asked_at_all():
     script = full([], compact_model="small", compact_fallback_profile="spare")
-    assert outcome(compact(script, CompactionRequest("overflow", force=True)))["rung"] == "digest"
+    assert (
+        outcome(script.mind.compactor.compact(CompactionRequest("overflow", force=True)))["rung"]
+        == "digest"
+    )
     assert asked(script) == []
 
 

@@ -4,9 +4,7 @@ from itertools import pairwise
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.compaction.plan import TOO_LITTLE
-from evennia_ai.sleep.compaction.compact import compact, limits_for
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
-from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, snapshot, talk
@@ -33,7 +31,7 @@ def talk_tokens(script):
 
 def test_where_the_summaries_leave_the_talk_above_its_target_only_the_last_turn_stays():
     script = gossip([SUMMARY + " word" * 200] * 20)
-    limits = limits_for(script, CompactionRequest())
+    limits = script.mind.compactor._limits_for(CompactionRequest())
     result = sleep(script)
     assert (result["success"], result["rung"]) == (True, "last turn")
     assert talk_tokens(script) <= limits.target_tokens
@@ -58,8 +56,12 @@ def test_a_digest_goes_the_same_way():
         script.conversation.append(
             [make_message("user", f"secret {LONG}", audience=[partner, CONFIDANT], private=True)]
         )
-    assert outcome(compact(script, CompactionRequest("overflow", force=True)))["success"]
-    assert talk_tokens(script) <= limits_for(script, CompactionRequest()).target_tokens
+    assert outcome(script.mind.compactor.compact(CompactionRequest("overflow", force=True)))[
+        "success"
+    ]
+    assert (
+        talk_tokens(script) <= script.mind.compactor._limits_for(CompactionRequest()).target_tokens
+    )
 
 
 def test_what_would_save_nothing_is_not_done():
@@ -69,17 +71,17 @@ def test_what_would_save_nothing_is_not_done():
     result = sleep(script, force=True, keep_recent=2)
     assert (result["skipped"], result["reason"]) == (True, TOO_LITTLE)
     assert snapshot(script) == before
-    assert script.compaction_strikes == 0
+    assert script.mind.compactor._strikes == 0
 
 
 def test_a_prompt_full_of_other_things_is_not_compacted_with_every_line():
     script = make_script([SUMMARY] * 20)
     talk(script, 60)
-    script.prompt_overhead = 3_400
+    script.mind.meter.sizes.overhead = 3_400
     done = []
     for _ in range(20):
-        assert measure_context(script).ratio >= 0.8
-        result = outcome(compact(script, CompactionRequest(EMERGENCY)))
+        assert script.mind.meter.measure().ratio >= 0.8
+        result = outcome(script.mind.compactor.compact(CompactionRequest(EMERGENCY)))
         done.append(result.get("success", False))
         talk(script, 1, length=10)
     assert done[0]

@@ -6,9 +6,7 @@ from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.compaction.digest import prefix_hash
 from evennia_ai.policy.compaction.plan import LITTLE_PROGRESS
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
-from evennia_ai.turn.context_use import measure_context
 from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
 
 
@@ -45,7 +43,7 @@ def test_what_failed_attempts_cost_counts_with_the_next_that_succeeds_and_no_oth
 def test_without_a_model_call_it_cost_nothing():
     script = make_script()
     talk(script, 60)
-    outcome(compact(script, CompactionRequest("overflow", force=True)))
+    outcome(script.mind.compactor.compact(CompactionRequest("overflow", force=True)))
     assert not record_of(script).cost
 
 
@@ -62,17 +60,17 @@ def test_the_fingerprint_is_that_of_what_was_summed_up():
 
 def compact_now(script):
     """Compact as an emergency does, once the journal has its facts."""
-    return outcome(compact(script, CompactionRequest(EMERGENCY)))
+    return outcome(script.mind.compactor.compact(CompactionRequest(EMERGENCY)))
 
 
 def crowded(small_steps):
     """An assistant whose window is nearly full of other things, after so many compactions."""
     script = make_script([SUMMARY] * 50)
-    script.prompt_overhead = 3_300
+    script.mind.meter.sizes.overhead = 3_300
     done = 0
     while done < small_steps:
         talk(script, 1, length=60)
-        if measure_context(script).is_urgent:
+        if script.mind.meter.measure().is_urgent:
             done += compact_now(script).get("success", False)
     return script
 
@@ -86,7 +84,7 @@ def test_one_that_takes_out_much_begins_the_count_anew():
     script = crowded(2)
     talk(script, 60)
     assert compact_now(script)["success"]
-    assert script.small_compactions == 0
+    assert script.mind.compactor._small == 0
 
 
 def test_what_an_admin_asks_for_does_not_count():
@@ -94,4 +92,4 @@ def test_what_an_admin_asks_for_does_not_count():
     for _ in range(4):
         talk(script, 3, length=150)
         assert sleep(script, force=True, keep_recent=1)["success"]
-    assert (script.small_compactions, script.troubles) == (0, [])
+    assert (script.mind.compactor._small, script.mind.settings.troubles) == (0, [])

@@ -12,8 +12,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.policy.records.journal_entry import make_entry
 from evennia_ai.policy.records.provenance import TRUST
 from evennia_ai.policy.records.shared_memory import FIRST_HAND, UNGUARDED, Told
-from evennia_ai.sleep.sharing import share_memories
-from evennia_ai.testing.stand_in_services import AtOnce, StandInWorld
+from evennia_ai.testing.memory_services import AtOnce, StandInWorld
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ANN = "#5"
@@ -90,7 +89,7 @@ def share(notes, board, heard=(), **settings):
         id=1, config=config, services=services, memories=memories, character=me
     )
     fired = []
-    share_memories(script, me).addBoth(fired.append)
+    script.mind.sharing.share().addBoth(fired.append)
     return fired[0]
 
 

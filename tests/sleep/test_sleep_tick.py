@@ -120,6 +120,6 @@ def test_a_database_that_refuses_fails_a_step_in_one_line_of_the_log(script):
 
 
 def test_who_may_not_think_any_more_does_nothing_more(script, steps):
-    script.may_think = lambda: False
+    script.mind.life.may_think = lambda: False
     [failure] = start(script, steps)
     assert failure.check(TurnAborted)

@@ -3,8 +3,7 @@
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.tool_execution import give_time
 from tests.scripted import ScriptedLLM, call
 from tests.simulation.restart import after_restart
@@ -17,16 +16,18 @@ def hang(context, arguments):
 
 
 def script_whose_tool_hangs(name, *lines):
-    script = StandInScript(ScriptedLLM(lines))
+    script = MemoryMind(ScriptedLLM(lines))
     script.services.toolbox.behaviours[name] = hang
     return script
 
 
 def restart(script):
     """The next process: the same rows, nothing in memory."""
-    script.turns = after_restart(script.turns, script.services.now, script.turns.epoch + 1)
-    script.conversation, script.inbox = script.turns.conversation, script.turns.inbox
-    script.turns.recover_open_turns()
+    script.turns = after_restart(
+        script.mind.turns, script.services.now, script.mind.turns.epoch + 1
+    )
+    script.conversation, script.mind.inbox = script.mind.turns.conversation, script.mind.turns.inbox
+    script.mind.turns.recover_open_turns()
 
 
 def spoken(script):
@@ -36,13 +37,13 @@ def spoken(script):
 def test_words_that_may_have_been_heard_are_followed_by_a_short_excuse_only():
     script = script_whose_tool_hangs("say", call("say", text="one"), call("whisper", text="two"))
     script.hears("hello")
-    done = answer_events(script)
+    done = script.mind.answering.answer_all()
     script.services.toolbox.behaviours.clear()
     script.services.clock.advance(LONG_S)
     assert done.called
     assert spoken(script) == ["(fallback)"]
-    assert script.inbox.states() == {"hello": "excused"}
-    assert [act.state for act in script.turns.acts] == ["unknown", "done"]
+    assert script.mind.inbox.states() == {"hello": "excused"}
+    assert [act.state for act in script.mind.turns.acts] == ["unknown", "done"]
 
 
 def test_an_act_that_may_have_been_done_is_not_done_again_in_its_turn():
@@ -50,12 +51,12 @@ def test_an_act_that_may_have_been_done_is_not_done_again_in_its_turn():
     lines = [call("give", item="mug"), call("give", item="mug"), call("say", text="Well.")]
     script = script_whose_tool_hangs("give", *lines)
     script.hears("a mug, please")
-    answer_events(script)
+    script.mind.answering.answer_all()
     script.services.toolbox.behaviours["give"] = lambda context, arguments: given.append(1)
     script.services.clock.advance(LONG_S)
     assert given == []
     assert spoken(script) == ["Well."]
-    assert [act.state for act in script.turns.acts] == ["unknown", "refused", "done"]
+    assert [act.state for act in script.mind.turns.acts] == ["unknown", "refused", "done"]
 
 
 def test_an_act_that_may_have_been_done_is_not_done_again_after_a_crash():
@@ -68,11 +69,11 @@ def test_an_act_that_may_have_been_done_is_not_done_again_after_a_crash():
     ]
     script = script_whose_tool_hangs("give", *lines)
     script.hears("a mug, please")
-    answer_events(script)
+    script.mind.answering.answer_all()
     script.services.clock.advance(LONG_S)
     restart(script)
     script.services.toolbox.behaviours["give"] = lambda context, arguments: given.append(1)
-    answer_events(script)
+    script.mind.answering.answer_all()
     assert given == []
     assert spoken(script) == ["So."]
 
@@ -80,37 +81,37 @@ def test_an_act_that_may_have_been_done_is_not_done_again_after_a_crash():
 def test_a_tool_without_effects_that_hangs_has_failed():
     script = script_whose_tool_hangs("look", call("look"), call("say", text="I see nothing."))
     script.hears("what is here?")
-    answer_events(script)
+    script.mind.answering.answer_all()
     script.services.clock.advance(LONG_S)
-    assert [act.state for act in script.turns.acts] == ["failed", "done"]
+    assert [act.state for act in script.mind.turns.acts] == ["failed", "done"]
 
 
 def test_when_an_excuse_is_lost_the_answer_is_in_doubt_still():
     script = script_whose_tool_hangs("say", call("say", text="one"))
     script.hears("hello")
-    answer_events(script)
+    script.mind.answering.answer_all()
     restart(script)
-    excused = script.inbox.open_events().doubtful
-    script.turns.begin(excused, frozenset({"#5"}), False, "excuse")
+    excused = script.mind.inbox.open_events().doubtful
+    script.mind.turns.begin(excused, frozenset({"#5"}), False, "excuse")
     restart(script)
-    assert script.inbox.states() == {"hello": "doubtful"}
+    assert script.mind.inbox.states() == {"hello": "doubtful"}
 
 
 def test_words_that_may_have_been_heard_by_who_left_then_are_not_said_anew():
     script = script_whose_tool_hangs("say", call("say", text="one"), call("say", text="two"))
     script.hears("hello")
-    answer_events(script)
-    turn = script.turns.turns[0].record
-    script.turns.give_back(turn.id)
-    assert script.inbox.states() == {"hello": "doubtful"}
+    script.mind.answering.answer_all()
+    turn = script.mind.turns.turns[0].record
+    script.mind.turns.give_back(turn.id)
+    assert script.mind.inbox.states() == {"hello": "doubtful"}
 
 
 def test_what_a_stopped_turn_had_under_way_reads_unknown():
     script = script_whose_tool_hangs("say", call("say", text="one"))
     script.hears("hello")
-    answer_events(script)
-    script.turns.finish(script.turns.current, "expired", "it was stopped")
-    assert [act.state for act in script.turns.acts] == ["unknown"]
+    script.mind.answering.answer_all()
+    script.mind.turns.finish(script.mind.turns.current, "expired", "it was stopped")
+    assert [act.state for act in script.mind.turns.acts] == ["unknown"]
 
 
 def test_a_tool_that_ends_in_time_is_not_given_up_later():

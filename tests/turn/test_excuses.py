@@ -7,8 +7,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import Busy, ProviderUnavailable
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ANN, BOB = "#5", "#6"
@@ -18,10 +17,10 @@ SECRET = "the gold is under the stone"
 @pytest.fixture
 def script():
     """Ann has whispered something, and then asks aloud while nobody else is there."""
-    script = StandInScript(ScriptedLLM([call("whisper", text="I keep it.")]))
+    script = MemoryMind(ScriptedLLM([call("whisper", text="I keep it.")]))
     script.profile = ModelProfile("far", client="openai", model="m")
     script.whispered(SECRET)
-    answer_events(script)
+    script.mind.answering.answer_all()
     script.hears("what did I tell you?")
     return script
 
@@ -37,7 +36,7 @@ def test_who_comes_in_while_the_stand_in_thinks_is_not_among_those_who_may_hear(
     spare = Deferred()
     script.services.gateway.add(ProviderUnavailable("down"), spare)
     seen = contexts_of_speech(script)
-    answer_events(script)
+    script.mind.answering.answer_all()
     script.services.world.present = frozenset({ANN, BOB})
     spare.callback(f"You told me that {SECRET}.")
     assert [(context.audience, context.private) for context in seen] == [(frozenset({ANN}), True)]
@@ -47,7 +46,7 @@ def test_a_line_that_no_prompt_led_to_is_for_everybody_who_is_there(script):
     failed = Deferred()
     script.services.gateway.add(failed, ProviderUnavailable("down"))
     seen = contexts_of_speech(script)
-    answer_events(script)
+    script.mind.answering.answer_all()
     script.services.world.present = frozenset({ANN, BOB})
     failed.callback(ProviderUnavailable("down"))
     expected = [(frozenset({ANN, BOB}), False)]
@@ -57,12 +56,12 @@ def test_a_line_that_no_prompt_led_to_is_for_everybody_who_is_there(script):
 def failing(kind=ProviderUnavailable, lines=1, **settings):
     """An assistant whose model failed for some lines of Ann's, and what it said to them."""
     model = ScriptedLLM([kind("down") for _ in range(lines)])
-    script = StandInScript(model, AssistantConfig(**settings))
+    script = MemoryMind(model, AssistantConfig(**settings))
     script.profile = ModelProfile("own", client="offline", model="offline")  # so nobody stands in
     script.services.text = lambda key: f"{key} a\n{key} b\n\n{key} c"
     for number in range(lines):
         script.hears(f"line {number}, Mira?")
-        answer_events(script)
+        script.mind.answering.answer_all()
     return script, [text for _, text, _ in script.services.toolbox.spoken]
 
 
@@ -82,7 +81,7 @@ def test_an_excuse_is_logged_as_one_and_is_in_no_prompt():
     assert script.conversation.messages[-1]["metadata"]["type"] == "excuse"
     script.services.gateway.add(call("say", text="Yes."))
     script.hears("Mira, again?")
-    answer_events(script)
+    script.mind.answering.answer_all()
     assert said not in str(script.services.gateway.requests[-1].messages)
     assert script.services.gateway.requests[-1].scene.excuses == (said,)
 
@@ -93,7 +92,7 @@ def test_an_excuse_is_in_no_summary():
         script.hears(f"word {number} " + "and so on " * 20, addressed=False)
     script.services.gateway.add(call("noop"))
     script.hears("Well?")
-    answer_events(script)
+    script.mind.answering.answer_all()
     script.services.gateway.add(*["Ann asked eight things."] * 3)
     done = []
     compact_conversation_history(script, script, True, keep_recent=2).addBoth(done.append)
@@ -110,10 +109,10 @@ def test_the_offline_brain_varies_the_lines_it_says_in_place_of_a_model():
                 return OfflineBrain().complete(request, profile)
             raise ProviderUnavailable("down")
 
-    script = StandInScript(Failing())
+    script = MemoryMind(Failing())
     script.profile = ModelProfile("far", client="openai", model="m")
     for _ in range(6):
         script.hears("Mira, what is the name of the miller's cat?")
-        answer_events(script)
+        script.mind.answering.answer_all()
     said = [text for _, text, _ in script.services.toolbox.spoken]
     assert len(said) == len(set(said)) == 6

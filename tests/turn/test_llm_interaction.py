@@ -5,10 +5,9 @@ from itertools import pairwise
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import Situation, Usage, make_message
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import build_llm_messages
-from evennia_ai.turn.prompt_building import Asking, build_prompt
+from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_context_data import latest_talk
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.scripted import LLMReply, ScriptedLLM, call
@@ -17,9 +16,9 @@ ANN = frozenset({"#5"})
 
 
 def test_persona_first_then_the_talk_then_the_situation():
-    script = StandInScript(ScriptedLLM([call("say", text="hello")]))
+    script = MemoryMind(ScriptedLLM([call("say", text="hello")]))
     script.hears("hi")
-    answer_events(script)
+    script.mind.answering.answer_all()
     wire = build_llm_messages(script, CONTEXT_TICK_EVENT, ANN)
     roles = ["system", "user", "user", "assistant", "tool", "user"]
     assert [m["role"] for m in wire] == roles
@@ -32,10 +31,10 @@ def test_persona_first_then_the_talk_then_the_situation():
 
 def test_between_two_calls_only_new_messages_and_the_tail_differ():
     replies = [call("say", text=text) for text in ("one", "two", "three")]
-    script = StandInScript(ScriptedLLM(replies))
+    script = MemoryMind(ScriptedLLM(replies))
     for words in ("first", "second", "third"):
         script.hears(words)
-        answer_events(script)
+        script.mind.answering.answer_all()
         script.services.clock.advance(61)
     sent = [list(request.messages) for request in script.services.gateway.requests]
     for before, after in pairwise(sent):  # the tail is the situation and the new line
@@ -44,7 +43,7 @@ def test_between_two_calls_only_new_messages_and_the_tail_differ():
 
 
 def test_a_persona_with_braces_is_text():
-    script = StandInScript(ScriptedLLM(), persona="You are {name} and {0} and {.")
+    script = MemoryMind(ScriptedLLM(), persona="You are {name} and {0} and {.")
     assert (
         "You are {name} and {0} and {."
         in build_llm_messages(script, CONTEXT_TICK_EVENT, ANN)[1]["content"]
@@ -54,25 +53,25 @@ def test_a_persona_with_braces_is_text():
 def test_the_newest_talk_is_kept_where_the_window_is_too_small_for_all():
     lines = [call("say", text="ok")] * 60
     config = AssistantConfig(max_context_tokens=2_000, compact_enabled=False)
-    script = StandInScript(ScriptedLLM(lines), config)
+    script = MemoryMind(ScriptedLLM(lines), config)
     for number in range(60):
         script.hears(f"line {number} " + "word " * 20)
-        answer_events(script)
+        script.mind.answering.answer_all()
     sent = script.services.gateway.requests[-1].messages
     text = str(sent)
     assert "line 59" in text
     assert "Ann says: line 0 " not in text  # it may be recalled
-    assert script.turns.turns[-1].model_calls[0].estimated_tokens <= 2_000
+    assert script.mind.turns.turns[-1].model_calls[0].estimated_tokens <= 2_000
 
 
 def test_a_full_window_moves_its_start_in_large_steps_whatever_else_changes():
     config = AssistantConfig(max_context_tokens=4_000, compact_enabled=False)
-    script = StandInScript(ScriptedLLM([call("say", text="ok")] * 150), config)
+    script = MemoryMind(ScriptedLLM([call("say", text="ok")] * 150), config)
     for number in range(150):
         people = tuple(f"guest {n}" for n in range(number % 7))
         script.services.world.seen = Situation(place="Tavern", people=people)
         script.hears(f"line {number} " + "word " * (number % 9))
-        answer_events(script)
+        script.mind.answering.answer_all()
         script.services.clock.advance(61)
     # Behind the rules and the persona; the first request has no talk there yet.
     firsts = [str(request.messages[2]) for request in script.services.gateway.requests[1:]]
@@ -83,24 +82,26 @@ def test_a_full_window_moves_its_start_in_large_steps_whatever_else_changes():
 
 def test_what_a_call_cost_is_stored_also_when_it_failed():
     good = LLMReply("hello", usage=Usage(100, 7), model="m-1")
-    script = StandInScript(ScriptedLLM([good, ProviderUnavailable("no route")]))
+    script = MemoryMind(ScriptedLLM([good, ProviderUnavailable("no route")]))
     for words in ("one", "two"):
         script.hears(words)
-        answer_events(script)
-    first, second = (turn.model_calls[0] for turn in script.turns.turns)
+        script.mind.answering.answer_all()
+    first, second = (turn.model_calls[0] for turn in script.mind.turns.turns)
     assert (first.usage, first.model, first.error) == (Usage(100, 7), "m-1", "")
     assert (second.usage, second.error_kind, second.error) == (None, "unavailable", "no route")
 
 
 def test_a_local_server_that_cuts_prompts_is_told_of():
     replies = [LLMReply(words, usage=Usage(20 + len(words), 7)) for words in ("hello", "And you?")]
-    script = StandInScript(ScriptedLLM(replies))
+    script = MemoryMind(ScriptedLLM(replies))
     script.profile = ModelProfile("home", model="m", base_url="http://localhost:11434/v1")
     for words in ("hi", "how are you?"):
         script.hears(words)
-        answer_events(script)
-    (trouble,) = set(script.troubles)  # with the same words, so that the owner reads it once
-    assert len(script.troubles) == 2
+        script.mind.answering.answer_all()
+    (trouble,) = set(
+        script.mind.settings.troubles
+    )  # with the same words, so that the owner reads it once
+    assert len(script.mind.settings.troubles) == 2
     assert "its server seems to cut long prompts" in trouble
     assert "set context_window in the profile 'home'" in trouble
 
@@ -116,11 +117,11 @@ def test_a_question_is_what_is_asked_although_somebody_has_come_in_since():
 
 def crowd(count, words=2, **settings):
     """An assistant with a turn that so many lines set off, as `run_turn` finds it."""
-    script = StandInScript(ScriptedLLM(), AssistantConfig(**settings))
+    script = MemoryMind(ScriptedLLM(), AssistantConfig(**settings))
     for number in range(count):
         script.hears(f"line{number} " + "word " * words)
-    waiting = script.inbox.open_events().waiting
-    return script, script.turns.begin(waiting, ANN, False, "tick_event")
+    waiting = script.mind.inbox.open_events().waiting
+    return script, script.mind.turns.begin(waiting, ANN, False, "tick_event")
 
 
 def lines_in(messages):
@@ -134,7 +135,7 @@ def named(count):
 
 def test_all_lines_to_answer_stand_once_each_and_last_and_in_their_order():
     script, turn = crowd(13)
-    prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, Asking(turn.events))
+    prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, Asking(turn.events))
     assert lines_in(prompt.messages) == lines_in(prompt.messages[-13:]) == named(13)
 
 
@@ -142,13 +143,13 @@ def test_a_line_that_has_no_answer_is_in_the_prompt_although_its_talk_is_gone():
     script, turn = crowd(13)
     script.conversation.messages[:2] = []
     for turn_id in (None, turn.id):
-        prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, Asking(turn.events, turn_id))
+        prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, Asking(turn.events, turn_id))
         assert lines_in(prompt.messages[-13:]) == named(13)
 
 
 def test_lines_that_the_window_has_no_room_for_are_cut_and_none_is_left_out():
     script, turn = crowd(15, words=180, max_context_tokens=3_000, max_reply_tokens=100)
-    prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, Asking(turn.events))
+    prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, Asking(turn.events))
     assert lines_in(prompt.messages) == named(15)
     assert all("word word" in m["content"] for m in prompt.messages[-15:])
     assert prompt.tokens + 100 <= 3_000

@@ -4,11 +4,9 @@ import pytest
 
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.turn.llm_interaction import build_llm_messages
-from evennia_ai.turn.prompt_building import build_prompt
-from evennia_ai.turn.prompt_context_data import MATERIALS_PART, TAIL_PART, read_restored_materials
+from evennia_ai.turn.prompt_context_data import MATERIALS_PART, TAIL_PART
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 
@@ -38,7 +36,9 @@ def compacted():
         script.ids = [script.journal.add(text, **fields) for text, fields in entries]
         consult(script, *(refs or [f"entry:{one}" for one in script.ids]), private_to=private_to)
         talk(script, 60)
-        assert outcome(compact(script, CompactionRequest(MANUAL, force=True)))["success"]
+        assert outcome(script.mind.compactor.compact(CompactionRequest(MANUAL, force=True)))[
+            "success"
+        ]
         return script
 
     return make
@@ -77,14 +77,14 @@ def test_a_private_entry_is_at_hand_for_its_ears_alone_and_makes_the_prompt_priv
     assert "spy" not in tail(script, BOTH)
     assert "spy" not in tail(script, {BOB})
     assert "spy" in tail(script, {ANN})
-    assert build_prompt(script, CONTEXT_TICK_EVENT, frozenset({ANN})).private
+    assert script.mind.prompts.build(CONTEXT_TICK_EVENT, frozenset({ANN})).private
 
 
 def test_that_something_was_consulted_in_a_whisper_is_private_too(compacted):
     script = compacted(entries=[("Bob owes 9 crowns.", {})], private_to=ANN)
     assert "At hand" not in tail(script, BOTH)
     assert "At hand" in tail(script, {ANN})
-    (line,) = read_restored_materials(script, frozenset({ANN}), 500)
+    (line,) = script.mind.prompts._briefing._restored_materials(frozenset({ANN}), 500)
     assert line.private
 
 
@@ -92,7 +92,7 @@ def test_a_trusting_character_keeps_what_it_was_told_before(compacted):
     entries = [("Ann is a spy.", {"audience": [ANN]})]
     script = compacted(entries=entries, private_to=ANN, discretion="trusting")
     assert "spy" not in tail(script, BOTH)
-    assert build_prompt(script, CONTEXT_TICK_EVENT, frozenset({ANN})).private
+    assert script.mind.prompts.build(CONTEXT_TICK_EVENT, frozenset({ANN})).private
 
 
 def test_what_is_pinned_stands_there_once(compacted):
@@ -106,7 +106,7 @@ def test_there_is_so_much_room_and_no_more(compacted):
     assert 1 <= len(lines) < 5
     assert sum(map(estimate_tokens, lines)) <= MATERIALS_PART * 8_000
     assert estimate_tokens(tail(script)) <= TAIL_PART * 8_000
-    assert read_restored_materials(script, BOTH, 0) == []
+    assert script.mind.prompts._briefing._restored_materials(BOTH, 0) == []
 
 
 def test_what_is_written_there_is_data(compacted):
@@ -123,5 +123,5 @@ def test_a_name_of_a_kind_unknown_is_passed_over(compacted):
 def test_it_is_at_hand_after_the_next_compaction_too(compacted):
     script = compacted(entries=[("Ann owes 40 crowns.", {})])
     talk(script, 20)
-    assert outcome(compact(script, CompactionRequest(MANUAL, force=True)))["success"]
+    assert outcome(script.mind.compactor.compact(CompactionRequest(MANUAL, force=True)))["success"]
     assert "Ann owes 40 crowns." in tail(script)

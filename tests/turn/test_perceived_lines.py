@@ -29,9 +29,8 @@ from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
-from evennia_ai.turn.prompt_building import Asking, build_prompt
+from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.scripted import ScriptedLLM, call
 
@@ -61,7 +60,7 @@ KINDS = st.sampled_from([SAY, WHISPER, EMOTE, GIVE, ARRIVE, LEAVE, "shout"])
 EVENTS = st.lists(st.tuples(KINDS, NAMES, HOSTILE), min_size=1, max_size=4)
 
 
-class Told(StandInScript):
+class Told(MemoryMind):
     """An assistant whose records hold hostile text."""
 
     hostile = ""
@@ -98,9 +97,9 @@ def perceived(kind, name, text):
 def live(script, events):
     """Let it hear some events and answer the last; return the lines that the game perceived."""
     for kind, name, text in events:
-        script.inbox.put(Heard(kind, "#5", name, text, ANN))
+        script.mind.inbox.put(Heard(kind, "#5", name, text, ANN))
     script.hears("◆ x", name=events[-1][1])
-    answer_events(script)
+    script.mind.answering.answer_all()
     return {line for one in events if (line := perceived(*one))}
 
 
@@ -142,11 +141,11 @@ def test_the_mark_stands_only_before_what_the_game_perceived(events, text, name,
     script.conversation.append([make_message("user", text, speaker="#5", audience=["#5"])])
     summarise(script, text, 1)
     script.services.clock.advance(90_000)
-    script.memories.prepare(script.services)
-    turn = script.turns.begin((), ANN, False, "tick_event")
+    script.mind.memories().prepare(script.services)
+    turn = script.mind.turns.begin((), ANN, False, "tick_event")
     for form in REQUEST_FORMS.values():
         asking = Asking(turn_id=turn.id, form=form, refused=text)
-        messages = build_prompt(script, CONTEXT_TICK_EVENT, ANN, asking).messages
+        messages = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, asking).messages
         arranged = (arrange(messages, WireStyle(calls=calls)) for calls in (True, False))
         for wire in (messages, *arranged):
             for line in marked_lines(wire):

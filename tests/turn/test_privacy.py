@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.scripted import ScriptedLLM, call
@@ -18,7 +17,7 @@ SECRET = "the gold is under the stone"
 
 
 def script_with(*lines, **config):
-    return StandInScript(ScriptedLLM(lines), AssistantConfig(**config))
+    return MemoryMind(ScriptedLLM(lines), AssistantConfig(**config))
 
 
 def prompt_for(script, *audience):
@@ -29,7 +28,7 @@ def after_a_whisper(**config):
     script = script_with(call("whisper", text="I keep it: " + SECRET), **config)
     script.services.world.present = frozenset({ANN, BOB})
     script.whispered(SECRET)
-    answer_events(script)
+    script.mind.answering.answer_all()
     return script
 
 
@@ -46,7 +45,7 @@ def test_words_made_from_a_private_prompt_stay_private_though_they_were_said_alo
     script.services.world.present = frozenset({ANN})
     script.services.gateway.add(call("say", text="You said: " + SECRET))
     script.hears("what did I tell you?")
-    answer_events(script)
+    script.mind.answering.answer_all()
     assert SECRET not in prompt_for(script, BOB)
     assert "what did I tell you?" in prompt_for(script, BOB)
 
@@ -58,7 +57,7 @@ def test_tools_are_told_that_a_prompt_held_something_private():
     script.services.toolbox.behaviours["say"] = lambda context, a: seen.append(context.private)
     script.services.gateway.add(call("say", text="hello"))
     script.hears("hello again")
-    answer_events(script)
+    script.mind.answering.answer_all()
     assert seen == [True]
 
 
@@ -75,7 +74,7 @@ def test_what_a_strict_character_heard_stays_closed_when_it_becomes_trusting():
     assert SECRET not in prompt_for(script, BOB)
     script.whispered("The moon is made of silver.")
     script.services.gateway.add(call("whisper", text="I keep that, too."))
-    answer_events(script)
+    script.mind.answering.answer_all()
     assert "silver" in prompt_for(script, BOB)
     assert "I keep that" not in prompt_for(script, BOB), "its prompt held the older whisper"
 
@@ -88,7 +87,7 @@ def test_a_whisper_to_a_trusting_character_is_answered_by_a_whisper():
         (context.whispered, context.private, context.audience)
     )
     script.whispered(SECRET)
-    answer_events(script)
+    script.mind.answering.answer_all()
     assert seen == [(True, False, frozenset({ANN}))]
 
 
@@ -107,8 +106,10 @@ def test_no_whisper_is_ever_in_a_request_that_others_hear(talk):
             script.whispered(words, speaker, NAMES[speaker])
         else:
             script.hears(words, speaker, NAMES[speaker], others | {speaker})
-        answer_events(script)
-    for request, turn in zip(script.services.gateway.requests, script.turns.turns, strict=True):
+        script.mind.answering.answer_all()
+    for request, turn in zip(
+        script.services.gateway.requests, script.mind.turns.turns, strict=True
+    ):
         body = json.dumps([list(request.messages), repr(request.scene)])
         hearers = turn.record.audience
         for number, (speaker, private, _) in enumerate(talk):

@@ -7,8 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 FORMS = tuple(REQUEST_FORMS)
@@ -16,8 +15,8 @@ SITUATION = "<situation>"
 
 
 def assistant(form, *lines, name="Mira", persona="You are Mira, a barkeep."):
-    script = StandInScript(ScriptedLLM(lines), persona=persona)
-    script.character_name = script.character.key = name
+    script = MemoryMind(ScriptedLLM(lines), persona=persona)
+    script.mind.who.name = script.character.key = name
     script.profile = ModelProfile("test", client="openai", model="scripted", form=form)
     return script
 
@@ -26,7 +25,7 @@ def talk(script, *lines):
     for line in lines:
         script.hears(line)
         fired = []
-        answer_events(script).addBoth(fired.append)
+        script.mind.answering.answer_all().addBoth(fired.append)
         assert fired == [1], fired
     return script.services.gateway.requests
 

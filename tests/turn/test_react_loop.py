@@ -7,8 +7,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import NothingDone, ProviderRejected, ProviderUnavailable
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.conversation.react import GAVE_UP
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 FALLBACK = "(fallback)"
@@ -16,13 +15,13 @@ FALLBACK = "(fallback)"
 
 def assistant(*lines, **config):
     model = ScriptedLLM(lines)
-    return StandInScript(model, AssistantConfig(**config)), model
+    return MemoryMind(model, AssistantConfig(**config)), model
 
 
 def run(script):
     """Answer what waits; the turns must end by themselves."""
     fired = []
-    answer_events(script).addBoth(fired.append)
+    script.mind.answering.answer_all().addBoth(fired.append)
     assert fired, "the turn did not end"
     if not isinstance(fired[0], int):
         fired[0].raiseException()
@@ -38,7 +37,7 @@ def test_a_tool_call_is_done_and_the_utterance_is_answered():
     script.hears("hi")
     assert run(script) == 1
     assert said(script) == ["Hello!"]
-    assert script.inbox.states() == {"hi": "answered"}
+    assert script.mind.inbox.states() == {"hi": "answered"}
     assert len(model.requests) == 1
 
 
@@ -46,7 +45,7 @@ def test_the_lines_of_a_turn_are_taken_into_memory_after_its_answer():
     sizes = []
 
     def answer(_request):
-        sizes.append(len(script.memories))
+        sizes.append(len(script.mind.memories()))
         return call("say", text="Hello!")
 
     script, _ = assistant(answer, answer)
@@ -54,7 +53,7 @@ def test_the_lines_of_a_turn_are_taken_into_memory_after_its_answer():
         script.hears(line)
         run(script)
     assert sizes == [0, 1]
-    assert len(script.memories) == 2
+    assert len(script.mind.memories()) == 2
 
 
 def test_plain_text_is_speech_for_models_without_tool_calls():
@@ -79,7 +78,7 @@ def test_several_calls_of_one_reply_run_in_their_order():
     script, _ = assistant((call("give", item="mug", to="Ann"), call("say", text="Here.")))
     script.hears("a beer please")
     run(script)
-    assert [act.call.name for act in script.turns.acts] == ["give", "say"]
+    assert [act.call.name for act in script.mind.turns.acts] == ["give", "say"]
 
 
 def test_an_error_of_a_tool_goes_back_to_the_model_which_may_mend_it():
@@ -106,7 +105,7 @@ def test_the_same_call_again_and_again_stops_the_turn():
     script.hears("hm")
     run(script)
     assert len(model.requests) == 3
-    assert script.inbox.states() == {"hm": "excused"}
+    assert script.mind.inbox.states() == {"hm": "excused"}
 
 
 def test_the_next_prompt_shows_that_a_call_in_a_loop_left_the_line_unanswered():
@@ -133,8 +132,8 @@ def test_silence_that_was_chosen_is_noted_with_its_reason():
     script, _ = assistant(call("noop", reason="not for me"))
     script.hears("hm")
     run(script)
-    assert script.inbox.rows[0].state == "noted"
-    assert script.inbox.rows[0].reason == "it chose silence"
+    assert script.mind.inbox.rows[0].state == "noted"
+    assert script.mind.inbox.rows[0].reason == "it chose silence"
     assert said(script) == []
 
 
@@ -144,7 +143,7 @@ def test_a_reply_with_nothing_in_it_ends_in_the_fallback_line(empty):
     script.hears("hi")
     run(script)
     assert said(script) == [FALLBACK]
-    assert script.inbox.states() == {"hi": "excused"}
+    assert script.mind.inbox.states() == {"hi": "excused"}
 
 
 @pytest.mark.parametrize("error", [ProviderUnavailable("down"), ProviderRejected("no")])
@@ -153,7 +152,7 @@ def test_a_model_that_fails_is_made_good_by_the_fallback_line(error):
     script.hears("hi")
     run(script)
     assert said(script) == [FALLBACK]
-    turn = script.turns.turns[0]
+    turn = script.mind.turns.turns[0]
     assert (turn.outcome, turn.detail) == ("excused", f"{error.kind}: {error}")
     assert turn.model_calls[0].error == str(error)
 
@@ -162,7 +161,7 @@ def test_a_failure_after_the_answer_leaves_the_answer_as_it_was():
     script, _ = assistant(call("give", item="mug", to="Ann"), ProviderUnavailable("down"))
     script.hears("a beer")
     run(script)
-    assert script.inbox.states() == {"a beer": "answered"}
+    assert script.mind.inbox.states() == {"a beer": "answered"}
     assert said(script) == []
 
 
@@ -171,19 +170,19 @@ def test_an_error_of_our_own_never_leaves_the_player_without_a_line():
     script.hears("hi")
     run(script)
     assert said(script) == [FALLBACK]
-    assert script.turns.turns[0].detail == "internal error: ZeroDivisionError"
+    assert script.mind.turns.turns[0].detail == "internal error: ZeroDivisionError"
 
 
 def test_every_act_has_its_intent_before_and_its_outcome_after():
     seen = []
     script, _ = assistant(call("say", text="Hello"))
     script.services.toolbox.behaviours["say"] = lambda context, arguments: seen.append(
-        [act.state for act in script.turns.acts]
+        [act.state for act in script.mind.turns.acts]
     )
     script.hears("hi")
     run(script)
     assert seen == [["intended"]]
-    assert [act.state for act in script.turns.acts] == ["done"]
+    assert [act.state for act in script.mind.turns.acts] == ["done"]
 
 
 def test_a_reply_that_comes_after_the_lease_was_lost_does_nothing():
@@ -191,12 +190,12 @@ def test_a_reply_that_comes_after_the_lease_was_lost_does_nothing():
     script, _ = assistant(late)
     script.hears("hi")
     failures = []
-    answer_events(script).addErrback(failures.append)
-    script.turns.lease = False
+    script.mind.answering.answer_all().addErrback(failures.append)
+    script.mind.turns.lease = False
     late.callback(call("say", text="too late"))
     assert said(script) == []
-    assert script.turns.acts == []
-    assert script.inbox.states() == {"hi": "claimed"}
+    assert script.mind.turns.acts == []
+    assert script.mind.inbox.states() == {"hi": "claimed"}
     assert failures[0].type.__name__ == "TurnAborted"
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.recall import Recalled, Talk, joined, memory_query, recall
+from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.turn.recall import Recalled, Talk, joined, memory_query
 from tests.memory.bag_of_words import BagOfWords
 from tests.scripted import ScriptedLLM
 
@@ -32,15 +32,15 @@ def heard(line, private=False):
 
 def remembering(*lines, hours=0):
     """Return an assistant that heard these lines, and how it recalls for a question."""
-    script = StandInScript(ScriptedLLM([]), AssistantConfig(), embedder=BagOfWords())
+    script = MemoryMind(ScriptedLLM([]), AssistantConfig(), embedder=BagOfWords())
     for line in lines:
         script.conversation.append([line if isinstance(line, dict) else heard(line)])
         script.services.clock.advance(3_600.0 * hours + 10.0)
-    script.memories.prepare(script.services)
+    script.mind.memories().prepare(script.services)
 
     def ask(question, audience=EVERYBODY, budget=ROOMY, **more):
         wanted = Recalled(audience, budget, **more)
-        return [line.text for line in recall(script, Talk([question]), wanted)]
+        return [line.text for line in script.mind.recall.recall(Talk([question]), wanted)]
 
     return ask
 

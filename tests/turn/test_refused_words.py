@@ -7,8 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable
 from evennia_ai.messages import LLMReply
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 FALLBACK = "(fallback)"
@@ -25,7 +24,7 @@ FORMS = ("tools", "schema", "text")
 
 
 def assistant(*lines, form="tools"):
-    script = StandInScript(ScriptedLLM(lines))
+    script = MemoryMind(ScriptedLLM(lines))
     script.profile = ModelProfile("test", client="openai", model="scripted", form=form)
     return script
 
@@ -34,7 +33,7 @@ def talk(script, *lines):
     for line in lines:
         script.hears(line)
         fired = []
-        answer_events(script).addBoth(fired.append)
+        script.mind.answering.answer_all().addBoth(fired.append)
         assert fired == [1], fired
     return script
 
@@ -52,9 +51,9 @@ def prompts(script):
 def test_an_artefact_is_asked_for_once_more_with_what_was_wrong(form, words):
     script = talk(assistant(call("say", text=words), call("say", text=GREETING), form=form), "hi")
     assert said(script) == [GREETING]
-    assert script.inbox.states() == {"hi": "answered"}
+    assert script.mind.inbox.states() == {"hi": "answered"}
     first, second = prompts(script)
-    reason = script.turns.acts[0].result
+    reason = script.mind.turns.acts[0].result
     assert reason
     assert f"(Your last reply was not spoken: {reason}." in second
     assert "was not spoken" not in first
@@ -66,7 +65,7 @@ def test_plain_text_is_judged_like_a_call(words):
     script = talk(assistant(words, GREETING), "hi")
     assert said(script) == [GREETING]
     assert MARK not in prompts(script)[1]
-    assert [act.state for act in script.turns.acts] == ["refused", "done"]
+    assert [act.state for act in script.mind.turns.acts] == ["refused", "done"]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -75,8 +74,8 @@ def test_a_second_artefact_ends_in_the_excuse(form):
     script.services.gateway.add(ProviderUnavailable("the stand-in"))
     talk(script, "hi")
     assert said(script) == [FALLBACK]
-    assert script.inbox.states() == {"hi": "excused"}
-    assert [act.state for act in script.turns.acts[:2]] == ["refused", "refused"]
+    assert script.mind.inbox.states() == {"hi": "excused"}
+    assert [act.state for act in script.mind.turns.acts[:2]] == ["refused", "refused"]
 
 
 def test_refused_words_are_in_no_message_and_no_later_prompt():
@@ -110,7 +109,7 @@ def test_an_act_before_refused_words_is_not_done_again_for_the_better_ones():
     replies = [LLMReply("", calls, tied=True) for calls in (bad, good)]
     script = talk(assistant(*replies, form="schema"), "a mug, please")
     assert said(script) == [GREETING]
-    acts = [(act.call.name, act.state) for act in script.turns.acts]
+    acts = [(act.call.name, act.state) for act in script.mind.turns.acts]
     assert acts == [("give", "done"), ("say", "refused"), ("give", "refused"), ("say", "done")]
 
 
@@ -123,7 +122,7 @@ def test_refused_words_do_not_undo_what_was_said_before_them():
 
     script = talk(assistant(streamed), "hi")
     assert said(script) == [GREETING]
-    assert script.inbox.states() == {"hi": "answered"}
+    assert script.mind.inbox.states() == {"hi": "answered"}
 
 
 @pytest.mark.parametrize("error", [ContextOverflow("full"), ProviderUnavailable("cut")])
@@ -134,7 +133,7 @@ def test_what_was_said_of_a_reply_that_broke_is_the_answer(error):
 
     script = talk(assistant(broken), "hi")
     assert said(script) == [GREETING]
-    assert script.inbox.states() == {"hi": "answered"}
+    assert script.mind.inbox.states() == {"hi": "answered"}
 
 
 def test_the_offline_brain_is_not_judged():

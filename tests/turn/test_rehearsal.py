@@ -9,15 +9,14 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import Heard, LLMReply, Usage
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
-from evennia_ai.turn.dry_run import NOT_DONE, run_dry
+from evennia_ai.mind.dry_run import NOT_DONE, run_dry
+from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 
 def assistant(*lines, **config):
     model = ScriptedLLM(lines)
-    return StandInScript(model, AssistantConfig(**config)), model
+    return MemoryMind(model, AssistantConfig(**config)), model
 
 
 def line(text="two ales, please", private=False, speaker="#5"):
@@ -27,7 +26,7 @@ def line(text="two ales, please", private=False, speaker="#5"):
 
 def run(script, heard=None):
     fired = []
-    run_dry(script, heard or line()).addBoth(fired.append)
+    run_dry(script.mind.around, heard or line()).addBoth(fired.append)
     assert fired, "the rehearsal did not end"
     if not hasattr(fired[0], "steps"):
         fired[0].raiseException()
@@ -38,9 +37,9 @@ def state_of(script):
     return copy.deepcopy(
         (
             script.conversation.messages,
-            script.inbox.rows,
-            script.turns.turns,
-            script.turns.acts,
+            script.mind.inbox.rows,
+            script.mind.turns.turns,
+            script.mind.turns.acts,
             script.services.toolbox.spoken,
         )
     )
@@ -64,10 +63,10 @@ def test_it_shows_what_would_be_said_and_does_nothing():
 def test_the_prompt_is_that_of_a_real_turn():
     script, model = assistant(call("noop"), call("noop"), call("noop"))
     script.hears("good evening")
-    answer_events(script)
+    script.mind.answering.answer_all()
     run(script)
     script.hears("two ales, please")
-    answer_events(script)
+    script.mind.answering.answer_all()
     dry, real = model.requests[1], model.requests[2]
     assert dry.messages == real.messages
     assert dry.tools == real.tools
@@ -80,18 +79,18 @@ def test_what_was_overheard_stands_in_the_prompt_and_stays_for_the_real_turn():
     script.hears("the cellar floods", addressed=False, speaker="#6", name="Ben")
     run(script)
     assert "Ben says: the cellar floods" in [m["content"] for m in model.requests[0].messages]
-    assert script.inbox.states() == {"the cellar floods": "overheard"}
+    assert script.mind.inbox.states() == {"the cellar floods": "overheard"}
 
 
 def test_its_cost_is_recorded_without_a_turn():
     reply = LLMReply("Good evening.", usage=Usage(100, 7), model="big")
     script, _ = assistant(reply)
     result = run(script)
-    (cost,) = script.turns.loose_calls
+    (cost,) = script.mind.turns.loose_calls
     assert (cost.purpose, cost.usage, cost.model) == ("rehearsal", Usage(100, 7), "big")
     assert cost.estimated_tokens > 50
     assert result.steps[0].cost == cost
-    assert script.turns.turns == []
+    assert script.mind.turns.turns == []
 
 
 def test_plain_text_is_shown_as_it_would_be_spoken():
@@ -150,7 +149,7 @@ def test_a_whisper_is_for_its_speaker_alone():
 def test_what_somebody_present_may_not_know_is_not_in_the_prompt():
     script, model = assistant(call("noop"), call("noop"))
     script.whispered("the safe is open")
-    answer_events(script)
+    script.mind.answering.answer_all()
     script.services.world.present = frozenset({"#5", "#6"})
     run(script)
     assert "the safe is open" not in repr(model.requests[1].messages)
@@ -166,7 +165,7 @@ def test_an_error_of_the_model_is_told_and_recorded():
     script, _ = assistant(ProviderUnavailable("Nothing listens there."))
     result = run(script)
     assert (result.steps, result.problem) == ((), "Nothing listens there.")
-    assert script.turns.loose_calls[0].error_kind == "unavailable"
+    assert script.mind.turns.loose_calls[0].error_kind == "unavailable"
 
 
 def test_an_error_after_the_first_step_leaves_the_first():
@@ -180,11 +179,11 @@ def test_a_reply_for_an_assistant_that_is_gone_is_dropped_uncounted():
     script, _ = assistant(late)
     alive = [True]
     failures = []
-    run_dry(script, line(), lambda: alive[0]).addErrback(failures.append)
+    run_dry(script.mind.around, line(), lambda: alive[0]).addErrback(failures.append)
     alive[0] = False
     late.callback("too late")
     assert failures[0].check(TurnAborted)
-    assert script.turns.loose_calls == []
+    assert script.mind.turns.loose_calls == []
 
 
 def test_the_deadline_is_that_of_a_turn():

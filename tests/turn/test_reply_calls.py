@@ -12,8 +12,8 @@ from evennia_ai.messages import LLMReply, ToolCallRequest, make_message, wire_ca
 from evennia_ai.policy.conversation.react import TOO_MANY, LoopState, begin_step
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.ports import ToolResult
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.react_loop import by_name, tool_context
+from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.turn.react_loop import by_name
 from evennia_ai.turn.reply_calls import ReplyCalls
 from evennia_ai.turn.speech_check import SpeechCheck
 from evennia_ai.turn.tool_execution import call_messages
@@ -27,13 +27,13 @@ class Scene:
     """A turn, and the run of a reply's calls in it."""
 
     def __init__(self, *earlier, **config):
-        script = self.script = StandInScript(ScriptedLLM(), AssistantConfig(**config))
+        script = self.script = MemoryMind(ScriptedLLM(), AssistantConfig(**config))
         script.services.toolbox.categories["emote"] = "once"
         self.behaviours = script.services.toolbox.behaviours
         script.hears("Mira?")
-        events = script.inbox.in_state("waiting")
-        turn = self.turn = script.turns.begin(events, ANN, False, "tick")
-        context = tool_context(script, turn, ANN, False, None)
+        events = script.mind.inbox.in_state("waiting")
+        turn = self.turn = script.mind.turns.begin(events, ANN, False, "tick")
+        context = script.mind.acts.context_for(turn, ANN, False, None)
         context = replace(context, deadline_at=100.0)
         specs = by_name(script.services.toolbox.offered(context))
         check = SpeechCheck(Surroundings("Mira"), earlier, 1_000)
@@ -55,7 +55,7 @@ class Scene:
 
     @property
     def acts(self):
-        return [(act.call.name, act.state) for act in self.script.turns.acts]
+        return [(act.call.name, act.state) for act in self.script.mind.turns.acts]
 
     @property
     def spoken(self):
@@ -104,7 +104,7 @@ def test_a_call_waits_for_the_one_before_it():
 def test_each_call_has_its_own_id_in_the_log():
     scene = Scene()
     scene.finish(GIVE, ONE, TWO, tied=True)
-    assert len({stored.call.id for stored in scene.script.turns.acts}) == 3
+    assert len({stored.call.id for stored in scene.script.mind.turns.acts}) == 3
 
 
 def test_words_that_depend_on_an_act_are_not_said_if_it_fails():
@@ -168,7 +168,7 @@ def test_refused_words_end_the_run_and_leave_a_row_without_a_message():
     ran = scene.arrive(says(JSON), GIVE).finish(says(JSON), GIVE, ONE, tied=True)
     assert "JSON" in ran.refused
     assert scene.acts == [("say", "refused")]
-    assert json.loads(scene.script.turns.acts[0].call.arguments) == {"text": JSON}
+    assert json.loads(scene.script.mind.turns.acts[0].call.arguments) == {"text": JSON}
     assert [m["role"] for m in scene.script.conversation.messages] == ["user"]
     assert not ran.acted
 
@@ -223,7 +223,7 @@ def test_of_too_many_calls_the_first_over_the_limit_is_answered():
     looks = [act("look", f"l{number}", target=str(number)) for number in range(5)]
     scene.finish(*looks)
     assert scene.acts == [("look", "done"), ("look", "done"), ("look", "refused")]
-    assert scene.script.turns.acts[-1].result == TOO_MANY
+    assert scene.script.mind.turns.acts[-1].result == TOO_MANY
 
 
 def test_a_speech_over_the_limit_is_not_said_in_part():
@@ -242,7 +242,7 @@ def test_a_refused_call_is_no_act_in_the_world():
     # As one, it would count as done after a crash before its outcome.
     scene = Scene().arrive(GIVE)
     scene.finish(GIVE, replace(GIVE, id="b"))
-    given, refused = scene.script.turns.acts
+    given, refused = scene.script.mind.turns.acts
     assert (given.state, given.world) == ("done", True)
     assert (refused.state, refused.world) == ("refused", False)
 

@@ -3,8 +3,7 @@
 import pytest
 from twisted.internet.defer import succeed
 
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 BOB = "#6"
@@ -28,7 +27,7 @@ class RefusesFoulWords:
 
 @pytest.fixture
 def script():
-    script = StandInScript(ScriptedLLM([call("say", text="Aye."), call("say", text="Nay.")]))
+    script = MemoryMind(ScriptedLLM([call("say", text="Aye."), call("say", text="Nay.")]))
     script.services.world.present = frozenset({"#5", BOB})
     script.services.moderation = RefusesFoulWords()
     return script
@@ -41,17 +40,17 @@ def prompts(script):
 def answer(script):
     """Answer all that waits; return the number of turns."""
     fired = []
-    answer_events(script).addBoth(fired.append)
+    script.mind.answering.answer_all().addBoth(fired.append)
     return fired[0]
 
 
 def test_a_refused_line_is_closed_with_the_reason_and_its_speaker_is_told(script):
     script.hears(FOUL)
     assert answer(script) == 0
-    assert [(row.state, row.reason) for row in script.inbox.rows] == [
+    assert [(row.state, row.reason) for row in script.mind.inbox.rows] == [
         ("expired", "moderation: foul")
     ]
-    assert script.told == [("refuses_words", "#5")]
+    assert script.mind.life.told == [("refuses_words", "#5")]
     assert prompts(script) == []
 
 
@@ -59,8 +58,8 @@ def test_beside_a_refused_line_the_others_are_answered(script):
     script.hears(FOUL)
     script.hears("a beer, please", BOB, "Bob")
     assert answer(script) == 1
-    assert script.inbox.states() == {FOUL: "expired", "a beer, please": "answered"}
-    assert script.told == [("refuses_words", "#5")]
+    assert script.mind.inbox.states() == {FOUL: "expired", "a beer, please": "answered"}
+    assert script.mind.life.told == [("refuses_words", "#5")]
     assert FOUL not in prompts(script)[0]
 
 
@@ -68,8 +67,8 @@ def test_refused_words_that_were_overheard_are_in_no_prompt_and_nobody_is_told(s
     script.hears(FOUL, BOB, "Bob", addressed=False)
     script.hears("what did Bob say?")
     assert answer(script) == 1
-    assert script.inbox.states() == {FOUL: "expired", "what did Bob say?": "answered"}
-    assert script.told == []
+    assert script.mind.inbox.states() == {FOUL: "expired", "what did Bob say?": "answered"}
+    assert script.mind.life.told == []
     assert FOUL not in prompts(script)[0]
 
 

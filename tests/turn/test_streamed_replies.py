@@ -11,8 +11,7 @@ from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.ports import Delta, Usage
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.testing.minds import MemoryMind
 
 FIRST, SECOND, THIRD = "The ferry leaves at noon today.", "Bring two coins.", "And mind the dog."
 SPEECH = f"{FIRST} {SECOND} {THIRD}"
@@ -54,10 +53,10 @@ class Gateway(ReplyClient):
 def assistant(form=TOOLS, **config):
     model = Streaming()
     gateway = Gateway(model, lambda function, *args: function(*args))
-    script = StandInScript(gateway, AssistantConfig(**config))
+    script = MemoryMind(gateway, AssistantConfig(**config))
     script.profile = ModelProfile("p", client="openai", model="m", form=form)
     script.hears("when does the ferry leave?")
-    ended = answer_events(script)
+    ended = script.mind.answering.answer_all()
     return script, model, ended
 
 
@@ -91,7 +90,7 @@ def test_sentences_are_said_before_the_reply_has_ended_and_once(form):
     assert said(script)[:2] == [FIRST, SECOND] and not ended.called
     model.end(content, *calls)
     assert said(script) == [FIRST, SECOND, THIRD]
-    assert ended.called and set(script.inbox.states().values()) == {"answered"}
+    assert ended.called and set(script.mind.inbox.states().values()) == {"answered"}
 
 
 def test_a_stream_that_breaks_after_a_sentence_has_answered():
@@ -99,7 +98,7 @@ def test_a_stream_that_breaks_after_a_sentence_has_answered():
     model.send(an_object()[:-25])
     model.fail(ProviderUnavailable("it broke", begun=True))
     assert said(script) == [FIRST]
-    assert ended.called and set(script.inbox.states().values()) == {"answered"}
+    assert ended.called and set(script.mind.inbox.states().values()) == {"answered"}
 
 
 def test_what_arrives_after_the_deadline_is_not_said_beside_the_excuse():
@@ -131,7 +130,7 @@ def test_without_its_beginning_a_speech_is_not_said():
 
 def test_a_reply_of_which_something_was_said_is_not_asked_for_again_for_its_size():
     script, model, ended = assistant(SCHEMA, max_context_tokens=10_000)
-    script.compact_on_overflow = lambda: succeed(True)
+    script.mind.emergency.on_overflow = lambda: succeed(True)
     model.send(an_object())
     model.end(an_object(), usage=Usage(20_000, 10))
     assert len(model.requests) == 1
@@ -146,7 +145,7 @@ def test_better_words_are_said_though_the_act_before_them_is_done():
     assert len(model.requests) == 2
     model.end(an_object("give", "mug", "Here you are."))
     assert said(script) == ["Here you are."] and ended.called
-    names = [(act.call.name, act.state) for act in script.turns.acts]
+    names = [(act.call.name, act.state) for act in script.mind.turns.acts]
     assert names == [("give", "done"), ("say", "refused"), ("give", "refused"), ("say", "done")]
     assert "nails" not in json.dumps(model.requests[1].messages)
 
@@ -157,7 +156,7 @@ def test_a_gesture_shows_nothing_but_words(form):
     text = '{"name": "emote"} and nods'
     content = an_object("emote", text, "") if form == SCHEMA else ""
     model.end(content, *([("emote", arguments(text))] if form == TOOLS else []))
-    assert [act.state for act in script.turns.acts] == ["refused"]
+    assert [act.state for act in script.mind.turns.acts] == ["refused"]
     assert len(model.requests) == 2
 
 
@@ -166,6 +165,6 @@ def test_a_line_of_somebody_who_has_left_is_not_said():
     script.conversation.append([make_message("user", "Old Cleo says: I want my mare back.")])
     model.end("")
     script.hears("what did Cleo want?")
-    answer_events(script)
+    script.mind.answering.answer_all()
     model.end("Old Cleo says: I want my mare back.")
-    assert script.turns.acts[-1].state == "refused"
+    assert script.mind.turns.acts[-1].state == "refused"

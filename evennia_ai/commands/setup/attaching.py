@@ -15,9 +15,9 @@ from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.commands.common import UsageError
 from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.config import ModelProfile, resolve_profile
-from evennia_ai.game.assistant_context import PERSONA_AUTHORS
 from evennia_ai.game.authorship import is_played_by, owners_of
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.policy.conversation.persona import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard
@@ -63,7 +63,7 @@ class SetupCommand(TryingCommand):
         write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         self.script, self.name = character.attach_assistant(persona), shown_name(character)
         self.write_settings(own)
-        profile = self.script.profile
+        profile = self.script.mind.settings.profile
         model = f"'{profile.name}' ({profile.client}, {profile.model})"
         self.msg(
             f"|g{self.name} has an assistant now.|n It uses the model profile "
@@ -75,7 +75,7 @@ class SetupCommand(TryingCommand):
         """Store checked values of settings, None to inherit again; raises AssistantError."""
         script = self.script
         for name, value in changes.items():
-            if self.sets_discretion(script.profile, name, value):
+            if self.sets_discretion(script.mind.settings.profile, name, value):
                 what = f"{name} = {value} of {script.character}"
                 logger.log_sec(f"aisetup/set: {self.caller}, {what}")
         for name, value in changes.items():
@@ -83,8 +83,8 @@ class SetupCommand(TryingCommand):
                 script.attributes.remove(name)
             else:
                 write_attribute(script, name, value)
-        script.resolve_settings()
-        self.services.watch.keep(script)  # it may sleep at other hours now
+        script.mind.settings.resolve()
+        self.services.watch(script.mind)  # it may sleep at other hours now
 
     def write_persona(self, persona: Any, keep_authors: bool) -> None:
         """Store a persona; its authors count as those before, if a part of it is theirs."""
@@ -113,7 +113,7 @@ class SetupCommand(TryingCommand):
         return changes
 
     def report_complaints(self) -> None:
-        for complaint in self.script.complaints:
+        for complaint in self.script.mind.settings.complaints:
             self.msg(f"|yFix this:|n {clean_output(complaint)}")
 
 

@@ -13,8 +13,8 @@ from evennia_ai.commands.costs import switch_estimate
 from evennia_ai.commands.setup.attaching import SetupCommand, changed_persona
 from evennia_ai.commands.setup.menu import open_menu
 from evennia_ai.config import FIELDS, known_setting, parse_value
-from evennia_ai.game.assistant_context import unknown_families
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.minds import unknown_families
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.authors import people_among
 from evennia_ai.policy.conversation.persona import Persona, read_persona, render_persona
@@ -100,12 +100,12 @@ class CmdAISetup(SetupCommand):
         if not self.lhs:
             raise UsageError("Usage: aisetup <character> = <persona>. See |whelp aisetup|n.")
         script = self.find_assistant(self.lhs)
-        own = script.own_settings()
+        own = script.mind.settings.own()
         rows = [f"  {name} = {clean_output(str(value), 200)}" for name, value in own.items()]
         lines = [
             f"|w{self.name}|n ({'awake' if script.is_on else 'stopped'})",
-            f"Persona: {persona_lines(script.persona)}",
-            f"Model profile: {clean_output(script.profile.name)} ({script.profile.client})",
+            f"Persona: {persona_lines(script.mind.who.persona)}",
+            f"Model profile: {clean_output(script.mind.settings.profile.name)} ({script.mind.settings.profile.client})",
             "Its own settings:" if rows else "It has no settings of its own.",
             *rows,
         ]
@@ -127,12 +127,14 @@ class CmdAISetup(SetupCommand):
         families = str(checked or "") if name == "tools_off" else ""
         if wrong := unknown_families(families, self.services.toolbox.tools):
             raise UsageError(wrong)
-        before = script.profile
+        before = script.mind.settings.profile
         self.write_settings({name: checked})
         effective = clean_output(str(getattr(script.config, name)))
         self.msg(f"{self.name}: {name} is now {effective}{'' if value else ' (inherited)'}.")
         today, currency = self.services.now().date(), self.services.gateway.limits.currency
-        if estimate := switch_estimate(script.id, today, before, script.profile, currency):
+        if estimate := switch_estimate(
+            script.id, today, before, script.mind.settings.profile, currency
+        ):
             self.msg(estimate)
         self.report_complaints()
 
@@ -192,7 +194,7 @@ class CmdAISetup(SetupCommand):
             self.msg(f"{name}'s assistant is deleted already.")
             return
         character = script.character
-        script.stop_thinking()
+        script.mind.stop_thinking()
         while erase_chunk(script.id):
             yield ERASE_PAUSE_S
         script.delete()

@@ -9,14 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import UsageError
 from evennia_ai.config import FIELDS, HINTS, AssistantConfig, ModelProfile, source_of, valid_values
 from evennia_ai.config.fields import describe_kind
 from evennia_ai.config.profiles import choose_settings, fit_settings
-from evennia_ai.game.assistant_context import GUESSED_OVERHEAD
 from evennia_ai.game.client_text import as_shown
+from evennia_ai.ports.mind import GUESSED_OVERHEAD
 from evennia_ai.game.perception import find_object
-from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.game.settings import game_settings
 from evennia_ai.store.attributes import MENU_DRAFT, read_attribute, write_attribute
 
@@ -41,9 +41,9 @@ class Draft:
         return find_object(self.dbref)
 
     @property
-    def script(self) -> GameScript | None:
+    def script(self) -> AssistantScript | None:
         """Return the assistant that the character has already; that of a trial does not count."""
-        script: GameScript | None = getattr(self.character, "assistant", None)
+        script: AssistantScript | None = getattr(self.character, "assistant", None)
         return None if self.trial and self.trial == self.dbref else script
 
     def ensure_exists(self) -> None:
@@ -52,15 +52,15 @@ class Draft:
             raise UsageError(f"{as_shown(self.name)} was deleted meanwhile. Choose another one.")
 
     def own_settings(self) -> dict[str, Any]:
-        before = self.script.own_settings() if self.script else {}
+        before = self.script.mind.settings.own() if self.script else {}
         merged = {**before, **self.settings}
         return {name: value for name, value in merged.items() if value is not None}
 
-    def in_force(self, services: GameServices) -> InForce:
+    def in_force(self, services: Any) -> InForce:
         own, game, script = self.own_settings(), game_settings(), self.script
         chosen = choose_settings(game, own, services.profiles)
         profile = services.endpoints.told(chosen.profile)
-        count = script.prompt_tokens if script else lambda _: GUESSED_OVERHEAD
+        count = script.mind.settings.prompt_tokens if script else lambda _: GUESSED_OVERHEAD
         config = fit_settings(chosen.values, profile, count)
         layers = {"the game": game, "the model profile": profile.settings, "its own": own}
         layers["chosen here"] = self.settings

@@ -11,6 +11,7 @@ from evennia.utils.create import create_object
 from evennia.utils.evmenu import EvMenu, EvMenuCmdSet
 
 from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.columns import TABLE_WIDTH
 from evennia_ai.commands.common import UsageError, error_line
 from evennia_ai.commands.dry_run import hear_line
@@ -19,12 +20,11 @@ from evennia_ai.commands.setup.draft import Draft, InForce, read_draft, write_dr
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.client_text import as_shown, shown_name
 from evennia_ai.game.perception import find_object
-from evennia_ai.game.script_ports import GameScript
+from evennia_ai.mind.dry_run import Overlay
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import MENU_DRAFT, SCRIPT_KEY, read_attribute, write_attributes
 from evennia_ai.store.lore_records import by_builder
-from evennia_ai.turn.dry_run import Overlay
 
 NODES = "evennia_ai.commands.setup.nodes"
 LINE_CHARS = 600
@@ -167,7 +167,7 @@ class MenuActor(SetupCommand):
         # Once the menu was closed, the caller may be in another trial.
         running.addBoth(lambda _: strike(self.caller) if staged and script.pk else None)
 
-    def stage(self, draft: Draft) -> GameScript:
+    def stage(self, draft: Draft) -> AssistantScript:
         """Attach an assistant for a trial, if need be to a new character that nobody sees."""
         here, character, mark = self.caller.location, draft.character, ASSISTANT
         if here is None:
@@ -179,7 +179,7 @@ class MenuActor(SetupCommand):
         draft.trial = character.dbref
         write_draft(self.caller, draft)
         add_assistant_mixin(character)
-        script: GameScript = character.attach_assistant()
+        script: AssistantScript = character.attach_assistant()
         write_attributes(script, stopped=True, trial=mark)
         return script
 

@@ -23,7 +23,6 @@ from evennia_ai.ports import Gateway
 from evennia_ai.scheduling import Steps
 from evennia_ai.testing.scenes.stage import SPOKEN, Cast, Stage
 from evennia_ai.tools.base import Tool
-from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.react_loop import ANSWERED, NOTED
 
 GUESSED_PROMPT = 1_600  # tokens
@@ -78,7 +77,7 @@ class Player:
         began = self.clock.seconds()
         played: list[PlayedStep] = []
         for step in stage.scene.steps:
-            stage.script.inbox.put(stage.heard(step, not step.overheard))
+            stage.script.mind.inbox.put(stage.heard(step, not step.overheard))
             if step.overheard:
                 continue
             answer: Answer = yield self._answer(stage)
@@ -99,10 +98,10 @@ class Player:
 
         Fails with ProviderUnavailable if a turn failed because of the endpoint.
         """
-        log = stage.script.turns
+        log = stage.script.mind.turns
         turns_before, acts_before = len(log.turns), len(log.acts)
         stage.toolbox.spoken.clear()
-        yield answer_events(stage.script)
+        yield stage.script.mind.answering.answer_all()
         turns, acts = log.turns[turns_before:], log.acts[acts_before:]
         for call in (call for turn in turns for call in turn.model_calls):
             if call.error_kind in CERTAIN or (call.error_kind == LATE and not self.models.answered):

@@ -42,7 +42,7 @@ from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed
 from evennia_ai.tools.needs import has_containers, has_exits, has_things
@@ -123,7 +123,9 @@ class SceneToolbox(ToolRegistry):
         private = kind == WHISPER or (kind == SAY and not to_all)
         if private and not may_be_said(receivers, context.audience, context.private):
             raise NothingDone("What was told you in confidence is not for that person.")
-        words = spoken_words(arguments["text"], self._name, context.assistant.config.max_speech_chars)
+        words = spoken_words(
+            arguments["text"], self._name, context.assistant.config.max_speech_chars
+        )
         if not words:
             raise NothingDone("There were no words in that.")
         self.spoken.append(Spoken(WHISPER if private else kind, words, private))
@@ -171,8 +173,8 @@ class Stage:
         self.people = {who: f"#{number}" for number, who in enumerate(others, FIRST_PERSON)}
         self.toolbox = SceneToolbox(tools, scene, cast, self.people)
         profile, config = chosen
-        self.script = script = StandInScript(gateway, config, cast.persona, name=cast.name)
-        script.profile = profile
+        self.script = script = MemoryMind(gateway, config, cast.persona, name=cast.name)
+        script.mind.settings.profile = profile
         services: Any = script.services
         services.clock, services.toolbox = clock, self.toolbox
         world = services.world
@@ -247,7 +249,7 @@ def _from_game(scene: Scene) -> Cast:
         personas.resolve(written),
         (*own, *known),
         _situation_of(scene, here),
-        script.own_settings(),
+        script.mind.settings.own(),
     )
 
 

@@ -13,7 +13,6 @@ from twisted.python.failure import Failure
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.script_ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY
 
 WAIT_S = 10.0
@@ -56,9 +55,9 @@ class GameThread:
 game: Any = GameThread()
 
 
-def services() -> GameServices:
+def services() -> Any:
     """Return what all assistants share; raises GameBusy if they were not started."""
-    found: GameServices | None = AssistantScript.shared_services
+    found: Any | None = AssistantScript.shared_services
     if found is None or found.schema_trouble:
         raise GameBusy(
             "The assistants of this game were not started. The server log says what to do."
@@ -66,7 +65,7 @@ def services() -> GameServices:
     return found
 
 
-def find_script(assistant: int) -> GameScript:
+def find_script(assistant: int) -> AssistantScript:
     """Return an assistant, on the reactor's thread; raises Missing and StoreUnavailable.
 
     Evennia's cache has most.
@@ -76,6 +75,6 @@ def find_script(assistant: int) -> GameScript:
     if not isinstance(script, AssistantScript) or script.obj is None:
         raise Missing("There is no such assistant.")
     add_assistant_mixin(script.obj)  # perhaps a game's code attached it by hand
-    found: GameScript = script
-    found.services.processes.refresh(found)
+    found: AssistantScript = script
+    found.services.processes.refresh(found.id, found.mind.read_again)
     return found

@@ -12,11 +12,10 @@ from django.http import HttpResponseRedirect
 from evennia.accounts.models import AccountDB
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.authorship import listed_by
-from evennia_ai.game.line_changes import renew
 from evennia_ai.game.memory_reading import readable_page, search_for_staff
-from evennia_ai.game.script_ports import GameScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import is_synthesis
 from evennia_ai.policy.conversation.lore import LoreEntry, LoreTrial, try_lore
@@ -31,7 +30,7 @@ from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in, names_of
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
-from evennia_ai.turn.recall import memory_line, text_of
+from evennia_ai.turn.recall import text_of
 from evennia_ai.web.staff.access import Refused, log_sec, may_act, staff_page
 from evennia_ai.web.staff.game_thread import Missing, find_script, game
 from evennia_ai.web.staff.rendering import asked_text, number_or_none, page_text, people_named
@@ -94,13 +93,13 @@ def read_memories(
     page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
     count_shown(reader, *page.rows)
     # Whoever looks at memories searches them next: reading a long log first takes seconds.
-    if not len(script.memories):
-        ready = script.memories.prepare(script.services)
+    if not len(script.mind.memories()):
+        ready = script.mind.memories().prepare(script.services)
         ready.addErrback(lambda failure: failure.trap(AssistantError) and None)
     return {**found, "page": page, "hidden": hidden}
 
 
-def ensure_may_read(script: GameScript, reader: Reader, account: int) -> None:
+def ensure_may_read(script: AssistantScript, reader: Reader, account: int) -> None:
     """Raise Refused unless the reader reads all, or one of their characters may edit this one."""
     if reader.may(PRIVATE_MEMORIES):
         return
@@ -109,7 +108,7 @@ def ensure_may_read(script: GameScript, reader: Reader, account: int) -> None:
     own = {*listed_by(user), *user.get_all_puppets()}
     if not any(character.access(one, right) for one in own for right in ("edit", "control")):
         raise Refused(
-            f"None of your characters may edit {page_text(script.character_name, 60)}. "
+            f"None of your characters may edit {page_text(script.mind.who.name, 60)}. "
             "Its edit and control locks decide that. Ask an admin."
         )
 
@@ -145,11 +144,11 @@ def shown_entry(entry: Record, names: listing.Names) -> Row:
     }
 
 
-def shown_hit(script: GameScript, words: str, hit: Any) -> Row:
+def shown_hit(script: AssistantScript, words: str, hit: Any) -> Row:
     """Return a memory that a search found, with its score and the reasons."""
     return {
         "id": page_text(hit.record["id"], 60),
-        "text": page_text(memory_line(script, hit.record, words)),
+        "text": page_text(script.mind.recall.line(hit.record, words)),
         "why": page_text(listing.why_found(words, text_of(hit.record), hit.score), 200),
         "private": hit.record["audience"] is not None,
     }
@@ -199,7 +198,15 @@ def change_memory(
     script = find_script(assistant)
     ensure_may_read(script, reader, account)
     character, put, act = script.character, script.services.slices.put, fields.get("act", "")
-    editor, text = MemoryEditor(character, partial(renew, script)), fields.get("text", "")
+    editor, text = (
+        MemoryEditor(
+            character,
+            partial(
+                script.mind.renew,
+            ),
+        ),
+        fields.get("text", ""),
+    )
     records: RecordStore = character.journal
     yield records.load(put)
     yield character.ai_profiles.load(put)

@@ -77,12 +77,12 @@ def state_of(assistant: int) -> Row:
         script = find_script(assistant)
     except Missing:
         return GONE
-    profile = script.profile
+    profile = script.mind.settings.profile
     return {
-        "mode": mode_of(script),
+        "mode": mode_of(script.character, script.services),
         "model": page_text(f"{profile.name}:{profile.model}", 60),
         "window": usable_window(script.config, profile),
-        "warnings": [page_text(warning, 200) for warning in script.warnings[-2:]],
+        "warnings": [page_text(warning, 200) for warning in script.mind.settings.warnings[-2:]],
     }
 
 

@@ -16,10 +16,9 @@ from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WireStyle
 from evennia_ai.ports import NO_SCENE, LLMRequest, ToolContext, ToolSpec
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
-from evennia_ai.testing.stand_in_services import StandInToolbox
-from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.testing.memory_services import StandInToolbox
+from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.tools.registry import load_registry
-from evennia_ai.turn.answer_events import answer_events
 from tests.scripted import Line, ScriptedLLM, call
 
 ANN, BEN = "#5", "#6"
@@ -80,25 +79,25 @@ def cases(model: str) -> Mapping[str, Case]:
     }
 
 
-def assistant(model: str, *replies: Line, window: int = 16_000) -> StandInScript:
+def assistant(model: str, *replies: Line, window: int = 16_000) -> MemoryMind:
     """Return an assistant whose model replies like this."""
     config = AssistantConfig(max_context_tokens=window, compact_preserve_window=6)
-    script = StandInScript(ScriptedLLM(replies), config)
+    script = MemoryMind(ScriptedLLM(replies), config)
     script.profile = ModelProfile("test", model=model, context_window=window)
     script.services.toolbox = Toolbox()
     script.services.world.present = EVERYBODY
     return script
 
 
-def last_request(script: StandInScript, of: int = -1) -> LLMRequest:
+def last_request(script: MemoryMind, of: int = -1) -> LLMRequest:
     """Return a request that the assistant's model got."""
     return script.services.gateway.requests[of]
 
 
-def answered(script: StandInScript) -> StandInScript:
+def answered(script: MemoryMind) -> MemoryMind:
     """Let the assistant answer what waits."""
     fired: list[Any] = []
-    answer_events(script).addBoth(fired.append)
+    script.mind.answering.answer_all().addBoth(fired.append)
     assert fired == [1], fired
     return script
 
@@ -160,7 +159,7 @@ def probe(messages: Sequence[dict[str, Any]], native: bool = False) -> Case:
     return Case(LLMRequest(messages, NO_SCENE, tools), asked, native)
 
 
-def with_talk(script: StandInScript, lines: int = MANY) -> StandInScript:
+def with_talk(script: MemoryMind, lines: int = MANY) -> MemoryMind:
     """Give the assistant a talk with two people, with speech, acts and several lines in a row."""
     for number in range(lines):
         who = ("Ann", "Ben")[number % 3 == 1]
