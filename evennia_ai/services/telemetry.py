@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
+from sys import maxsize
 from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any
@@ -77,7 +78,7 @@ class Telemetry:
     def __init__(self, tracer: trace.Tracer, meter: metrics.Meter, tools: Container[str]) -> None:
         self._tracer, self._tools = tracer, tools
         self._open: set[int] = set()  # turns that had not ended at the last look
-        self._last_turn = self._last_call = 0
+        self._last_turn = self._last_call = maxsize  # until `start`, nothing is new
         self._count = {
             name: meter.create_counter(f"evennia_ai.{name}", description=text)
             for name, text in COUNTERS.items()

@@ -223,17 +223,3 @@ def test_the_live_view_shows_what_is_said_meanwhile(
         ann.send("say Mira, have you seen my lantern?")
         ann.expect("You say")
         staff.expect("have you seen my lantern?")
-
-
-def test_a_player_gets_nothing(window: Callable[..., Staff]) -> None:
-    player = window()
-    player.page.goto(f"{player.site}/auth/login/")
-    player.page.fill("input[name=username]", "Ben")
-    player.page.fill("input[name=password]", PASSWORD)
-    player.page.locator("form:has(input[name=password]) [type=submit]").first.click()
-    player.page.wait_for_load_state("load")
-    assert player.errors == []
-    reply = player.page.goto(f"{player.site}/ai/")
-    assert reply.status == 403
-    player.expect("These pages are for staff")
-    player.errors.clear()

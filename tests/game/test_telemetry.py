@@ -184,6 +184,11 @@ def test_what_assistants_did_is_counted(watch, game, ann):
     answers(game, ann, reply(call("say", text="Welcome.")), ProviderRejected("no such model"))
     answers(game, ann, line="say Mira, who are you?")
     found = watch.points()
+    meter = MeterProvider(shutdown_on_exit=False).get_meter("evennia_ai")
+    tracer = watch.provider.get_tracer("evennia_ai")
+    told = len(watch.spans())
+    telling.Telemetry(tracer, meter, ()).tell_ended()  # before its start: nothing is new
+    assert len(watch.spans()) == told
     assert found[named("turns", context="tick_event", outcome="answered")] == 1
     assert found[named("turns", context="tick_event", outcome="excused")] == 1
     assert found[named("model_calls", profile="default", error="none")] == 1
