@@ -163,3 +163,13 @@ def test_players_may_not(game, tavern, mira):
     ann = game.player("Ann", tavern)
     assert "is not available" in ann.told("aitest Mira = hello")
     assert "is not available" in ann.told("aitest/provider offline")
+
+
+def test_an_assistant_deleted_meanwhile(game, builder, mira):
+    late = Deferred()
+    game.model.add(late)
+    builder.do("aitest Mira = hello")
+    mira.assistant.delete()
+    late.callback("too late")
+    assert "no longer current" in builder.last()
+    assert not models.ModelCall.objects.exists()
