@@ -169,8 +169,6 @@ def _gifts(view: View, text: str, topic: str) -> str:
 
 def _greet(view: View, text: str, topic: str) -> str:
     """Return a greeting: with the character's name first, and shorter after that."""
-    if view.transcript.came_back(view.speaker):
-        return view.phrase("greet_again")
     if view.transcript.met(view.speaker):
         return view.phrase("greet_more")
     return view.phrase("greet_brief" if "name" in view.language.facts_in(text) else "greet")

@@ -118,13 +118,6 @@ class Transcript:
         own = (said for said in self.heard if said.speaker == speaker and said.kind in TALK)
         return any(said.answers < len(self.own) for said in own)
 
-    def came_back(self, speaker: str) -> bool:
-        """Return True if this speaker came in again, and nothing was said since."""
-        own = [said for said in self.heard if said.speaker == speaker]
-        last = max((i for i, said in enumerate(own) if said.kind == "arrives"), default=0)
-        talked = any(said.kind in TALK for said in own[:last])
-        return talked and own[last].answers == len(self.own)
-
     def hear(self, text: str) -> None:
         """Add a line of somebody else; the acts before it belong to an earlier turn."""
         self.acts = []

@@ -15,18 +15,13 @@ from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow
 class StandInSemantic:
     """`evennia_ai.ports.SemanticMemory` in memory.
 
-    Attributes:
-        off: why the game has none; empty if it has one.
-        down: if True, every call fails and does nothing.
-        lose_answers: if True, memories are stored, but the call fails.
-        stored: agent → memory id → row and text.
-        asked: the names of the calls so far.
+    ``off`` says why the game has none, "" if it has one. If ``down``, every call fails and does
+    nothing; if ``lose_answers``, memories are stored, but the call fails. ``stored`` is agent →
+    memory id → row and text, ``asked`` the names of the calls so far.
     """
 
     def __init__(self, off: str = "") -> None:
-        self.off = off
-        self.down = False
-        self.lose_answers = False
+        self.off, self.down, self.lose_answers = off, False, False
         self.stored: dict[str, dict[str, tuple[MemoryRow, str]]] = {}
         self.asked: list[str] = []
         self._numbers = count(1)
@@ -47,7 +42,6 @@ class StandInSemantic:
         return self._answer("put", lambda: {item.entry: self._put(agent, item) for item in items})
 
     def delete(self, ids: Sequence[str]) -> Deferred[None]:
-
         def delete() -> None:
             for memories in self.stored.values():
                 for memory_id in memories.keys() & set(ids):

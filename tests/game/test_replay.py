@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evennia_ai import models
+from evennia_ai.errors import ProviderUnavailable
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
@@ -80,3 +81,20 @@ def test_a_builder_replays_no_whispered_turn(game, turn, mira, ann):
     whispered = models.Turn.objects.latest("id").id
     assert "Only Admins may read that" in builder.told(f"aireplay Mira = {whispered}")
     assert len(game.model.requests) == asked
+
+
+def test_a_builder_replays_no_whispered_turn_of_a_trusting_character(game, turn, mira, ann):
+    mira.assistant.db.discretion = "trusting"
+    game.model.add({"whisper": {"text": "It is sold.", "target": "Ann"}})
+    ann.do("whisper Mira = who owns the mill?")
+    game.run(2)
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    last = models.Turn.objects.latest("id").id
+    assert "Only Admins may read that." in builder.told(f"aireplay Mira = {last}")
+
+
+def test_a_model_that_fails_is_told(game, turn, admin):
+    game.model.add(ProviderUnavailable("down"), ProviderUnavailable("down"))
+    admin.do(f"aireplay Mira = {turn}")
+    game.run(2)
+    assert "no reply: down" in "\n".join(admin.heard())

@@ -246,6 +246,7 @@ def test_the_app_tells_evennia_of_its_service(settings):
         ("LORE", ["world.nowhere"]),
         ("PERSONAS", {"guard": {"mood": "grim"}}),
         ("PERSONAS", ["guard"]),
+        ("OFFLINE_LANGUAGES", ["nowhere/la.toml"]),
         ("TEXTS", {"nope": "x"}),
     ],
 )

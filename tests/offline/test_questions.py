@@ -73,12 +73,3 @@ def test_what_was_told(question, said):
         talk.happens("say", speaker, text)
     answer = talk.hear(question)
     assert re.search(said, answer), answer
-
-
-def test_only_who_was_away_is_welcomed_back():
-    talk = Talk(*JORUNN)
-    talk.hear("hello")
-    assert not re.search("back|see you again", talk.hear("good day"))
-    talk.happens("leave", "Ann")
-    talk.happens("arrive", "Ann")
-    assert re.search("(?i)back|again", talk.hear("hello"))
