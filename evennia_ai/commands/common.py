@@ -126,7 +126,7 @@ class AICommand(MuxCommand):
         if not self.has_permission("Builder"):
             return text("minds_off")
         if AssistantScript.shared_services:
-            return self.services.schema_trouble
+            return str(self.services.schema_trouble)
         return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
 
     def make_reader(self) -> Reader:

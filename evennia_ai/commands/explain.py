@@ -312,7 +312,7 @@ class CmdAIReplay(AICommand):
         return self.replay(calls, profile)
 
     def find_profile(self, name: str) -> ModelProfile:
-        profile = self.script.mind.settings.profile
+        profile: ModelProfile = self.script.mind.settings.profile
         if name:
             profile = resolve_profile(clean_heard(name, 60), self.services.profiles)
         if profile.client == "offline":

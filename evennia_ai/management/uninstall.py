@@ -31,7 +31,7 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
 from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.attributes import MENU_DRAFT, TYPES
-from evennia_ai.store.rows import delete_rows
+from evennia_ai.store.rows import raw_delete
 from evennia_ai.store.who_knows import STORES
 
 PACKAGE = "evennia_ai"
@@ -82,7 +82,7 @@ def remove_data(say: Callable[[str], Any]) -> None:
     """Delete all rows and Attributes in one transaction, then files; the tables stay."""
     with transaction.atomic():  # in which rows may go before those that refer to them
         for model in tables():
-            delete_rows(model._default_manager.all())
+            raw_delete(model._default_manager.all())
         scripts = assistants()
         say(f"{scripts.count()} assistants deleted.")
         Attribute.objects.filter(scriptdb__in=list(scripts.values_list("id", flat=True))).delete()

@@ -59,8 +59,7 @@ def order_of(item: Tool) -> str:
 
 def script_of(character: Any, registry: ToolRegistry) -> MemoryMind:
     """Return an assistant without a log: the character's world, the game's tools and lore."""
-    mind = MemoryMind(ObedientLLM(), name=display_name(character, character))
-    mind.who.character = character
+    mind = MemoryMind(ObedientLLM(), character=character)
     services: Any = mind.services
     services.toolbox = registry
     services.world = EvenniaPerception(LoreRecords(game_setting("LORE", ())))
