@@ -149,7 +149,7 @@ class RecordStore(WatchedRecords):
 
     def _follow(self, old: Record | None, new: Record | None) -> None:
         if new and self._services:
-            self._services.loaded.note(self.obj.assistant)
+            self._services.loaded.note(self.obj.ai_mind)
         self.noticed(old, new)
         self.tell_watchers(old, new)
 

@@ -142,9 +142,9 @@ class ForgettingService:
         self._held |= new
         return bool(new)
 
-    def holds(self, script: AssistantScript) -> bool:
+    def holds(self, assistant_id: int) -> bool:
         """Return True while an assistant forgets somebody."""
-        return script.id in self._held
+        return assistant_id in self._held
 
     def release(self) -> None:
         """Let everybody go on with what waits, after a run or after its error."""
