@@ -165,8 +165,9 @@ class CmdAIHistory(HistoryCopies, HistoryChanges):
 
     @inlineCallbacks
     def do_journal(self, script: GameScript) -> Steps[None]:
-        number, journal = page_number(self.rhs), script.character.journal
-        lines, page = yield journal_lines(script, journal, number, self.reader, with_origins=True)
+        number, put = page_number(self.rhs), self.services.slices.put
+        journal = script.character.journal
+        lines, page = yield journal_lines(put, journal, number, self.reader, script.id)
         self.show_page(shown_name(script), lines, page, "has no journal entries yet.")
 
     def do_compaction(self, script: GameScript) -> None:

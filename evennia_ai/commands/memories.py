@@ -137,17 +137,17 @@ class CmdAIMemory(AICommand):
         if_none = "has no journal entries yet."
         if self.switch == "archive":
             records, if_none = request.script.character.journal.archive, "has no pruned entries."
-        number = page_number(request.value)
-        lines, page = yield journal_lines(request.script, records, number, self.reader)
+        number, put = page_number(request.value), self.services.slices.put
+        lines, page = yield journal_lines(put, records, number, self.reader)
         self.show_page(request.name, lines, page, if_none)
 
     do_archive = do_default
 
     @inlineCallbacks
     def do_show(self, request: MemoryRequest) -> Steps[None]:
-        script = request.script
+        script, character = request.script, request.script.character
         entry = self.find_entry(request, request.value)
-        profiles = script.character.ai_profiles
+        profiles = character.ai_profiles
 
         def derived_record(id: str) -> Record | None:
             record = profiles.get(id)
@@ -156,7 +156,10 @@ class CmdAIMemory(AICommand):
             return record if may_read(self.reader, record) else None
 
         found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
-        lines = [whole_entry(script, entry, [one for one in found if one], self.reader)]
+        derived, now = [one for one in found if one], self.services.now()
+        lines = [
+            whole_entry(character.journal, script.id, entry, derived, now, self.reader),
+        ]
         if seqs := entry["source_seqs"]:
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
             lines.append(f"Source messages ({len(seqs)}{more}):")
@@ -174,7 +177,7 @@ class CmdAIMemory(AICommand):
             found = self.find_character(who)
             dbref, name = found.dbref, shown_name(found)
         records = request.script.character.ai_profiles.about(dbref)
-        lines = whole_profile(request.script, dbref, records, self.reader)
+        lines = whole_profile(dbref, records, self.services.now(), self.reader)
         if not lines:
             self.msg(f"{request.name} has no profile of {name}. Its journal may still name them.")
             return
