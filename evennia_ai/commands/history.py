@@ -189,9 +189,10 @@ class CmdAIHistory(HistoryChanges):
 
     @inlineCallbacks
     def do_journal(self) -> Steps[None]:
-        number, script = page_number(self.rhs), self.script
-        journal = script.character.journal
-        lines, page = yield journal_lines(script, journal, number, self.reader, with_origins=True)
+        number, journal = page_number(self.rhs), self.script.character.journal
+        lines, page = yield journal_lines(
+            self.services.slices.put, journal, number, self.reader, self.script.id
+        )
         self.show_page(self.name, lines, page, NO_ENTRIES)
 
     def log_page(self, table: str, number: str | None, size: int) -> reports.Page:

@@ -12,8 +12,7 @@ from evennia_ai.policy.conversation.lore import (
     EVERYBODY,
     LoreEntry,
     check_scope,
-    is_known,
-    select_lore,
+    try_lore,
 )
 
 LINE_CHARS = 120
@@ -114,13 +113,10 @@ class CmdAILore(AICommand):
         script = self.find_assistant(self.lhs)
         audience = frozenset({self.caller.dbref})
         entries, labels = script.services.world.lore(script.character, audience)
-        if self.rhs:
-            known = select_lore(entries, labels, self.rhs, script.config.lore_tokens)
-        else:
-            known = [entry for entry in entries if is_known(entry, labels)]
-        self.msg(
-            "\n".join(map(entry_line, known)) or f"{shown_name(script)} knows no lore for this."
-        )
+        trials = try_lore(entries, labels, self.rhs or "", script.config.lore_tokens)
+        fit = (one for one in trials if (one.is_chosen if self.rhs else not one.why_unknown))
+        lines = [entry_line(one.entry) for one in fit]
+        self.msg("\n".join(lines) or f"{shown_name(script)} knows no lore for this.")
 
 
 def entry_line(entry: LoreEntry) -> str:

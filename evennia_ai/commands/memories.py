@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from evennia.utils import logger
@@ -40,30 +38,6 @@ LINE_CHARS = 200
 MOST_REPEATS = 10
 SHOWN_MESSAGES = 6
 PROGRESS_EVERY = 500  # entries
-
-
-@dataclass(frozen=True)
-class MemoryRequest:
-    """What was typed: the assistant, the text after its name, and the text after the ``=``."""
-
-    script: AssistantScript
-    more: str
-    value: str
-
-    @property
-    def name(self) -> str:
-        """The character's name, safe to show."""
-        return shown_name(self.script)
-
-    @property
-    def editor(self) -> MemoryEditor:
-        """What changes the character's journal."""
-        return MemoryEditor(
-            self.script.character,
-            partial(
-                self.script.mind.renew,
-            ),
-        )
 
 
 class CmdAIMemory(AICommand):
@@ -126,31 +100,34 @@ class CmdAIMemory(AICommand):
         separator = {"edit": "/", "search": " as ", "add": " for "}.get(self.switch, "\n")
         name, _, more = (self.lhs or "").partition(separator)
         find = self.find_assistant if self.reads_private else self.find_editable
-        request = MemoryRequest(find(name.strip()), more.strip(), (self.rhs or "").strip())
-        character, put = request.script.character, self.services.slices.put
+        self.script: AssistantScript = find(name.strip())
+        self.more, self.value = more.strip(), (self.rhs or "").strip()
+        self.shown = shown_name(self.script)
+        self.editor = MemoryEditor(self.script.character, self.script.mind.renew)
+        character, put = self.script.character, self.services.slices.put
         yield character.journal.load(put)
         yield character.ai_profiles.load(put)
-        work = self.dispatch(request)
+        work = self.dispatch()
         if isinstance(work, Deferred):
             yield work
 
     @inlineCallbacks
-    def do_default(self, request: MemoryRequest) -> Steps[None]:
-        records: RecordStore = request.script.character.journal
+    def do_default(self) -> Steps[None]:
+        records: RecordStore = self.script.character.journal
         if_none = "has no journal entries yet."
         if self.switch == "archive":
-            records, if_none = request.script.character.journal.archive, "has no pruned entries."
-        number = page_number(request.value)
-        lines, page = yield journal_lines(request.script, records, number, self.reader)
-        self.show_page(request.name, lines, page, if_none)
+            records, if_none = self.script.character.journal.archive, "has no pruned entries."
+        number, put = page_number(self.value), self.services.slices.put
+        lines, page = yield journal_lines(put, records, number, self.reader)
+        self.show_page(self.shown, lines, page, if_none)
 
     do_archive = do_default
 
     @inlineCallbacks
-    def do_show(self, request: MemoryRequest) -> Steps[None]:
-        script = request.script
-        entry = self.find_entry(request, request.value)
-        profiles = script.character.ai_profiles
+    def do_show(self) -> Steps[None]:
+        script, character = self.script, self.script.character
+        entry = self.find_entry(self.value)
+        profiles = character.ai_profiles
 
         def derived_record(id: str) -> Record | None:
             record = profiles.get(id)
@@ -159,7 +136,10 @@ class CmdAIMemory(AICommand):
             return record if may_read(self.reader, record) else None
 
         found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
-        lines = [whole_entry(script, entry, [one for one in found if one], self.reader)]
+        derived, now = [one for one in found if one], self.services.now()
+        lines = [
+            whole_entry(character.journal, script.id, entry, derived, now, self.reader),
+        ]
         if seqs := entry["source_seqs"]:
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
             lines.append(f"Source messages ({len(seqs)}{more}):")
@@ -167,8 +147,8 @@ class CmdAIMemory(AICommand):
             lines += [message_line(row, script.mind.who.name, self.reader) for row in rows]
         self.msg("\n".join(lines))
 
-    def do_about(self, request: MemoryRequest) -> None:
-        who = request.value
+    def do_about(self) -> None:
+        who = self.value
         if not who:
             raise UsageError("About whom? |waimemory/about <character> = <player or thing>|n")
         if NUMBER.fullmatch(who):  # also of somebody deleted
@@ -176,115 +156,113 @@ class CmdAIMemory(AICommand):
         else:
             found = self.find_character(who)
             dbref, name = found.dbref, shown_name(found)
-        records = request.script.character.ai_profiles.about(dbref)
-        lines = whole_profile(request.script, dbref, records, self.reader)
+        records = self.script.character.ai_profiles.about(dbref)
+        lines = whole_profile(dbref, records, self.services.now(), self.reader)
         if not lines:
-            self.msg(f"{request.name} has no profile of {name}. Its journal may still name them.")
+            self.msg(f"{self.shown} has no profile of {name}. Its journal may still name them.")
             return
-        self.msg("\n".join([f"What {request.name} knows about |w{name}|n ({dbref}):", *lines]))
+        self.msg("\n".join([f"What {self.shown} knows about |w{name}|n ({dbref}):", *lines]))
 
     @inlineCallbacks
-    def do_search(self, request: MemoryRequest) -> Steps[None]:
-        if not request.value:
+    def do_search(self) -> Steps[None]:
+        if not self.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
-        audience = self.find_audience(request.more) if request.more else frozenset()
-        lines = yield search_lines(request.script, request.value, audience, self.reader)
+        audience = self.find_audience(self.more) if self.more else frozenset()
+        lines = yield search_lines(self.script, self.value, audience, self.reader)
         self.msg("\n".join(lines))
 
     @inlineCallbacks
-    def do_rebuild(self, request: MemoryRequest) -> Steps[None]:
+    def do_rebuild(self) -> Steps[None]:
         try:
-            yield rebuild_memory(request.script, self.msg)
+            yield rebuild_memory(self.script, self.msg)
         except TurnAborted as error:
             raise UsageError(f"The rebuild stopped early: {error_line(error)}") from error
 
-    def do_add(self, request: MemoryRequest) -> None:
-        audience = self.find_audience(request.more) if request.more else None
-        self.ensure_words(request, "add <character> [for <player>]")
-        entry = request.editor.add(request.value, audience)
+    def do_add(self) -> None:
+        audience = self.find_audience(self.more) if self.more else None
+        self.ensure_words("add <character> [for <player>]")
+        entry = self.editor.add(self.value, audience)
         known = who_may_know(entry, names_in(entry))
-        self.tell_change(request, f"Added, {clean_output(known, 200)}:", entry)
+        self.tell_change(f"Added, {clean_output(known, 200)}:", entry)
 
-    def do_edit(self, request: MemoryRequest) -> None:
-        entry = self.find_entry(request, request.more)
-        self.ensure_words(request, "edit <character>/<number>")
-        before = request.editor.edit(entry["id"], request.value)
-        words = clean_output(request.value, LINE_CHARS)
-        self.tell_change(request, f"Now: {words}\nBefore:", before)
+    def do_edit(self) -> None:
+        entry = self.find_entry(self.more)
+        self.ensure_words("edit <character>/<number>")
+        before = self.editor.edit(entry["id"], self.value)
+        words = clean_output(self.value, LINE_CHARS)
+        self.tell_change(f"Now: {words}\nBefore:", before)
 
-    def do_pin(self, request: MemoryRequest) -> None:
+    def do_pin(self) -> None:
         pinned = self.switch == "pin"
-        entry = self.find_entry(request, request.value)
-        request.editor.pin(entry["id"], pinned)
-        self.tell_change(request, f"Now {'pinned' if pinned else 'not pinned'}:", entry)
+        entry = self.find_entry(self.value)
+        self.editor.pin(entry["id"], pinned)
+        self.tell_change(f"Now {'pinned' if pinned else 'not pinned'}:", entry)
 
     do_unpin = do_pin
 
-    def do_delete(self, request: MemoryRequest) -> None:
-        entry = self.find_entry(request, request.value)
-        lines = request.editor.delete(entry["id"], self.caller.dbref)
+    def do_delete(self) -> None:
+        entry = self.find_entry(self.value)
+        lines = self.editor.delete(entry["id"], self.caller.dbref)
         if lines:
             many = "line" if lines == 1 else "lines"
             self.msg(f"Not recalled either, since it came from them: {lines} {many} of the log.")
-        self.tell_change(request, "Deleted:", entry)
+        self.tell_change("Deleted:", entry)
 
-    def do_undo(self, request: MemoryRequest) -> None:
-        entry, said = request.editor.undo(self.reader)
-        self.log_change(request, entry)
+    def do_undo(self) -> None:
+        entry, said = self.editor.undo(self.reader)
+        self.log_change(entry)
         self.msg(said)
 
     @inlineCallbacks
-    def do_restore(self, request: MemoryRequest) -> Steps[None]:
-        archive = request.script.character.journal.archive
+    def do_restore(self) -> Steps[None]:
+        archive = self.script.character.journal.archive
         yield archive.load(self.services.slices.put)
-        entry = self.find_in(archive, request.value, request, "aimemory/archive")
-        back = request.editor.restore(entry["id"])
-        self.log_change(request, back["id"])
+        entry = self.find_in(archive, self.value, "aimemory/archive")
+        back = self.editor.restore(entry["id"])
+        self.log_change(back["id"])
         lines = entry_lines([back], names_in(back), self.reader)
         self.msg("\n".join(["Back in the journal; pruning will not remove it again:", *lines]))
 
-    def tell_change(self, request: MemoryRequest, message: str, entry: Record) -> None:
+    def tell_change(self, message: str, entry: Record) -> None:
         """Report a change, and how to undo it."""
-        self.log_change(request, entry["id"])
+        self.log_change(entry["id"])
         count_shown(self.reader, entry)
         words = clean_output(entry["content"], LINE_CHARS)
-        undo = f"To undo it: |waimemory/undo {request.name}|n"
+        undo = f"To undo it: |waimemory/undo {self.shown}|n"
         self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")
 
-    def log_change(self, request: MemoryRequest, id: str) -> None:
+    def log_change(self, id: str) -> None:
         """Write into the server's log who changed which entry, without its words."""
-        logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {request.script.character}")
+        logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {self.script.character}")
 
     @property
     def reads_private(self) -> bool:
         """True if the caller may read private records."""
         return self.reader.may(PRIVATE_MEMORIES)
 
-    def find_entry(self, request: MemoryRequest, number: str) -> Record:
+    def find_entry(self, number: str) -> Record:
         """Return the journal entry with a number; raises UsageError."""
-        return self.find_in(request.script.character.journal, number, request, "aimemory")
+        return self.find_in(self.script.character.journal, number, "aimemory")
 
-    def find_in(
-        self, records: RecordStore, number: str, request: MemoryRequest, listing: str
-    ) -> Record:
+    def find_in(self, records: RecordStore, number: str, listing: str) -> Record:
         """Return an entry; raises UsageError, which names ``listing`` as what lists them."""
-        lists = f"|w{listing} {request.name}|n lists them."
+        lists = f"|w{listing} {self.shown}|n lists them."
         if not number:
             raise UsageError(f"Which entry? Give its number. {lists}")
         kind, _, seq = number.lower().partition(":")
         if kind == LINE and seq.isdecimal() and len(seq) < 19:
-            raise UsageError(self.line_hint(request, int(seq)))
+            raise UsageError(self.line_hint(int(seq)))
         found: Record | None = records.get(number) or records.get(number.lower())
         if found is None or not may_read(self.reader, found):
-            raise UsageError(f"{request.name} has no entry '{clean_output(number, 40)}'. {lists}")
+            raise UsageError(f"{self.shown} has no entry '{clean_output(number, 40)}'. {lists}")
         return found
 
-    def line_hint(self, request: MemoryRequest, seq: int) -> str:
+    def line_hint(self, seq: int) -> str:
         """Return how to hide a line of the log, and which lines of the character repeat it."""
-        hide = f"|waihistory/hide {request.name} = {seq}|n"
+        hide = f"|waihistory/hide {self.shown} = {seq}|n"
         hint = f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
-        again = repeats_of(request.script.id, seq, self.reader.may(PRIVATE_WORDS))[:MOST_REPEATS]
-        told = f". {request.name} may have repeated it: hide {', '.join(map(str, again))} as well."
+        again = repeats_of(self.script.id, seq, self.reader.may(PRIVATE_WORDS))[:MOST_REPEATS]
+        told = f". {self.shown} may have repeated it: hide {', '.join(map(str, again))} as well."
         return f"{hint}{told * bool(again)}"
 
     def find_audience(self, names: str) -> Audience:
@@ -294,9 +272,9 @@ class CmdAIMemory(AICommand):
             raise UsageError(f"Only {readers} may read or write what is private to a player.")
         return frozenset(self.find_character(name.strip()).dbref for name in names.split(","))
 
-    def ensure_words(self, request: MemoryRequest, usage: str) -> None:
+    def ensure_words(self, usage: str) -> None:
         """Raise UsageError if no text was typed for an entry."""
-        if not one_line(request.value):
+        if not one_line(self.value):
             raise UsageError(f"Which text? |waimemory/{usage} = <text>|n")
 
 

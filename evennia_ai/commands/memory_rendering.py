@@ -16,8 +16,8 @@ from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.memory_listing import Names, count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Found, RecordStore
-from evennia_ai.scheduling import Steps
+from evennia_ai.ports import Found, Journal, RecordStore
+from evennia_ai.scheduling import Put, Steps
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import Page, turns_of_messages
 from evennia_ai.turn.recall import text_of
@@ -31,22 +31,21 @@ SECONDS_CHARS = 19
 
 @inlineCallbacks
 def journal_lines(
-    script: AssistantScript,
+    put: Put,
     journal: RecordStore,
     number: int,
     reader: Reader,
-    *,
-    with_origins: bool = False,
+    origins_in: int | None = None,
 ) -> Steps[tuple[list[str], Page]]:
     """Read a page of a journal or its archive, newest first, in time slices.
 
+    ``origins_in`` is the assistant in whose log the turns are looked up that entries come from.
     Fires with its lines, which also say how many entries are hidden from the reader, and the page
     (the last one if the number is too high). Fails with StoreUnavailable.
     """
-    put = script.services.slices.put
     page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
     rows = page.rows
-    origins = origins_of(script, rows) if with_origins else None
+    origins = None if origins_in is None else origins_of(origins_in, rows)
     lines = entry_lines(rows, names_in(*rows), reader, origins)
     if hidden:
         lines.append(hidden_line(hidden, reader))
@@ -80,25 +79,30 @@ def entry_lines(
     return [line(entry) for entry in entries]
 
 
-def origins_of(script: AssistantScript, entries: Sequence[Record]) -> dict[str, str]:
+def origins_of(assistant_id: int, entries: Sequence[Record]) -> dict[str, str]:
     """Return the turns that each entry comes from, by its id. One query."""
     seqs = [entry["source_seqs"] for entry in entries]
     ends = {end for known in seqs for end in (*known[:1], *known[-1:])}
-    turns = turns_of_messages(script.id, ends)
+    turns = turns_of_messages(assistant_id, ends)
     return {entry["id"]: listing.origin_of(entry, turns) for entry in entries}
 
 
 def whole_entry(
-    script: AssistantScript, entry: Record, derived: Sequence[Record], reader: Reader
+    journal: Journal,
+    assistant_id: int,
+    entry: Record,
+    derived: Sequence[Record],
+    now: datetime,
+    reader: Reader,
 ) -> str:
     """Return one entry with everything that is known about it, and what is derived from it."""
     names = names_in(entry, *derived)
-    title, _ = entry_lines([entry], names, reader, origins_of(script, [entry]))[0].split("\n")
-    details = listing.entry_details(entry, names, script.services.now())
-    links = [linked_to(script, link, reader) for link in entry["links"]]
+    title, _ = entry_lines([entry], names, reader, origins_of(assistant_id, [entry]))[0].split("\n")
+    details = listing.entry_details(entry, names, now)
+    links = [linked_to(journal, link, reader) for link in entry["links"]]
     if links:
         details.append(f"Linked to: {'; '.join(links)}")
-    if script.character.journal.withholds(entry):
+    if journal.withholds(entry):
         details.append("Not used: a line that it came from was hidden or edited (aihistory/undo).")
     count_shown(reader, *derived)
     if derived:
@@ -110,9 +114,9 @@ def whole_entry(
     return "\n".join([title, *content, *shown])
 
 
-def linked_to(script: AssistantScript, link: str, reader: Reader) -> str:
+def linked_to(journal: Journal, link: str, reader: Reader) -> str:
     """Return a link, with the words of its entry if the reader may see them."""
-    entry = script.character.journal.get(link)
+    entry = journal.get(link)
     if entry and may_read(reader, entry):
         count_shown(reader, entry)
         return f"{link} {clean_heard(entry['content'], LINK_CHARS)}"
@@ -120,12 +124,12 @@ def linked_to(script: AssistantScript, link: str, reader: Reader) -> str:
 
 
 def whole_profile(
-    script: AssistantScript, dbref: str, records: Sequence[Record], reader: Reader
+    dbref: str, records: Sequence[Record], now: datetime, reader: Reader
 ) -> list[str]:
     """Return what is known about somebody, as far as the reader may see it; may be no lines."""
     known = [one for one in records if may_read(reader, one)]
     count_shown(reader, *known)
-    told = listing.profile_lines(known, names_in(*known, besides=[dbref]), script.services.now())
+    told = listing.profile_lines(known, names_in(*known, besides=[dbref]), now)
     lines = ["  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in told]
     if len(known) < len(records):
         lines.append(hidden_line(len(records) - len(known), reader))

@@ -39,6 +39,7 @@ from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, count_message, estimate_tokens
 from evennia_ai.ports import Memories, OfferedTools, RequestSizes
+from evennia_ai.ports.records import RecordStore
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.attributes import (
     forget_all_cached,
@@ -50,7 +51,6 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import by_builder, read_entries
 from evennia_ai.store.pending_acts import TablePendingActs
-from evennia_ai.ports.records import RecordStore
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.who_knows import STORES
 from evennia_ai.turn.react_loop import EXPIRED

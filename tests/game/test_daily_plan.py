@@ -85,16 +85,6 @@ def test_what_is_confided_is_no_part_of_it(game, ann, mira, plan):
     assert "ring" not in asked
 
 
-def test_forgetting_somebody_takes_the_plan_his_words_are_in(game, ann, mira, plan):
-    mira.ai_goals.add("Find Ann's thief.", speakers=[ann.dbref])
-    game.model.add(ALL_DAY)
-    plan()
-    assert {tuple(part["speakers"]) for part in mira.ai_plan.all()} == {(ann.dbref, "builder")}
-    while forget_chunk(ann.dbref):
-        pass
-    assert parts(mira) == []
-
-
 def test_who_is_forgotten_while_the_model_thinks_is_in_no_plan(game, ann, mira, plan):
     mira.ai_goals.add("Find Ann's thief.", speakers=[ann.dbref])
 

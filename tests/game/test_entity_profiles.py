@@ -7,8 +7,6 @@ import pytest
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
 from evennia_ai.ports.profiles import EntityProfiles
-from tests.forgetting import forget_chunk
-from tests.game.profile_values import set_attribute
 
 ANN, BOB, CID = "#1005", "#1007", "#1009"
 
@@ -47,19 +45,6 @@ def test_they_come_to_know_each_other(game, mira, known):
     after = cold(mira).relationship(ANN)
     assert (after["contacts"], after["sentiment"]) == (2, 0.2)
     assert len([r for r in known.all() if r["kind"] == "relationship"]) == 1
-
-
-def test_forgetting_somebody_takes_his_profile_and_what_he_said_of_others(mira, known):
-    known.observe(ANN, "She limps.")
-    set_attribute(known, ANN, "debt", "5 silver")
-    known.note_contact(ANN)
-    known.observe(BOB, "He smokes.", source_entity=ANN)
-    kept = known.observe(BOB, "He is tall.")
-    while forget_chunk(ANN):
-        pass
-    for profiles in (known, cold(mira)):
-        assert [record["id"] for record in profiles.all()] == [kept]
-    assert known.entities() == [BOB]
 
 
 @pytest.fixture

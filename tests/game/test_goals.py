@@ -80,14 +80,6 @@ def test_progress_and_ends_are_stored_and_what_is_done_leaves_the_prompt(game, a
     assert "You are after" not in ask(game, ann)
 
 
-def test_what_is_set_twice_is_one_goal_taken_up_again(mira):
-    first = mira.ai_goals.add("Find the thief.", importance=4)
-    mira.ai_goals.close(first, "dropped")
-    assert mira.ai_goals.add("find the thief", importance=8) == first
-    assert [(g["state"], g["importance"]) for g in mira.ai_goals.all()] == [("open", 8)]
-    assert mira.ai_goals.add("Find the thief.", audience=["#5"]) != first
-
-
 def test_forgetting_somebody_takes_the_goals_his_words_are_in(ann, bob, mira):
     mira.ai_goals.add("Find Ann's thief.", speakers=[ann.dbref])
     mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref])

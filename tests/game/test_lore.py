@@ -132,15 +132,3 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
     assert persona.voice == "hoarse"
     refused = builder.told("aisetup/set Guard0/persona.voice = soft")
     assert "aisetup/persona guard.voice = ..." in refused
-
-
-@pytest.mark.parametrize("field", ["text", "voice", "wants"])
-def test_a_field_of_a_persona_can_be_emptied_and_that_undone(builder, mira, field):
-    builder.do(f"aisetup/set Mira/persona.{field} = a roof; peace")
-    filled = mira.assistant.mind.who.persona
-    undo = builder.told(f"aisetup/set Mira/persona.{field} =").partition("To undo: ")[2]
-    assert not getattr(mira.assistant.mind.who.persona, field)
-    assert "roof" not in str(mira.db.ai_persona)
-    assert undo == f"aisetup/set Mira/persona.{field} = a roof; peace"
-    builder.do(undo)
-    assert mira.assistant.mind.who.persona == filled
