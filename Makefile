@@ -1,5 +1,5 @@
 # Needs any Python 3.11 or newer; everything else is installed into folders of this checkout.
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$p" && break; done)
 
 .PHONY: help demo stop test test-more bench soak real screenshots clean python
@@ -8,7 +8,7 @@ help: ## Show this list
 	@echo "make demo         play: set everything up (once), start the demo, print how to connect"
 	@echo "make stop         stop the demo"
 	@echo "make test         lint, types, all small tests and a short game over telnet, on one Python"
-	@echo "make test-more    all other tests: each Python of 3.11 to 3.13, kills, simulations, browser"
+	@echo "make test-more    all other tests: each Python of 3.11 to 3.14, kills, simulations, browser"
 	@echo "make bench        measure speed, idle cost and recall"
 	@echo "make soak         each game test on each Python, long campaigns and measurements: hours"
 	@echo "make real         play the demo with the model of the environment; see docs/models.md"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 PROBE = "import ensurepip, sqlite3, ssl, sys, venv; print('%d.%d' % sys.version_info[:2])"
 OLDEST = (3, 11)
-TESTED = ("3.11", "3.12", "3.13")
+TESTED = ("3.11", "3.12", "3.13", "3.14")
 
 
 def find_interpreters() -> dict[str, str]:
