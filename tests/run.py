@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 
 from server import environment, interpreters
+from tests import layout
 
 ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
@@ -176,7 +177,9 @@ def run_test(found: dict[str, str]) -> list[Result]:
     version = main_version(found)
     say(f"Python {version}")
     with ThreadPoolExecutor(WORKERS) as pool:
-        return finish(start(pool, {version: steps_of_test(version)}, found))
+        results = finish(start(pool, {version: steps_of_test(version)}, found))
+    say("", layout.report())
+    return results
 
 
 def run_more(found: dict[str, str]) -> list[Result]:
@@ -236,7 +239,7 @@ def steps_of_other(version: str, is_between: bool) -> list[Step]:
     """List the steps on another interpreter; only main paths if others before and after it run.
 
     On the other line of Evennia the game tests marked `engine` are left out. The pure tests use no
-    package that has two versions; those of the rules show the interpreter.
+    package that has two versions; the type checker reads the package as each interpreter does.
     """
     if is_between:
         files = [f"tests/game/test_{subject}.py" for subject in MAIN_PATHS]
@@ -244,7 +247,6 @@ def steps_of_other(version: str, is_between: bool) -> list[Step]:
     marks = f"{GAME} and not engine"
     return [
         pytest_step("game tests of Evennia", version, marks, *ON_OTHER_LINE),
-        pytest_step("tests of the rules", version, SMALL, "tests/policy"),
         Step(f"types on {version}", version, ("-m", "mypy")),
     ]
 
