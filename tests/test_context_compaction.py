@@ -79,7 +79,7 @@ class TestCompactConversationHistorySkips:
         script = make_script([SUMMARY])
         talk(script, 40)
         use = script.mind.meter.measure()
-        script.prompt_overhead = int(0.7 * use.window) - use.used
+        script.mind.meter.sizes.overhead = int(0.7 * use.window) - use.used
         assert script.mind.meter.measure().ratio == 0.7
         assert sleep(script)["success"]
 

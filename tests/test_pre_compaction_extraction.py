@@ -149,13 +149,13 @@ def test_the_signal_is_up_meanwhile_and_always_comes_down(ready):
     real = script.mind.turns.begin
 
     def begin(*args):
-        seen.append(script.db.context_signals["pre_compaction"])
+        seen.append(script.life.signals["pre_compaction"])
         return real(*args)
 
     script.mind.turns.begin = begin
     assert extract(script)["success"] is False
     assert seen == [True]
-    assert script.db.context_signals == {"pre_compaction": False}
+    assert script.life.signals == {"pre_compaction": False}
 
 
 def test_a_server_that_stops_ends_it_and_the_signal_comes_down(ready):
@@ -163,7 +163,7 @@ def test_a_server_that_stops_ends_it_and_the_signal_comes_down(ready):
     script.services.gateway = ScriptedLLM([TurnAborted("going down")])
     failure = outcome(run_pre_compaction_extraction(script, script))
     assert failure.check(TurnAborted)
-    assert script.db.context_signals == {"pre_compaction": False}
+    assert script.life.signals == {"pre_compaction": False}
 
 
 def test_a_turn_that_an_error_left_open_is_closed_first(ready):

@@ -27,7 +27,7 @@ def script_with(talk):
             speaker_name=NAMES[speaker], audience=sorted(others | {speaker}), private=private,
         )  # fmt: skip
         script.conversation.append([message])
-    script.mind.memories().prepare(script.services)
+    script.memories.prepare(script.services)
     return script
 
 
@@ -35,7 +35,7 @@ def script_with(talk):
 @given(talks, audiences, st.none() | st.integers(0, 12))
 def test_no_whisper_is_recalled_for_anybody_else(talk, audience, upto):
     script = script_with(talk)
-    memories, now = script.mind.memories(), script.services.now()
+    memories, now = script.memories, script.services.now()
     known = {
         seq
         for seq, (speaker, others, private) in enumerate(talk, 1)

@@ -88,7 +88,7 @@ def test_facts_stand_in_the_summary_or_recall_finds_them(summary, kept, rescued)
 
 def test_what_no_search_finds_is_not_rescued():
     script = told(["They talked."])
-    script.mind.memories().search = lambda *query, upto: ()
+    script.memories.search = lambda *query, upto: ()
     sleep(script)
     assert figures(script) == (2, 0, 0)
 
@@ -97,7 +97,7 @@ def test_only_evicted_lines_are_searched_and_for_the_part_s_own_audience():
     script = told(["They talked."] * 2, private=True)
     sleep(script)
     last = max(m["metadata"]["seq"] for m in script.conversation.messages[:2])
-    assert script.mind.memories().asked == [
+    assert script.memories.asked == [
         ("Lina Dunmore", frozenset({ANN}), last),
         ("42 silver", frozenset({ANN}), last),
     ]
@@ -120,9 +120,9 @@ def test_of_many_facts_an_even_sample_is_looked_up():
     facts = outcome(script.mind.compactor._facts.find(script.conversation.messages[-250:]))
     assert len(facts) == 250
     assert outcome(script.mind.compactor._facts._count_recalled(facts[:3], None)) == 3
-    script.mind.memories().asked.clear()
-    script.mind.memories().search = lambda query, *about, upto: (
-        script.mind.memories().asked.append(query) or ()
+    script.memories.asked.clear()
+    script.memories.search = lambda query, *about, upto: (
+        script.memories.asked.append(query) or ()
     )
     assert outcome(script.mind.compactor._facts._count_recalled(facts, None)) == 0
-    assert fact_check.SAMPLE / 2 <= len(script.mind.memories().asked) <= fact_check.SAMPLE
+    assert fact_check.SAMPLE / 2 <= len(script.memories.asked) <= fact_check.SAMPLE

@@ -76,8 +76,8 @@ def crowded(small_steps):
 
 
 def test_the_owner_is_warned_after_three_compactions_in_a_row_that_took_out_little():
-    assert crowded(2).troubles == []
-    assert crowded(3).troubles == [LITTLE_PROGRESS]
+    assert crowded(2).settings.troubles == []
+    assert crowded(3).settings.troubles == [LITTLE_PROGRESS]
 
 
 def test_one_that_takes_out_much_begins_the_count_anew():

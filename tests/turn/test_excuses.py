@@ -18,7 +18,7 @@ SECRET = "the gold is under the stone"
 def script():
     """Ann has whispered something, and then asks aloud while nobody else is there."""
     script = MemoryMind(ScriptedLLM([call("whisper", text="I keep it.")]))
-    script.profile = ModelProfile("far", client="openai", model="m")
+    script.mind.settings.profile = ModelProfile("far", client="openai", model="m")
     script.whispered(SECRET)
     script.mind.answering.answer_all()
     script.hears("what did I tell you?")
@@ -57,7 +57,7 @@ def failing(kind=ProviderUnavailable, lines=1, **settings):
     """An assistant whose model failed for some lines of Ann's, and what it said to them."""
     model = ScriptedLLM([kind("down") for _ in range(lines)])
     script = MemoryMind(model, AssistantConfig(**settings))
-    script.profile = ModelProfile("own", client="offline", model="offline")  # so nobody stands in
+    script.mind.settings.profile = ModelProfile("own", client="offline", model="offline")  # so nobody stands in
     script.services.text = lambda key: f"{key} a\n{key} b\n\n{key} c"
     for number in range(lines):
         script.hears(f"line {number}, Mira?")
@@ -110,7 +110,7 @@ def test_the_offline_brain_varies_the_lines_it_says_in_place_of_a_model():
             raise ProviderUnavailable("down")
 
     script = MemoryMind(Failing())
-    script.profile = ModelProfile("far", client="openai", model="m")
+    script.mind.settings.profile = ModelProfile("far", client="openai", model="m")
     for _ in range(6):
         script.hears("Mira, what is the name of the miller's cat?")
         script.mind.answering.answer_all()

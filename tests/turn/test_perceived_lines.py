@@ -141,7 +141,7 @@ def test_the_mark_stands_only_before_what_the_game_perceived(events, text, name,
     script.conversation.append([make_message("user", text, speaker="#5", audience=["#5"])])
     summarise(script, text, 1)
     script.services.clock.advance(90_000)
-    script.mind.memories().prepare(script.services)
+    script.memories.prepare(script.services)
     turn = script.mind.turns.begin((), ANN, False, "tick_event")
     for form in REQUEST_FORMS.values():
         asking = Asking(turn_id=turn.id, form=form, refused=text)

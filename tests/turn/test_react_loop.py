@@ -45,7 +45,7 @@ def test_the_lines_of_a_turn_are_taken_into_memory_after_its_answer():
     sizes = []
 
     def answer(_request):
-        sizes.append(len(script.mind.memories()))
+        sizes.append(len(script.memories))
         return call("say", text="Hello!")
 
     script, _ = assistant(answer, answer)
@@ -53,7 +53,7 @@ def test_the_lines_of_a_turn_are_taken_into_memory_after_its_answer():
         script.hears(line)
         run(script)
     assert sizes == [0, 1]
-    assert len(script.mind.memories()) == 2
+    assert len(script.memories) == 2
 
 
 def test_plain_text_is_speech_for_models_without_tool_calls():

@@ -36,7 +36,7 @@ def remembering(*lines, hours=0):
     for line in lines:
         script.conversation.append([line if isinstance(line, dict) else heard(line)])
         script.services.clock.advance(3_600.0 * hours + 10.0)
-    script.mind.memories().prepare(script.services)
+    script.memories.prepare(script.services)
 
     def ask(question, audience=EVERYBODY, budget=ROOMY, **more):
         wanted = Recalled(audience, budget, **more)

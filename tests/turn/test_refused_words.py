@@ -25,7 +25,7 @@ FORMS = ("tools", "schema", "text")
 
 def assistant(*lines, form="tools"):
     script = MemoryMind(ScriptedLLM(lines))
-    script.profile = ModelProfile("test", client="openai", model="scripted", form=form)
+    script.mind.settings.profile = ModelProfile("test", client="openai", model="scripted", form=form)
     return script
 
 
@@ -138,5 +138,5 @@ def test_what_was_said_of_a_reply_that_broke_is_the_answer(error):
 
 def test_the_offline_brain_is_not_judged():
     script = assistant(call("say", text="As an AI language model, I cannot."))
-    script.profile = ModelProfile("own", client="offline", model="offline")
+    script.mind.settings.profile = ModelProfile("own", client="offline", model="offline")
     assert said(talk(script, "hi")) == ["As an AI language model, I cannot."]

@@ -203,7 +203,7 @@ def test_a_reply_with_nothing_in_it_is_shown_as_such(empty):
 def test_words_that_would_not_be_spoken_are_told_and_asked_for_again(words):
     for bad in (words, call("say", text=words)):
         script, model = assistant(bad, call("say", text="Good evening."))
-        script.profile = ModelProfile("far", client="openai", model="m")
+        script.mind.settings.profile = ModelProfile("far", client="openai", model="m")
         result = run(script)
         (refused,), (said,) = (step.calls for step in result.steps)
         assert (refused.would_be_tried, said.would_be_tried) == (False, True)

@@ -54,7 +54,7 @@ def assistant(form=TOOLS, **config):
     model = Streaming()
     gateway = Gateway(model, lambda function, *args: function(*args))
     script = MemoryMind(gateway, AssistantConfig(**config))
-    script.profile = ModelProfile("p", client="openai", model="m", form=form)
+    script.mind.settings.profile = ModelProfile("p", client="openai", model="m", form=form)
     script.hears("when does the ferry leave?")
     ended = script.mind.answering.answer_all()
     return script, model, ended
