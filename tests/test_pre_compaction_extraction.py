@@ -7,8 +7,7 @@ import pytest
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
-from evennia_ai.testing.memory_services import TOOLS, StandInToolbox
-from tests.scripted import ScriptedLLM, call
+from tests.scripted import call
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, talk
 
 JOURNAL = {"add_journal_entry": "free", "update_entity_observation": "free"}
@@ -33,7 +32,8 @@ def ready():
 
     def make(replies, lines=60, **settings):
         script = make_script(replies, **settings)
-        toolbox = StandInToolbox({**TOOLS, **JOURNAL})
+        toolbox = script.services.toolbox
+        toolbox.categories |= JOURNAL
         script.journalled = []
 
         def write(context, arguments):
@@ -41,7 +41,6 @@ def ready():
             return "Written down."
 
         toolbox.behaviours["add_journal_entry"] = write
-        script.services.toolbox = toolbox
         talk(script, lines)
         return script
 
@@ -159,8 +158,7 @@ def test_the_signal_is_up_meanwhile_and_always_comes_down(ready):
 
 
 def test_a_server_that_stops_ends_it_and_the_signal_comes_down(ready):
-    script = ready([])
-    script.services.gateway = ScriptedLLM([TurnAborted("going down")])
+    script = ready([TurnAborted("going down")])
     failure = outcome(run_pre_compaction_extraction(script, script))
     assert failure.check(TurnAborted)
     assert script.life.signals == {"pre_compaction": False}

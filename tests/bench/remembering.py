@@ -170,7 +170,7 @@ def prompt_lines(messages: Iterable[Mapping[str, Any]]) -> list[str]:
 def ask(script: MemoryMind, question: Message, listeners: frozenset[str]) -> list[str]:
     """Return the lines of the next prompt after a question, without the rules."""
     script.conversation.append([question])
-    at_once(script.mind.memories().prepare(script.services))
+    at_once(script.memories.prepare(script.services))
     try:
         prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, listeners)
     finally:

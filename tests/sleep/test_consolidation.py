@@ -11,7 +11,6 @@ from evennia_ai.sleep.consolidation import (
     MOST,
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
-    rebuild,
 )
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.server_settings import deletion_marks, mark_for_deletion, note_deleted
@@ -62,7 +61,7 @@ def wait(game, deferred):
 
 
 def consolidate(run, mira, **options):
-    return run(consolidate_memories_to_semantic, mira.assistant, mira, **options)
+    return run(mira.assistant.mind.links.consolidate, **options)
 
 
 def prune(run, mira):
@@ -153,7 +152,7 @@ def test_what_is_turned_off_is_skipped_and_asked_nothing(run, semantic, mira):
     semantic.off = "turned off"
     for function in (consolidate_memories_to_semantic, prune_orphaned_memory_links):
         assert run(function, mira.assistant, mira) == {"skipped": True, "reason": "turned off"}
-    assert run(rebuild, mira.assistant)["skipped"]
+    assert run(mira.assistant.mind.links.rebuild)["skipped"]
     assert semantic.asked == []
 
 
@@ -167,7 +166,7 @@ def test_what_is_forgotten_while_it_is_stored_is_not_remembered(game, run, seman
         return answer.addCallback(lambda _: stored)
 
     semantic.put = slowly
-    consolidated = consolidate_memories_to_semantic(mira.assistant, mira, most=2)
+    consolidated = mira.assistant.mind.links.consolidate(2)
     game.run()
     mira.journal.remove(gone)
     mira.journal.update(changed, content="The bridge is open.")
@@ -282,13 +281,13 @@ def test_made_anew_it_is_the_journals_and_tells_how_far_it_is(run, semantic, mir
     held = semantic.stored[agent_of(mira.id)]
     before = set(held)
     told = []
-    result = run(rebuild, mira.assistant, lambda done, left: told.append((done, left)))
+    result = run(mira.assistant.mind.links.rebuild, lambda done, left: told.append((done, left)))
     assert result["linked"] == 45
     assert told == [(20, 25), (40, 5), (45, 0)]
     assert not before & set(held)
     assert in_step(semantic, mira)
     semantic.down = True
-    assert run(rebuild, mira.assistant)["error"]
+    assert run(mira.assistant.mind.links.rebuild)["error"]
     assert all(entry["consolidated"] for entry in mira.journal.all())
 
 

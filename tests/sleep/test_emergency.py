@@ -3,12 +3,10 @@
 import pytest
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.sleep import emergency
 from evennia_ai.sleep.emergency import (
     SOMEBODY_WAITS,
     TOO_FULL,
 )
-from evennia_ai.testing.memory_services import TOOLS, StandInToolbox
 from tests.scripted import call
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 
@@ -35,7 +33,7 @@ def nearly_full():
 
     def make(replies=(), **settings):
         script = make_script(replies, **settings)
-        script.services.toolbox = StandInToolbox({**TOOLS, **JOURNAL})
+        script.services.toolbox.categories |= JOURNAL
         script.services.world.present = frozenset({ANN, BOB})
         script.purposes = []
         record = script.mind.turns.record_model_call
@@ -122,7 +120,7 @@ def test_it_has_the_time_of_one_turn(nearly_full):
 def test_room_is_made_whatever_becomes_of_the_journal(nearly_full, failure, monkeypatch):
     script = nearly_full([SUMMARY])
     if isinstance(failure, RuntimeError):
-        monkeypatch.setattr(emergency, "extract_facts", lambda *_args: 1 / 0)
+        monkeypatch.setattr(script.extraction, "extract", lambda *_args: 1 / 0)
     else:
         script = nearly_full([failure, SUMMARY])
     assert outcome(script.mind.emergency.make_room())["success"]

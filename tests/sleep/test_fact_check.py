@@ -121,8 +121,6 @@ def test_of_many_facts_an_even_sample_is_looked_up():
     assert len(facts) == 250
     assert outcome(script.mind.compactor._facts._count_recalled(facts[:3], None)) == 3
     script.memories.asked.clear()
-    script.memories.search = lambda query, *about, upto: (
-        script.memories.asked.append(query) or ()
-    )
+    script.memories.search = lambda query, *about, upto: script.memories.asked.append(query) or ()
     assert outcome(script.mind.compactor._facts._count_recalled(facts, None)) == 0
     assert fact_check.SAMPLE / 2 <= len(script.memories.asked) <= fact_check.SAMPLE

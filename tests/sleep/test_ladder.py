@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.sleep.compaction.ladder import in_parts, rungs_of, worst_of
+from evennia_ai.sleep.compaction.ladder import in_parts, worst_of
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from tests.growth import text_grows_like_a_square
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
@@ -23,6 +23,7 @@ def asked(script):
 def full(replies, **settings):
     script = make_script(replies, **settings)
     script.services.profiles = SPARE
+    script.rebuild()
     talk(script, 60)
     return script
 
@@ -40,7 +41,7 @@ def test_the_last_to_be_asked_are_the_assistants_own_model_and_the_games_spare_o
 
 @pytest.mark.parametrize("settings", [{}, {"compact_model": "scripted"}])
 def test_without_another_model_none_is_asked_twice(settings):
-    rungs = rungs_of(full([], **settings))
+    rungs = full([], **settings).ladder._rungs()
     assert [rung.name for rung in rungs] == ["summary", "cleared", "chunks"]
 
 
@@ -93,6 +94,7 @@ def slow(seconds):
     script = full([LLMReply("")] * 9)
     script.empty = script.services.gateway
     script.services.gateway = Slow(script, seconds)
+    script.rebuild()
     return script
 
 

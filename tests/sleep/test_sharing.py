@@ -12,7 +12,9 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.policy.records.journal_entry import make_entry
 from evennia_ai.policy.records.provenance import TRUST
 from evennia_ai.policy.records.shared_memory import FIRST_HAND, UNGUARDED, Told
+from evennia_ai.sleep.sharing import Sharing
 from evennia_ai.testing.memory_services import AtOnce, StandInWorld
+from evennia_ai.turn.model_call import Background
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ANN = "#5"
@@ -85,11 +87,11 @@ def share(notes, board, heard=(), **settings):
     )
     config = AssistantConfig(**{"share_memory": "world, faction", **settings})
     me = SimpleNamespace(journal=notes, dbref="#9")
-    script = SimpleNamespace(
-        id=1, config=config, services=services, memories=memories, character=me
-    )
+    who, settings = SimpleNamespace(id=1, character=me), SimpleNamespace(config=config)
+    background = Background(who, settings, None, services.clock, services.slices)
+    sharing = Sharing(who, settings, lambda: memories, background, services)
     fired = []
-    script.mind.sharing.share().addBoth(fired.append)
+    sharing.share().addBoth(fired.append)
     return fired[0]
 
 

@@ -1,30 +1,24 @@
 """The order of a pass of sleep: no step for ever, and not long where somebody waits."""
 
+from types import SimpleNamespace
+
 import pytest
 from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.task import Clock
 from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.sleep import BROKEN_OFF, WOKEN, SleepStep, run_sleep_tick
+from evennia_ai.sleep import BROKEN_OFF, WOKEN, SleepPass, SleepStep
 from evennia_ai.sleep.pass_time import STEP_TIME_S, PassTime
-from tests.test_context_compaction import make_script, outcome
+from evennia_ai.testing.memory_services import AtOnce
+from evennia_ai.testing.minds import MemoryLife
 
 GOOD = {"success": True}
 
 
-def step(name, result):
-    """A step that comes to a result."""
-    return SleepStep(name, lambda *_: result, name)
-
-
 @pytest.fixture
-def script():
-    return make_script()
-
-
-@pytest.fixture
-def clock(script):
-    return script.services.clock
+def clock():
+    return Clock()
 
 
 @pytest.fixture
@@ -35,18 +29,23 @@ def hanging():
 
 @pytest.fixture
 def steps(hanging):
-    return (step("first", GOOD), step("second", hanging), step("third", GOOD))
+    return {"first": GOOD, "second": hanging, "third": GOOD}
 
 
-def start(script, steps, time=None):
-    """A pass, as far as it goes by itself: a list that its results come into."""
+def start(clock, results, time=None, life=None):
+    """A pass of steps that come to these results, as far as it goes by itself.
+
+    Returns a list that its own results come into.
+    """
     came = []
-    run_sleep_tick(script, script, steps, time).addBoth(came.append)
+    work = {name: lambda result=result: result for name, result in results.items()}
+    sleep = SleepPass(SimpleNamespace(name="Mira"), life or MemoryLife(), work, clock, AtOnce())
+    sleep.run(time, [SleepStep(name, name) for name in work]).addBoth(came.append)
     return came
 
 
-def test_a_step_that_never_ends_is_given_up_and_the_next_one_is_done(script, clock, steps):
-    came = start(script, steps)
+def test_a_step_that_never_ends_is_given_up_and_the_next_one_is_done(clock, steps):
+    came = start(clock, steps)
     clock.advance(STEP_TIME_S - 1)
     assert came == []
     clock.advance(1)
@@ -58,16 +57,16 @@ def test_a_step_that_never_ends_is_given_up_and_the_next_one_is_done(script, clo
     assert clock.getDelayedCalls() == []
 
 
-def test_a_step_that_will_not_be_cancelled_is_left_behind(script, clock, steps, hanging):
+def test_a_step_that_will_not_be_cancelled_is_left_behind(clock, steps, hanging):
     hanging.addErrback(lambda failure: Deferred())
-    came = start(script, steps)
+    came = start(clock, steps)
     clock.advance(STEP_TIME_S)
     assert came[0]["third"] == GOOD
 
 
-def test_where_somebody_waits_a_pass_is_broken_off_in_time(script, clock, steps):
+def test_where_somebody_waits_a_pass_is_broken_off_in_time(clock, steps):
     time = PassTime(clock)
-    came = start(script, steps, time)
+    came = start(clock, steps, time)
     time.end_within(30)
     clock.advance(10)
     time.end_within(30)  # another one waits: the first has waited for ten seconds already
@@ -79,18 +78,18 @@ def test_where_somebody_waits_a_pass_is_broken_off_in_time(script, clock, steps)
     assert clock.getDelayedCalls() == []
 
 
-def test_who_is_in_more_of_a_hurry_counts(script, clock, steps):
+def test_who_is_in_more_of_a_hurry_counts(clock, steps):
     time = PassTime(clock)
-    came = start(script, steps, time)
+    came = start(clock, steps, time)
     time.end_within(30)
     time.end_within(0)
     clock.advance(0)
     assert came[0]["second"] == BROKEN_OFF
 
 
-def test_a_pass_that_ends_soon_enough_is_not_broken_off(script, clock, steps, hanging):
+def test_a_pass_that_ends_soon_enough_is_not_broken_off(clock, steps, hanging):
     time = PassTime(clock)
-    came = start(script, steps, time)
+    came = start(clock, steps, time)
     time.end_within(30)
     hanging.callback(GOOD)
     time.close()
@@ -100,16 +99,23 @@ def test_a_pass_that_ends_soon_enough_is_not_broken_off(script, clock, steps, ha
 
 
 @pytest.mark.parametrize("result", [None, 3, [1]])
-def test_a_step_that_does_not_come_to_a_dict_has_failed(script, result):
-    results = outcome(run_sleep_tick(script, script, (step("odd", succeed(result)),)))
+def test_a_step_that_does_not_come_to_a_dict_has_failed(clock, result):
+    [results] = start(clock, {"odd": succeed(result)})
     assert not results["odd"]["success"]
     assert "must return a dict" in results["odd"]["error"]
 
 
-def test_a_database_that_refuses_fails_a_step_in_one_line_of_the_log(script):
-    refused = step("busy", fail(StoreUnavailable("The database is locked.")))
+def test_a_step_that_fails_keeps_no_other_from_being_done(clock):
+    broken = fail(KeyError("a mistake of ours"))
+    assert start(clock, {"first": broken, "second": GOOD}) == [
+        {"first": {"success": False, "error": "KeyError: 'a mistake of ours'"}, "second": GOOD}
+    ]
+
+
+def test_a_database_that_refuses_fails_a_step_in_one_line_of_the_log(clock):
+    refused = fail(StoreUnavailable("The database is locked."))
     with capturedLogs() as lines:
-        results = outcome(run_sleep_tick(script, script, (refused, step("next", GOOD))))
+        [results] = start(clock, {"busy": refused, "next": GOOD})
     assert results["busy"]["error"] == "StoreUnavailable: The database is locked."
     assert results["next"] == GOOD
     told = [line for line in lines if "sleep step busy" in formatEvent(line)]
@@ -119,7 +125,8 @@ def test_a_database_that_refuses_fails_a_step_in_one_line_of_the_log(script):
     assert not any("log_failure" in line for line in lines)
 
 
-def test_who_may_not_think_any_more_does_nothing_more(script, steps):
-    script.mind.life.may_think = lambda: False
-    [failure] = start(script, steps)
+def test_who_may_not_think_any_more_does_nothing_more(clock, steps):
+    life = MemoryLife()
+    life.thinks = False
+    [failure] = start(clock, steps, life=life)
     assert failure.check(TurnAborted)

@@ -4,7 +4,6 @@ import json
 
 from evennia_ai.messages import LLMReply, make_message, wire_call
 from evennia_ai.policy.compaction.digest import UNDER_WAY
-from tests.scripted import ScriptedLLM
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, sleep, talk
 
 BEGUN = "Ann wants to know all of the tower."
@@ -89,7 +88,7 @@ def test_where_one_of_the_two_fails_everything_is_as_it_was():
     long_turn(script, 20)
     assert not sleep(script)["success"]
     assert script.conversation.current.record is None
-    script.services.gateway = ScriptedLLM([SUMMARY, BEGUN])
+    script.services.gateway.script[:] = [SUMMARY, BEGUN]
     assert sleep(script)["success"]
 
 

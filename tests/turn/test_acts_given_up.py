@@ -23,11 +23,9 @@ def script_whose_tool_hangs(name, *lines):
 
 def restart(script):
     """The next process: the same rows, nothing in memory."""
-    script.turns = after_restart(
-        script.mind.turns, script.services.now, script.mind.turns.epoch + 1
-    )
-    script.conversation, script.mind.inbox = script.mind.turns.conversation, script.mind.turns.inbox
-    script.mind.turns.recover_open_turns()
+    turns = after_restart(script.turns, script.services.now, script.turns.epoch + 1)
+    script.rebuild(turns=turns, log=turns.conversation, inbox=turns.inbox)
+    turns.recover_open_turns()
 
 
 def spoken(script):

@@ -57,8 +57,11 @@ def failing(kind=ProviderUnavailable, lines=1, **settings):
     """An assistant whose model failed for some lines of Ann's, and what it said to them."""
     model = ScriptedLLM([kind("down") for _ in range(lines)])
     script = MemoryMind(model, AssistantConfig(**settings))
-    script.mind.settings.profile = ModelProfile("own", client="offline", model="offline")  # so nobody stands in
+    script.mind.settings.profile = ModelProfile(
+        "own", client="offline", model="offline"
+    )  # so nobody stands in
     script.services.text = lambda key: f"{key} a\n{key} b\n\n{key} c"
+    script.rebuild()
     for number in range(lines):
         script.hears(f"line {number}, Mira?")
         script.mind.answering.answer_all()

@@ -15,9 +15,10 @@ SITUATION = "<situation>"
 
 
 def assistant(form, *lines, name="Mira", persona="You are Mira, a barkeep."):
-    script = MemoryMind(ScriptedLLM(lines), persona=persona)
-    script.mind.who.name = script.character.key = name
-    script.mind.settings.profile = ModelProfile("test", client="openai", model="scripted", form=form)
+    script = MemoryMind(ScriptedLLM(lines), persona=persona, name=name)
+    script.mind.settings.profile = ModelProfile(
+        "test", client="openai", model="scripted", form=form
+    )
     return script
 
 

@@ -25,7 +25,9 @@ FORMS = ("tools", "schema", "text")
 
 def assistant(*lines, form="tools"):
     script = MemoryMind(ScriptedLLM(lines))
-    script.mind.settings.profile = ModelProfile("test", client="openai", model="scripted", form=form)
+    script.mind.settings.profile = ModelProfile(
+        "test", client="openai", model="scripted", form=form
+    )
     return script
 
 
@@ -99,6 +101,7 @@ def test_an_excuse_is_not_said_again_as_an_answer():
     down = ProviderUnavailable("down")
     script = assistant(down, down, call("say", text=line), call("say", text=GREETING))
     script.services.text = lambda key: line
+    script.rebuild()
     talk(script, "hi", "Mira?")
     assert said(script) == [line, GREETING]
 

@@ -38,7 +38,8 @@ class Scene:
         specs = by_name(script.services.toolbox.offered(context))
         check = SpeechCheck(Surroundings("Mira"), earlier, 1_000)
         state = begin_step(LoopState(turn.id))
-        self.calls = ReplyCalls(script, turn, context, specs, state, check)
+        parts = (script.acts, script.screening, script.settings)
+        self.calls = ReplyCalls(*parts, turn, context, specs, state, check)
 
     def arrive(self, *calls):
         for call in calls:
