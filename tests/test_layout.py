@@ -73,6 +73,12 @@ def test_every_file_and_folder_is_a_room_of_the_list():
     assert on_disk - {"__init__", "__pycache__"} == {room.name for room in ROOMS}
 
 
+def test_every_room_that_is_a_folder_says_in_a_few_lines_what_is_in_it():
+    folders = [path for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))]
+    lengths = {path.name: len((path / "README.md").read_text().splitlines()) for path in folders}
+    assert {name: lines for name, lines in lengths.items() if not 4 <= lines <= 15} == {}
+
+
 def test_the_house_is_small_enough_to_know():
     assert len(ROOMS) <= layout.MOST_ROOMS
     assert len(set(FLOOR.values())) <= layout.MOST_FLOORS

@@ -168,7 +168,9 @@ class CmdAIMemory(AICommand):
         if not self.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
         audience = self.find_audience(self.more) if self.more else frozenset()
-        lines = yield search_lines(self.script, self.value, audience, self.reader)
+        lines = yield search_lines(
+            self.script.mind.search, self.script.mind.recall, self.value, audience, self.reader
+        )
         self.msg("\n".join(lines))
 
     @inlineCallbacks

@@ -7,16 +7,15 @@ from datetime import datetime
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.memory_reading import readable_page, search_for_staff
+from evennia_ai.game.memory_reading import MemorySearch, readable_page
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.memory_listing import Names, count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Found, Journal, RecordStore
+from evennia_ai.ports import Found, Journal, LineMaker, RecordStore
 from evennia_ai.scheduling import Put, Steps
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import Page, turns_of_messages
@@ -138,7 +137,7 @@ def whole_profile(
 
 @inlineCallbacks
 def search_lines(
-    script: AssistantScript, words: str, audience: Audience, reader: Reader
+    search: MemorySearch, lines_of: LineMaker, words: str, audience: Audience, reader: Reader
 ) -> Steps[list[str]]:
     """Search as the tool `search_memory` would for an audience, without counting as a recall.
 
@@ -146,7 +145,7 @@ def search_lines(
     rule. A reader who may not see private records is told how many there are, but not whether any
     match. Fails with StoreUnavailable and TurnAborted.
     """
-    report = yield search_for_staff(script, words, audience, reader)
+    report = yield search.for_staff(words, audience, reader)
     withheld = report.withheld
     names = names_in(*withheld, besides=audience)
     who = (
@@ -155,7 +154,7 @@ def search_lines(
         else "What anybody may be told"
     )
     lines = [f"{clean_output(who, 200)}:"]
-    lines += [hit_line(script, words, hit) for hit in report.found]
+    lines += [hit_line(lines_of.line(hit.record, words), words, hit) for hit in report.found]
     if not report.found:
         lines.append("Nothing.")
     if withheld:
@@ -166,9 +165,8 @@ def search_lines(
     return lines
 
 
-def hit_line(script: AssistantScript, words: str, hit: Found) -> str:
-    """Return a memory that was found, with its score and the reasons."""
-    line = script.mind.recall.line(hit.record, words)
+def hit_line(line: str, words: str, hit: Found) -> str:
+    """Return a memory that was found, as ``line``, with its score and the reasons."""
     reasons = listing.why_found(words, text_of(hit.record), hit.score)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""
     return (

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import select_found
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.ports import LINE, Conversation, Found, Memories, RecordStore, Services
+from evennia_ai.ports import LINE, Conversation, Found, Identity, Memories, RecordStore, Services
 from evennia_ai.scheduling import Put, Steps, pause, spread
 from evennia_ai.store.reports import Page
 
@@ -86,29 +86,37 @@ def find_memories(
     return [by_id[record["id"]] for record in shown]
 
 
-@inlineCallbacks
-def search_for_staff(
-    script: AssistantScript, words: str, audience: Audience, reader: Reader
-) -> Steps[SearchReport]:
-    """Search as the tool `search_memory` would for an audience, without counting as a recall.
+class MemorySearch:
+    """Searches what one character remembers, for staff."""
 
-    A reader who may not see private records is told how many there are, but not whether any match.
-    Fails with StoreUnavailable and TurnAborted.
-    """
-    found: list[Found] = yield find_memories(
-        script.mind.memories(), script.mind.log, script.services, words, audience
-    )
-    yield pause(script.services.slices.put)
-    found = [hit for hit in found if may_read(reader, hit.record)]
-    withheld: list[Record] = []
-    hidden = 0
-    if reader.may(PRIVATE_MEMORIES):
-        now = script.services.now()
-        nearest = script.mind.memories().search(words, FOUND, audience, now, everything=True)
-        withheld = [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
-    else:  # all that the reader may not see, whether or not it matches
-        character = script.character
-        records = [*character.journal.held(), *character.ai_profiles.held()]
-        hidden = sum(not may_read(reader, record) for record in records)
-    count_shown(reader, *withheld, *(hit.record for hit in found))
-    return SearchReport(found, withheld, hidden)
+    def __init__(
+        self,
+        who: Identity,
+        log: Conversation,
+        memories: Callable[[], Memories],
+        services: Services,
+    ) -> None:
+        self._who, self._log, self._memories, self._services = who, log, memories, services
+
+    @inlineCallbacks
+    def for_staff(self, words: str, audience: Audience, reader: Reader) -> Steps[SearchReport]:
+        """Search as the tool `search_memory` would for an audience, without counting as a recall.
+
+        A reader who may not see private records is told how many there are, but not whether any
+        match. Fails with StoreUnavailable and TurnAborted.
+        """
+        memories, services = self._memories(), self._services
+        found: list[Found] = yield find_memories(memories, self._log, services, words, audience)
+        yield pause(services.slices.put)
+        found = [hit for hit in found if may_read(reader, hit.record)]
+        withheld: list[Record] = []
+        hidden = 0
+        if reader.may(PRIVATE_MEMORIES):
+            nearest = memories.search(words, FOUND, audience, services.now(), everything=True)
+            withheld = [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
+        else:  # all that the reader may not see, whether or not it matches
+            character = self._who.character
+            records = [*character.journal.held(), *character.ai_profiles.held()]
+            hidden = sum(not may_read(reader, record) for record in records)
+        count_shown(reader, *withheld, *(hit.record for hit in found))
+        return SearchReport(found, withheld, hidden)

@@ -24,6 +24,7 @@ from evennia_ai.config.checks import context_complaints
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import Hearing
 from evennia_ai.game.life import GameLife, Ticker
+from evennia_ai.game.memory_reading import MemorySearch
 from evennia_ai.game.presence import Presence
 from evennia_ai.game.settings import game_settings
 from evennia_ai.game.sleep_check import SleepCheck
@@ -252,6 +253,7 @@ class GameMind(Mind):
         self.sleep_check = SleepCheck(
             who, settings, self.meter, company, life, rest, self.ticker, services.clock
         )
+        self.search = MemorySearch(who, log, self.memories, services)
         unlogged = UnloggedAnswers(who, settings, services.world, self.acts)
         self.hearing.connect(company, self.will, partial(services.attend, self), unlogged.answer)
 

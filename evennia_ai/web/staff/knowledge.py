@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -12,10 +11,9 @@ from django.http import HttpResponseRedirect
 from evennia.accounts.models import AccountDB
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.authorship import listed_by
-from evennia_ai.game.memory_reading import readable_page, search_for_staff
+from evennia_ai.game.memory_reading import readable_page
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import is_synthesis
 from evennia_ai.policy.conversation.lore import LoreEntry, LoreTrial, try_lore
@@ -76,16 +74,19 @@ def read_memories(
     search its ``hits`` as a template takes them (else None) and what is ``withheld``.
     """
     script = find_script(assistant)
-    ensure_may_read(script, reader, account)
+    ensure_may_read(script.character, reader, account)
     character, put, words = script.character, script.services.slices.put, fields["words"]
     yield character.journal.load(put)
     found: Row = {"step": MemoryEditor(character).steps.last(), "hits": None, "withheld": []}
     if words:
         yield character.ai_profiles.load(put)
         yield pause(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
-        report = yield search_for_staff(script, words, audience, reader)
+        report = yield script.mind.search.for_staff(words, audience, reader)
         yield pause(put)
-        hits = [shown_hit(script, words, hit) for hit in report.found]
+        hits = [
+            shown_hit(script.mind.recall.line(hit.record, words), words, hit)
+            for hit in report.found
+        ]
         kept = {"hidden": report.hidden, "withheld": report.withheld}
         return {**found, **kept, "hits": hits, "page": Page(1, 1, [])}
     journal = character.journal.archive if fields["archive"] else character.journal
@@ -99,16 +100,15 @@ def read_memories(
     return {**found, "page": page, "hidden": hidden}
 
 
-def ensure_may_read(script: AssistantScript, reader: Reader, account: int) -> None:
+def ensure_may_read(character: Any, reader: Reader, account: int) -> None:
     """Raise Refused unless the reader reads all, or one of their characters may edit this one."""
     if reader.may(PRIVATE_MEMORIES):
         return
-    character: Any = script.character
     user: Any = AccountDB.objects.get(id=account)
     own = {*listed_by(user), *user.get_all_puppets()}
     if not any(character.access(one, right) for one in own for right in ("edit", "control")):
         raise Refused(
-            f"None of your characters may edit {page_text(script.mind.who.name, 60)}. "
+            f"None of your characters may edit {page_text(character.key, 60)}. "
             "Its edit and control locks decide that. Ask an admin."
         )
 
@@ -144,11 +144,11 @@ def shown_entry(entry: Record, names: listing.Names) -> Row:
     }
 
 
-def shown_hit(script: AssistantScript, words: str, hit: Any) -> Row:
-    """Return a memory that a search found, with its score and the reasons."""
+def shown_hit(line: str, words: str, hit: Any) -> Row:
+    """Return a memory that a search found, as ``line``, with its score and the reasons."""
     return {
         "id": page_text(hit.record["id"], 60),
-        "text": page_text(script.mind.recall.line(hit.record, words)),
+        "text": page_text(line),
         "why": page_text(listing.why_found(words, text_of(hit.record), hit.score), 200),
         "private": hit.record["audience"] is not None,
     }
@@ -196,15 +196,10 @@ def change_memory(
     Fails with Refused, Missing, CannotChange and StoreUnavailable.
     """
     script = find_script(assistant)
-    ensure_may_read(script, reader, account)
+    ensure_may_read(script.character, reader, account)
     character, put, act = script.character, script.services.slices.put, fields.get("act", "")
     editor, text = (
-        MemoryEditor(
-            character,
-            partial(
-                script.mind.renew,
-            ),
-        ),
+        MemoryEditor(character, script.mind.renew),
         fields.get("text", ""),
     )
     records: RecordStore = character.journal
@@ -247,7 +242,7 @@ def read_relations(
 ) -> Steps[list[tuple[Record, float]]]:
     """Read the relationships with how familiar each still is, on the reactor's thread."""
     script = find_script(assistant)
-    ensure_may_read(script, reader, account)
+    ensure_may_read(script.character, reader, account)
     profiles, now = script.character.ai_profiles, script.services.now()
     yield profiles.load(script.services.slices.put)
     known = [one for one in profiles.held() if one["kind"] == RELATIONSHIP]
