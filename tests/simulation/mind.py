@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +10,15 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.messages import Audience, Heard
-from evennia_ai.policy.audience import KnownLine
+from evennia_ai.messages import Heard
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
-from evennia_ai.sleep import run_sleep_tick
+from evennia_ai.sleep import STEPS_IN_TICK
 from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.testing.memory_records import EmptyProfiles
-from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.testing.memory_records import EmptyGoals, EmptyPlan, EmptyProfiles
+from evennia_ai.testing.minds import MemoryIdentity, MemoryMind, NoRest
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK
 
 if TYPE_CHECKING:
@@ -70,16 +69,72 @@ class Watched:
         return operation
 
 
-class Body(str):
+class Body(str):  # noqa: SLOT000  # one for each assistant
     """A character: its dbref, and what it knows."""
 
-    __slots__ = ("ai_profiles", "journal")
-    journal: Any
-    ai_profiles: EmptyProfiles
+    def __init__(self, dbref: str) -> None:
+        self.ai_profiles, self.ai_goals, self.ai_plan = EmptyProfiles(), EmptyGoals(), EmptyPlan()
+        self.key, self.location = "", None
+        self.journal: Any = None
+
+
+class Rest(NoRest):
+    """`ports.Rest` of an assistant that sleeps when the simulation says so, also over restarts."""
+
+    def __init__(self, mind: Mind) -> None:
+        self._mind = mind
+        self.has_slept = False
+        self.time: PassTime | None = None
+
+    @property
+    def is_asleep(self) -> bool:  # type: ignore[override]
+        """True between falling asleep and waking."""
+        return self._mind.dbref in self._mind.process.sim.sleepers
+
+    @property
+    def needs_pass(self) -> bool:  # type: ignore[override]
+        """True until a pass is done."""
+        return self.is_asleep and not self.has_slept
+
+    def fall_asleep(self) -> None:
+        """Sleep, with a pass to come."""
+        self._mind.process.sim.sleepers.add(self._mind.dbref)
+        self.has_slept = False
+        self._mind.process.sim.tell(f"{self._mind.name} falls asleep")
+
+    def wake_up(self, reason: str) -> None:
+        """Be awake."""
+        self._mind.process.sim.sleepers.discard(self._mind.dbref)
+        self._mind.process.sim.tell(f"{self._mind.name} wakes up")
+
+    @inlineCallbacks
+    def sleep_through(self, run: Callable[..., Any]) -> Generator[Deferred[Any], Any, None]:
+        """Make one pass, which whoever speaks to the assistant may break off."""
+        self.time = PassTime(self._mind.process.clock)
+        try:
+            yield run(self.time, STEPS_IN_TICK)
+            self.has_slept = True
+        finally:
+            self.time.close()
+            self.time = None
+
+
+class Whim:
+    """`turn.autonomy.Will` of an assistant that acts unasked when the simulation says so."""
+
+    is_restless = False
+
+    def wants_to_act(self) -> bool:
+        """Return True once after it became restless."""
+        return self.is_restless
+
+    def note_act(self) -> None:
+        """Be content."""
+        self.is_restless = False
 
 
 class Mind:
-    """One assistant in one process."""
+    """One assistant in one process, ticking as a `game.minds.GameMind` does."""
 
     def __init__(self, dbref: str, name: str, process: Process) -> None:
         self.dbref = dbref
@@ -89,30 +144,30 @@ class Mind:
         self.steered = False
         self.ticking = False
         self.tick_again = False
-        self.restless = False
         self.cramped = False
-        self.slept = False
-        self.unarchived = True
-        self.sleep: PassTime | None = None
         self.wake_call: Any = None
+        self.rest = Rest(self)
+        stores, character = self.open_stores(), Body(dbref)
+        character.key = name
+        character.journal = Watched("journal", dbref, stores.journal, process)
         config = CRAMPED[process.sim.form] if process.sim.is_cramped else CONFIG
         self.script = MemoryMind(process.services.gateway, config)
-        self.script.services = process.services
+        self.script.rebuild(
+            who=MemoryIdentity(character, "You are Mira, a barkeep."),
+            log=Watched("log", dbref, stores.conversation, process),
+            inbox=Watched("inbox", dbref, stores.inbox, process),
+            turns=Watched("turns", dbref, stores.turns, process),
+            rest=self.rest,
+            services=process.services,
+        )
         form, stream = process.sim.form, process.sim.streams
-        self.script.profile = ModelProfile(
+        self.script.settings.profile = ModelProfile(
             dbref, client="sim", model="sim", form=form, stream=stream
         )
-        self.script.character = Body(dbref)
-        self.script.character.ai_profiles = EmptyProfiles()
-        self.script.mind.life.may_think = self.may_think
-        self.script.mind.knowledge.pins = self.pins
-        self.script.mind.who.name = name
-        stores = self.open_stores()
-        self.script.conversation = Watched("log", dbref, stores.conversation, process)
-        self.script.inbox = Watched("inbox", dbref, stores.inbox, process)
-        self.script.turns = Watched("turns", dbref, stores.turns, process)
-        self.script.character.journal = Watched("journal", dbref, stores.journal, process)
-        self.backlog = Backlog(process.clock, self.script.mind.inbox.put, self.attend_to, self.lose)
+        self.script.life.may_think = self.may_think
+        self.script.compactor.is_left_over = True
+        self.script.will = self.whim = Whim()
+        self.backlog = Backlog(process.clock, self.script.inbox.put, self.attend_to, self.lose)
 
     def open_stores(self) -> Stores:
         """What was stored by all processes before this one."""
@@ -123,11 +178,6 @@ class Mind:
         """As `AssistantScript.may_think`."""
         nowhere = self.process.rooms.place[self.dbref] is None
         return self.process.accepting and not (self.stopped or self.steered or nowhere)
-
-    def pins(self, audience: Audience) -> list[KnownLine]:
-        """As `AssistantContextMixin.pins`."""
-        found = self.script.character.journal.pinned(audience)
-        return [KnownLine(entry["content"], entry["audience"] is not None) for entry in found]
 
     # --- hearing -------------------------------------------------------------------------------
 
@@ -140,8 +190,8 @@ class Mind:
         """As `AssistantScript.attend_to`: from here on it is promised."""
         self.process.sim.note_put(self.dbref, event_id, heard)
         if heard.addressed:
-            if self.sleep:
-                self.sleep.end_within(PATIENCE_S)
+            if self.rest.time:
+                self.rest.time.end_within(PATIENCE_S)
             self.wake()
 
     def lose(self, heard: Heard, error: StoreUnavailable) -> None:
@@ -194,77 +244,39 @@ class Mind:
 
     @inlineCallbacks
     def take_turns(self) -> Generator[Deferred[Any], Any, int]:
-        """As `AssistantScript.take_turns`."""
-        yield self.script.character.journal.load(self.process.services.slices.put)
-        if self.unarchived:
-            self.unarchived = False
-            yield self.script.mind.compactor.archive.archive()
-        self.script.mind.compactor.mask_old_results(self.script.mind.meter.measure())
+        """Compact where the simulation wants that, then tick as in a game."""
         if self.cramped:
-            yield self.script.mind.compactor.compact(
-                CompactionRequest(EMERGENCY, force=True, keep_recent=KEPT)
-            )
+            yield self.compact(EMERGENCY)
             self.cramped = False
-        yield self.script.mind.emergency.make_room()
-        if self.asleep:
-            if not self.script.mind.inbox.open_events():
-                if not self.slept:
-                    yield self.sleep_through()
-                return 0
-            self.wake_up()
-        turns: int = yield self.script.mind.answering.answer_all()
-        if not turns and self.restless:
-            self.restless = False
-            yield self.script.mind.answering.act_alone()
+        turns: int = yield self.script.tick()
         return turns
+
+    def compact(self, reason: str) -> Deferred[dict[str, Any]]:
+        """Compact all but a few messages."""
+        return self.script.compactor.compact(
+            CompactionRequest(reason, force=True, keep_recent=KEPT)
+        )
 
     def lose_lease(self) -> None:
         """As `AssistantScript.notice_unpuppet`."""
-        self.script.mind.turns.lose_lease()
+        self.script.turns.lose_lease()
         self.wake()
 
     def drop_turn(self) -> None:
         """As `AssistantScript.stop_thinking`."""
-        if self.script.mind.turns.current:
-            self.script.mind.turns.finish(self.script.mind.turns.current, EXPIRED, "it was stopped")
+        if self.script.turns.current:
+            self.script.turns.finish(self.script.turns.current, EXPIRED, "it was stopped")
 
     # --- sleep and compaction ------------------------------------------------------------------
 
-    @property
-    def asleep(self) -> bool:
-        """True between falling asleep and waking, also over restarts."""
-        return self.dbref in self.process.sim.sleepers
-
-    def fall_asleep(self) -> None:
-        """As `sleep_state.fall_asleep`."""
-        self.process.sim.sleepers.add(self.dbref)
-        self.slept = False
-        self.process.sim.tell(f"{self.name} falls asleep")
-
-    def wake_up(self) -> None:
-        """As `sleep_state.wake_up`."""
-        self.process.sim.sleepers.discard(self.dbref)
-        self.process.sim.tell(f"{self.name} wakes up")
-
-    @inlineCallbacks
-    def sleep_through(self) -> Generator[Deferred[Any], Any, None]:
-        """As `sleep_through`: one pass, which whoever speaks to it may break off."""
-        self.sleep = PassTime(self.process.clock)
-        try:
-            yield run_sleep_tick(self.script, self.script.character, time=self.sleep)
-            self.slept = True
-        finally:
-            self.sleep.close()
-            self.sleep = None
-
     def tend(self) -> None:
-        """As `SleepTimer.update_mode`: a full head sleeps where nobody is near."""
+        """As `game.sleep_check`: a full head sleeps where nobody is near."""
         if self.ticking or not self.may_think():
             return
         unseen = self.process.rooms.listeners(self.dbref).isdisjoint(self.process.sim.players)
-        if unseen and not self.asleep and self.script.mind.meter.measure().is_due:
-            self.fall_asleep()
-        if self.asleep and not self.slept:
+        if unseen and not self.rest.is_asleep and self.script.meter.measure().is_due:
+            self.rest.fall_asleep()
+        if self.rest.needs_pass:
             self.tick()
 
     @inlineCallbacks
@@ -274,9 +286,7 @@ class Mind:
             return
         self.ticking = True
         try:
-            yield self.script.mind.compactor.compact(
-                CompactionRequest(MANUAL, force=True, keep_recent=KEPT)
-            )
+            yield self.compact(MANUAL)
         except (TurnAborted, StoreUnavailable) as error:
             self.process.sim.tell(f"{self.name} does not compact: {error}")
         finally:

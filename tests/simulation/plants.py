@@ -18,17 +18,15 @@ from evennia_ai.policy.conversation.inbox import Batch
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ToolContext
 from evennia_ai.sleep import extraction
-from evennia_ai.sleep.compaction import record as compaction
+from evennia_ai.sleep.compaction import compact as compaction
 from evennia_ai.sleep.compaction import summarising
 from evennia_ai.testing import memory_stores
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
 from evennia_ai.turn import (
     answer_events,
-    llm_interaction,
     model_call,
     prompt_building,
-    react_loop,
     reply_calls,
     tool_execution,
 )
@@ -40,12 +38,12 @@ real_append = MemoryConversation.append
 real_begin = MemoryTurns.begin
 real_compact = MemoryConversation.compact
 real_finish = MemoryTurns.finish
-real_refuse = tool_execution.refuse
+real_refuse = tool_execution.Acts.refuse
 real_metadata = tool_execution.audience_metadata
 real_outcome = MemoryTurns.record_outcome
 real_record = compaction.make_record
-real_tool_context = extraction.tool_context
-real_scene = llm_interaction.build_scene
+real_origin = extraction.with_origin
+real_scene = prompt_building.PromptBuilder._scene
 real_put = MemoryInbox.put
 
 
@@ -143,9 +141,9 @@ def take_what_came_later(*about: Any) -> CompactionRecord:
     return replace(real_record(*about), upto_seq=task.view.messages[-1]["metadata"]["seq"])
 
 
-def compact_whatever_came(script: Any, record: CompactionRecord, *about: Any) -> CompactionRecord:
+def compact_whatever_came(compactor: Any, record: CompactionRecord, task: Any) -> CompactionRecord:
     """A compaction that takes no notice of an undo that came meanwhile."""
-    return script.conversation.compact(record)
+    return compactor._log.compact(record)
 
 
 def summary_for_all(*about: Any) -> CompactionRecord:
@@ -156,7 +154,7 @@ def summary_for_all(*about: Any) -> CompactionRecord:
 
 def journal_for_all(*about: Any) -> ToolContext:
     """What is written down of a private talk may be read to everybody."""
-    return replace(real_tool_context(*about), private=False)
+    return replace(real_origin(*about), private=False)
 
 
 def close_without_reason(inbox: MemoryInbox, ids: Any, state: str, reason: str = "") -> None:
@@ -186,12 +184,12 @@ def count_as(counted: str, meant: str) -> Callable[..., str]:
     return state_after_loss
 
 
-def log_the_refused(script: Any, turn: Any, call: Any, reason: str, as_logged: Any) -> Any:
+def log_the_refused(acts: Any, turn: Any, call: Any, reason: str, as_logged: Any) -> Any:
     """Words that were not spoken are in the log."""
     audience = sorted(turn.audience)
     words = make_message("assistant", text_of(call), turn_id=turn.id, audience=audience)
     logged = as_logged if as_logged is not reply_calls.unlogged else lambda result: [words]
-    return real_refuse(script, turn, call, reason, logged)
+    return real_refuse(acts, turn, call, reason, logged)
 
 
 def do_nothing(*arguments: Any) -> None:
@@ -216,7 +214,7 @@ PLANTS = {
         (
             (prompt_building, "shortened", lambda lines, room: list(lines[:1])),
             (prompt_building, "visible_items", lambda *about: []),
-            (llm_interaction, "build_scene", scene_of_the_first),
+            (prompt_building.PromptBuilder, "_scene", scene_of_the_first),
         ),
     ),
     "intents are not stored": Plant(
@@ -254,13 +252,15 @@ PLANTS = {
     "a compaction takes more out of view than it sums up": plant(
         "P3", compaction, "make_record", take_what_came_later
     ),
-    "a compaction does not notice an undo": plant("P3", compaction, "store", compact_whatever_came),
+    "a compaction does not notice an undo": plant(
+        "P3", compaction.Compactor, "_store", compact_whatever_came
+    ),
     "summaries do not reach the journal": plant(
         "P3", MemoryConversation, "to_archive", lambda log: []
     ),
     "summaries are everybody's": plant("P9", compaction, "make_record", summary_for_all),
     "what is journalled of a whisper is everybody's": plant(
-        "P9", extraction, "tool_context", journal_for_all
+        "P9", extraction, "with_origin", journal_for_all
     ),
     "a summary is made of everybody's talk together": plant(
         "P9", summarising, "split_by_audience", lambda messages: {"public": list(messages)}
@@ -269,15 +269,11 @@ PLANTS = {
     "every audience sees everything": plant(
         "P9", prompt_building, "visible_items", lambda messages, *audience: list(messages)
     ),
-    "what was whispered back is logged as public": Plant(
-        "P9",
-        (
-            (tool_execution, "audience_metadata", everything_is_public),
-            (react_loop, "audience_metadata", everything_is_public),
-        ),
+    "what was whispered back is logged as public": plant(
+        "P9", tool_execution, "audience_metadata", everything_is_public
     ),
     "whatever a model writes is spoken": plant("P13", SpeechCheck, "problem", lambda *about: ""),
-    "refused words are in the log": plant("P13", reply_calls, "refuse", log_the_refused),
+    "refused words are in the log": plant("P13", tool_execution.Acts, "refuse", log_the_refused),
     "whispers and room talk make one turn": plant(
         "P9", answer_events, "next_batch", one_batch_of_all
     ),

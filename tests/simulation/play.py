@@ -187,12 +187,12 @@ class Play(ABC):
             self.rooms.place[who] = ROOMS[0]
         for mind in self.process.minds.values():
             mind.stopped = mind.steered = False
-            mind.unarchived = True
+            mind.script.compactor.is_left_over = True
         self.sleepers.clear()
         for tool in ("say", "noop"):
             self.calm = tool
             for mind in self.process.minds.values():
-                mind.restless = tool == "noop"
+                mind.whim.is_restless = tool == "noop"
             for _ in range(ROUNDS):
                 self.wake_all()
                 self.act(self.advance, ROUND_S)
@@ -271,7 +271,7 @@ class Play(ABC):
     def be_restless(self) -> None:
         """Let an assistant act without being asked."""
         mind = self.a_mind()
-        mind.restless = True
+        mind.whim.is_restless = True
         mind.wake()
 
     def be_cramped(self) -> None:
@@ -282,16 +282,16 @@ class Play(ABC):
 
     def doze(self) -> None:
         """Let an assistant fall asleep by its schedule."""
-        mind = self.a_mind(lambda mind: mind.script.mind.meter.measure().is_due)
-        if not mind.asleep or mind.slept:
-            mind.fall_asleep()
+        mind = self.a_mind(lambda mind: mind.script.meter.measure().is_due)
+        if not mind.rest.needs_pass:
+            mind.rest.fall_asleep()
         mind.wake()
 
     def rouse(self) -> None:
         """Let an assistant wake up."""
         mind = self.a_mind()
-        if mind.asleep and not mind.ticking:
-            mind.wake_up()
+        if mind.rest.is_asleep and not mind.ticking:
+            mind.rest.wake_up("somebody rouses it")
 
     def order_compaction(self) -> None:
         """Let an admin order a compaction, at times after an undo."""
@@ -306,7 +306,7 @@ class Play(ABC):
 
     def undo(self, mind: Mind) -> None:
         """Undo as ``aicompact/undo`` does."""
-        if mind.script.mind.compactor.archive.undo() is not None:
+        if mind.script.compactor.archive.undo() is not None:
             self.tell(f"{mind.name}'s last compaction is undone")
 
     def see(self) -> None:

@@ -150,7 +150,7 @@ class Process:
             heard_by=act.heard_by,
             excuse=call.id.endswith(EXCUSE_ID),
             safe_to_retry=TOOLS[call.name].safe_to_retry,
-            lease_held=mind.may_think() and mind.script.mind.turns.is_current(number),
+            lease_held=mind.may_think() and mind.script.turns.is_current(number),
         )
         self.sim.note_deed(mind, call.id, deed)
         ears = ",".join(sorted(act.heard_by))

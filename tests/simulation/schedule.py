@@ -156,7 +156,7 @@ class Simulation(Play):
     def recover(self, process: Process) -> None:
         """Close the turns that an older process left open."""
         for mind in process.minds.values():
-            mind.script.mind.turns.recover_open_turns()
+            mind.script.turns.recover_open_turns()
 
     def owing(self) -> set[str]:
         """Return the assistants that somebody waits for."""

@@ -188,7 +188,7 @@ class Hands:
 
     def spoken(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
         """Return the words as they are heard, as the shipped tools make them."""
-        name = context.script.mind.who.name
+        name = context.assistant.who.name
         words = spoken_words(words_of(arguments), name, MOST_CHARS)
         if not words:
             raise NothingDone("You said nothing.")
