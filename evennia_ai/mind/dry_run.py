@@ -13,17 +13,30 @@ from typing import Any, cast
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
+from evennia_ai.config.fields import AssistantConfig
+from evennia_ai.config.profiles import ModelProfile
 from evennia_ai.errors import ProviderError
-from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, heard_message
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    Heard,
+    InboxEvent,
+    Message,
+    ToolCallRequest,
+    heard_message,
+)
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes
+from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.conversation.react import LoopState
 from evennia_ai.ports import (
     Conversation,
+    Identity,
     LLMRequest,
     ModelCallRecord,
     Services,
+    Settings,
     Toolbox,
     ToolContext,
     ToolResult,
@@ -198,6 +211,19 @@ def next_request(around: Surroundings, heard: Heard | None) -> LLMRequest:
     deadline_at = around.services.clock.seconds() + around.settings.config.turn_deadline
     prepared = Mind(dry).loop.prepare(turn, context, deadline_at, Progress(LoopState(NO_TURN)))
     return prepared.request
+
+
+def as_drafted(
+    around: Surroundings,
+    config: AssistantConfig,
+    profile: ModelProfile,
+    persona: Persona,
+    persona_authors: Authors,
+) -> Surroundings:
+    """Return what a mind is made of, with settings and a persona that are not stored."""
+    who = Overlay(around.who, persona=persona, persona_authors=persona_authors)
+    settings = Overlay(around.settings, config=config, profile=profile, resolve=lambda: None)
+    return replace(around, who=cast(Identity, who), settings=cast(Settings, settings))
 
 
 def dry_surroundings(

@@ -252,7 +252,7 @@ class MemoryMind(Mind):
     def rebuild(self, **parts: Any) -> None:
         """Put the mind together again with some parts of its `Surroundings` replaced."""
         super().__init__(replace(self.around, **parts))
-        self.services, self.character = self.around.services, self.who.character
+        self.character = self.who.character
 
     @property
     def mind(self) -> MemoryMind:

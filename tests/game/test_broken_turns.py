@@ -140,7 +140,7 @@ def test_two_assistants_alone_cost_nothing(game, ann, mira, tavern, django_asser
     with django_assert_num_queries(0):
         for _ in range(60):
             game.clock.advance(1)
-    assert not game.service.timer.running
+    assert ("tick", mira.assistant.id) not in game.service.timer
 
 
 def test_the_answer_waits_for_who_asked(game, ann, mira, tavern):

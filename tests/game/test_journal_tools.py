@@ -20,7 +20,7 @@ def use(game, mira, ann):
 
     def use(name, audience=None, private=False, speakers=None, seqs=(), **arguments):
         context = ToolContext(
-            script=mira.assistant,
+            assistant=mira.ai_mind.acts.tools,
             character=mira,
             audience=frozenset({ann.dbref}) if audience is None else frozenset(audience),
             private=private,

@@ -103,7 +103,7 @@ def test_every_shipped_tool_is_shown_once_it_is_needed(game, ann, mira, tavern):
     compact(mira)
     mira.assistant.attributes.add("autonomous_calls_per_hour", 10)
     game.model.add(call("noop"))
-    game.service.attend(mira.assistant)
+    game.service.attend(mira.ai_mind)
     game.run(60)
     game.run()
     mira.assistant.attributes.add("mask_threshold", 0.05)

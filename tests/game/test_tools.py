@@ -32,7 +32,7 @@ def run(game, mira, ann):
 
     def run(name, registry=None, speakers=None, **arguments):
         context = ToolContext(
-            script=mira.assistant,
+            assistant=mira.ai_mind.acts.tools,
             character=mira,
             audience=frozenset({ann.dbref}),
             private=False,

@@ -20,7 +20,7 @@ from evennia_ai.commands.setup.draft import Draft, InForce, read_draft, write_dr
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.client_text import as_shown, shown_name
 from evennia_ai.game.perception import find_object
-from evennia_ai.mind.dry_run import Overlay
+from evennia_ai.mind.dry_run import as_drafted
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import MENU_DRAFT, SCRIPT_KEY, read_attribute, write_attributes
@@ -149,12 +149,9 @@ class MenuActor(SetupCommand):
         try:
             found, personas = draft.in_force(self.services), self.services.personas
             authors = [self.caller.dbref, *personas.authors_of(draft.persona)]
-            seen = Overlay(
-                script,
-                config=found.config,
-                profile=found.profile,
-                persona=personas.resolve(draft.persona),
-                persona_authors=by_builder(authors),
+            persona = personas.resolve(draft.persona)
+            seen = as_drafted(
+                script.mind.around, found.config, found.profile, persona, by_builder(authors)
             )
             heard = hear_line(script.character, found.config, self.caller, "say", words)
             running = self.start_dry_run(heard, seen)

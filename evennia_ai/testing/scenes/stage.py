@@ -177,6 +177,7 @@ class Stage:
         script.mind.settings.profile = profile
         services: Any = script.services
         services.clock, services.toolbox = clock, self.toolbox
+        script.rebuild()
         world = services.world
         world.present = frozenset(self.people.values())
         world.names = {ref: who for who, ref in self.people.items()}
