@@ -16,6 +16,7 @@ from evennia_ai.game.room_lines import RoomLine
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import NO_USAGE, Heard
+from evennia_ai.mind import Surroundings
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
@@ -45,25 +46,24 @@ class TryingCommand(AICommand):
             )
         return heard
 
-    def start_dry_run(self, heard: Heard, seen: Any = None) -> Deferred[None]:
+    def start_dry_run(self, heard: Heard, around: Surroundings) -> Deferred[None]:
         """Ask the model, and tell the builder what the assistant would say and do.
 
-        ``seen`` reads like the assistant, with other settings. Raises UsageError during another dry
-        run.
+        ``around`` is what its mind is made of, perhaps with other settings. Raises UsageError
+        during another dry run.
         """
-        script, name = self.script, self.name
-        if script.mind.is_dry_running:
+        mind, name = self.script.mind, self.name
+        if mind.is_dry_running:
             raise UsageError(f"A dry run of {name} is in progress. Try again in a moment.")
-        profile = (seen or script).profile
+        profile = around.settings.profile
         self.tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
-        script.mind.is_dry_running = True
+        mind.is_dry_running = True
 
         def allow_next(outcome: Any) -> Any:
-            if script.pk:
-                script.mind.is_dry_running = None
+            mind.is_dry_running = False
             return outcome
 
-        running = run_dry(seen or script, heard, lambda: bool(script.pk))
+        running = run_dry(around, heard, lambda: bool(mind.life.is_alive))
         running.addBoth(allow_next)
         return running.addCallback(lambda result: self.tell(dry_run_lines(name, heard, result)))
 
@@ -100,7 +100,7 @@ class CmdAITest(TryingCommand):
         self.find_assistant(self.lhs)
         heard = self.addressed_line(self.switch or "say", self.rhs or "")
         self.script.mind.settings.resolve()
-        return self.start_dry_run(heard)
+        return self.start_dry_run(heard, self.script.mind.around)
 
     do_whisper = do_default
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.create import create_object
@@ -23,6 +24,7 @@ from evennia_ai.game.perception import find_object
 from evennia_ai.mind.dry_run import Overlay
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import Identity, Settings
 from evennia_ai.store.attributes import MENU_DRAFT, SCRIPT_KEY, read_attribute, write_attributes
 from evennia_ai.store.lore_records import by_builder
 
@@ -149,13 +151,10 @@ class MenuActor(SetupCommand):
         try:
             found, personas = draft.in_force(self.services), self.services.personas
             authors = [self.caller.dbref, *personas.authors_of(draft.persona)]
-            seen = Overlay(
-                script,
-                config=found.config,
-                profile=found.profile,
-                persona=personas.resolve(draft.persona),
-                persona_authors=by_builder(authors),
-            )
+            around, persona = script.mind.around, personas.resolve(draft.persona)
+            who = Overlay(around.who, persona=persona, persona_authors=by_builder(authors))
+            chosen = Overlay(around.settings, config=found.config, profile=found.profile)
+            seen = replace(around, who=cast(Identity, who), settings=cast(Settings, chosen))
             heard = hear_line(script.character, found.config, self.caller, "say", words)
             running = self.start_dry_run(heard, seen)
         except Exception:
