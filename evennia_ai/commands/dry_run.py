@@ -46,25 +46,24 @@ class TryingCommand(AICommand):
             )
         return heard
 
-    def start_dry_run(self, heard: Heard, seen: Surroundings | None = None) -> Deferred[None]:
+    def start_dry_run(self, heard: Heard, around: Surroundings) -> Deferred[None]:
         """Ask the model, and tell the builder what the assistant would say and do.
 
-        ``seen`` is the assistant with other settings. Raises UsageError during another dry run.
+        ``around`` is what its mind is made of, perhaps with other settings. Raises UsageError
+        during another dry run.
         """
-        script, name = self.script, self.name
-        if script.mind.is_dry_running:
+        mind, name = self.script.mind, self.name
+        if mind.is_dry_running:
             raise UsageError(f"A dry run of {name} is in progress. Try again in a moment.")
-        around: Surroundings = seen or script.mind.around
         profile = around.settings.profile
         self.tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
-        script.mind.is_dry_running = True
+        mind.is_dry_running = True
 
         def allow_next(outcome: Any) -> Any:
-            if script.pk:
-                script.mind.is_dry_running = False
+            mind.is_dry_running = False
             return outcome
 
-        running = run_dry(around, heard, lambda: bool(script.pk))
+        running = run_dry(around, heard, lambda: bool(mind.life.is_alive))
         running.addBoth(allow_next)
         return running.addCallback(lambda result: self.tell(dry_run_lines(name, heard, result)))
 
@@ -101,7 +100,7 @@ class CmdAITest(TryingCommand):
         self.find_assistant(self.lhs)
         heard = self.addressed_line(self.switch or "say", self.rhs or "")
         self.script.mind.settings.resolve()
-        return self.start_dry_run(heard)
+        return self.start_dry_run(heard, self.script.mind.around)
 
     do_whisper = do_default
 

@@ -1,4 +1,4 @@
-"""Falling asleep and waking, and how the world sees it; `services.sleep_timer` decides when."""
+"""Falling asleep and waking, and how the world sees it; `game.sleep_check` decides when."""
 
 from __future__ import annotations
 

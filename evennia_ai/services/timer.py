@@ -92,7 +92,7 @@ class AssistantTimer:
         except Exception:  # noqa: BLE001  # a game's classes and hooks may raise anything
             log.failure("evennia_ai: a timer's work failed; trying again later")
         if again_s is None:
-            del self._entries[key]
+            self._entries.pop(key, None)  # the work may have stopped the timer
             self._stop_if_idle()
         else:
             self._plan(entry, again_s)

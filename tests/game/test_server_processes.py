@@ -92,7 +92,7 @@ def test_a_compaction_by_hand_waits_for_the_other_process(shared, other, mira):
     other.take(mira.assistant.id)
     with (
         pytest.raises(RunElsewhere, match="another server process"),
-        shared.processes.lease(mira.assistant),
+        shared.processes.lease(mira.assistant.id, "Mira", mira.ai_mind.read_again),
     ):
         pass
 
@@ -109,7 +109,7 @@ def test_what_another_process_wrote_is_read_again(shared, other, mira):
         rows.filter(pk=pk).update(db_value=value)
     other.release(mira.assistant.id)
     assert mira.journal.get(entry_id)["content"] == "the well is full"
-    with shared.processes.lease(mira.assistant):
+    with shared.processes.lease(mira.assistant.id, "Mira", mira.ai_mind.read_again):
         assert mira.journal.get(entry_id)["content"] == "the well is dry"
 
 
@@ -277,12 +277,13 @@ def test_what_others_spent_is_read_again(game, shared, mira, ann):
 
 def test_a_process_that_is_alone_makes_no_query(game, mira, django_assert_num_queries):
     assert isinstance(game.service.process, SingleProcess)
+    script_id, read_again = mira.assistant.id, mira.ai_mind.read_again
     with django_assert_num_queries(0):
         game.service.processes.start()
         game.service.processes.beat()
-        with game.service.processes.lease(mira.assistant):
+        with game.service.processes.lease(script_id, "Mira", read_again):
             game.service.process.fence(1)
-        game.service.processes.refresh(mira.assistant)
+        game.service.processes.refresh(script_id, read_again)
         game.service.processes.stop()
 
 

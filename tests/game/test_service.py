@@ -21,16 +21,7 @@ def restart(game, model, start_hook=True):
     from evennia.utils.idmapper.models import flush_cache
 
     for script in AssistantScript.objects.all():
-        for name in (
-            "conversation",
-            "inbox",
-            "turns",
-            "partners",
-            "config",
-            "ticking",
-            "woken",
-        ):
-            setattr(script.ndb, name, None)
+        script.ndb.mind = None
     flush_cache()
     service = AssistantService(clock=game.clock, environ={})
     service.process.epoch = game.service.epoch + 1
@@ -91,21 +82,6 @@ def test_a_turn_gives_way_between_its_parts(game, mira, ann, slices):
     assert asked.count(0) >= 2, "memories are made ready, and the prompt is built, by themselves"
     assert (1, 'Mira says, "Here."', False) in seen, "the turn is closed by itself"
     assert seen[-1] == (1, 'Mira says, "Here."', True)
-
-
-def test_players_are_looked_for_only_when_a_tick_is_due(game, mira, ann, slices, monkeypatch):
-    looked, look = [], AssistantScript.players_near
-    monkeypatch.setattr(
-        AssistantScript, "players_near", lambda script: looked.append(script) or look(script)
-    )
-    game.service.attend(mira.ai_mind)
-    for _ in range(int(mira.assistant.config.tick_rate)):
-        assert not slices.waiting
-        game.clock.advance(1)
-    assert slices.waiting == 1
-    assert not looked
-    slices.step()
-    assert looked == [mira.assistant]
 
 
 def test_a_reload_in_mid_call_loses_nothing(game, mira, ann):
@@ -177,10 +153,11 @@ def test_with_the_last_player_gone_the_beat_stops(game, mira, ann):
     game.model.add(call("noop"))
     ann.do("say hello")
     game.run(1)
-    assert game.service.timer.running
+    beat = ("tick", mira.assistant.id)
+    assert beat in game.service.timer
     ann.account.unpuppet_object(ann.session)
     game.run(mira.assistant.config.tick_rate)
-    assert not game.service.timer.running
+    assert beat not in game.service.timer
 
 
 def test_an_unreached_line_is_answered_when_its_speaker_comes_back(game, mira, ann):

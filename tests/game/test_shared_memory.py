@@ -2,7 +2,6 @@
 
 import pytest
 
-from evennia_ai.assistant_script import sleep_through
 from evennia_ai.models import SharedEntry
 from evennia_ai.policy.records.shared_memory import MOST_TOLD
 from tests.game import shared_memory_scene as scene
@@ -51,7 +50,8 @@ def test_by_default_nothing_is_shared(game, mira, bruno, sleep, knows):
 def test_a_pass_of_sleep_tells_it(game, bruno, vera, knows):
     learn(bruno)
     fired = []
-    sleep_through(bruno.assistant).addBoth(fired.append)
+    mind = bruno.ai_mind
+    mind.rest.sleep_through(mind.sleep_pass.run).addBoth(fired.append)
     for _ in range(600):
         if fired:
             break

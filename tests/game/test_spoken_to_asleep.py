@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.models import Compaction, Event, SleepPass
-from tests.game.test_sleep_timer import fill
+from tests.game.test_sleep_check import fill
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine

@@ -220,9 +220,7 @@ def test_no_label_is_a_made_up_tool_a_character_or_a_player(watch, game, ann):
 
 
 def test_what_is_so_now_is_shown(watch, game, tavern, service, ann):
-    from evennia_ai.game.sleep_state import fall_asleep
-
-    fall_asleep(game.assistant("Ben", tavern).assistant, "order")
+    game.assistant("Ben", tavern).ai_mind.rest.fall_asleep("order")
     game.model.add(Deferred())
     ann.do("say Mira, hello")
     game.run()

@@ -113,7 +113,11 @@ def test_a_tool_is_offered_only_where_every_speaker_may_have_it_used(game, mira,
 
     def offered(*speakers):
         context = ToolContext(
-            mira.assistant, mira, frozenset(), False, frozenset(s.dbref for s in speakers)
+            assistant=mira.ai_mind.acts.tools,
+            character=mira,
+            audience=frozenset(),
+            private=False,
+            speakers=frozenset(speaker.dbref for speaker in speakers),
         )
         return [spec.name for spec in registry.offered(context)]
 

@@ -68,6 +68,7 @@ def test_the_overview_shows_which_calls_wait_and_why(game, lived, tavern, servic
     game.assistant("Ben", tavern)
     limits = GatewayLimits(max_in_flight=1)
     service.gateway = ModelGateway(game.clock, {"offline": game.model}, limits)
+    lived.assistant.ndb.mind = None  # the one that uses the gateway of before
     game.model.add(Deferred())
     ann.do("say Mira, hello")
     ann.do("say Ben, hello")

@@ -6,6 +6,7 @@ import pytest
 from evennia.utils import gametime
 from twisted.internet.defer import Deferred
 
+from evennia_ai.game.sleep_check import SleepCheck
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, SleepPass
 from evennia_ai.signals import assistant_slept, assistant_woke
@@ -16,6 +17,11 @@ def at_hour(game, hour):
     """Let the clock stand at an hour of the next day."""
     now = datetime.fromtimestamp(game.clock.seconds(), UTC)
     game.clock.advance(((hour - now.hour) % 24 + 24) * 3_600 - now.minute * 60)
+
+
+def is_watched(game, character):
+    """Return True while the timer looks whether an assistant falls asleep or wakes."""
+    return ("sleep", character.assistant.id) in game.service.timer
 
 
 def fill(script, ratio):
@@ -121,21 +127,20 @@ def test_after_long_quiet_it_sleeps_on_what_it_heard_when_nobody_is_near(game, a
     assert (row.reason, row.outcome) == ("nap", "done")
     assert not mira.assistant.mind.rest.is_asleep
     game.run(300)
-    assert not game.service.watch.rounds.running
+    assert not is_watched(game, mira)
     assert SleepPass.objects.count() == 1
 
 
 @pytest.fixture
 def looks(game, monkeypatch):
     """Return a list that the timer's looks at assistants fill."""
-    seen = []
-    check = game.service.watch.check
+    seen, update = [], SleepCheck.update
 
-    def note(script):
-        seen.append(script)
-        return check(script)
+    def note(check):
+        seen.append(check)
+        return update(check)
 
-    monkeypatch.setattr(game.service.watch, "check", note)
+    monkeypatch.setattr(SleepCheck, "update", note)
     return seen
 
 
@@ -150,21 +155,20 @@ def test_who_only_saw_somebody_pass_is_not_looked_at_for_an_hour(game, ann, mira
     game.clock.pump([60] * 20)
     assert looks
     assert not SleepPass.objects.exists()
-    assert not game.service.watch.rounds.running
+    assert not is_watched(game, mira)
 
 
 def test_talk_before_a_restart_is_slept_on_after_it(game, ann, mira):
     game.model.add(call("say", text="Hello."))
     ann.do("say Mira, hello")
     game.run(1)
-    game.service.watch.stop()
-    for name in ("last_talk_at", "sleep_state"):
-        mira.assistant.nattributes.remove(name)
+    game.service.timer.stop()
+    mira.assistant.ndb.mind = None
     game.service.startup.attend_present()
     ann.character.location = game.room("Elsewhere")
     game.clock.pump([60] * 70)
     assert [row.outcome for row in SleepPass.objects.all()] == ["done"]
-    assert not game.service.watch.rounds.running
+    assert not is_watched(game, mira)
 
 
 def test_what_it_did_unasked_is_looked_at_soon(game, ann, mira, looks):
@@ -180,13 +184,10 @@ def test_what_it_did_unasked_is_looked_at_soon(game, ann, mira, looks):
 
 
 def test_who_was_deleted_is_looked_after_no_more(game, ann, mira):
-    script = mira.assistant
-    game.service.watch(script.mind)
-    script.delete()
-    script.nattributes.clear()
+    game.service.attend(mira.ai_mind)
+    mira.assistant.delete()
     game.clock.pump([1] * 10)
-    assert game.service.watch.assistants == {}
-    assert not game.service.watch.rounds.running
+    assert not game.service.timer.running
 
 
 def test_hours_set_by_a_builder_begin_without_a_sound(game, admin, mira, settings):
@@ -201,16 +202,16 @@ def test_the_watch_stands_still_with_nobody_to_look_after(no_naps, game, ann, mi
     mira.assistant.mind.settings.resolve()
     game.model.add(call("say", text="Hello."))
     ann.do("say Mira, hello")
-    assert game.service.watch.rounds.running
+    assert is_watched(game, mira)
     game.run(300)
-    assert not game.service.watch.rounds.running
+    assert not is_watched(game, mira)
 
 
 def test_who_sleeps_until_woken_is_not_looked_after(game, admin, mira):
     admin.told("aisleep Mira")
     game.run(300)
     assert mira.assistant.mind.rest.is_asleep
-    assert not game.service.watch.rounds.running
+    assert not game.service.timer.running
 
 
 def test_hours_may_be_those_of_the_game_world(game, admin, mira, settings, monkeypatch):
@@ -248,21 +249,13 @@ def test_without_a_mind_nobody_is_asleep(game, admin, ann, mira):
 def test_put_to_sleep_it_sleeps_on_after_a_restart(game, admin, mira):
     admin.told("aisleep Mira")
     game.run(1)
-    game.service.watch.stop()
-    mira.assistant.nattributes.remove("sleep_state")
+    game.service.timer.stop()
+    mira.assistant.ndb.mind = None
     game.service.resume()
     game.run()
+    assert is_watched(game, mira)
     game.run(300)
     assert mira.assistant.mind.rest.is_asleep
-
-
-def test_who_sleeps_is_looked_after_again_after_a_restart(game, admin, mira):
-    admin.told("aisleep Mira")
-    game.run(1)
-    game.service.watch.stop()
-    game.service.resume()
-    game.run()
-    assert list(game.service.watch.assistants) == [mira.assistant.id]
 
 
 def test_a_games_own_code_is_told(game, admin, mira):
@@ -295,18 +288,3 @@ def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
 def test_who_is_stopped_is_not_put_to_sleep(admin, mira):
     admin.told("aistop Mira")
     assert "is stopped" in admin.told("aisleep Mira")
-
-
-def test_many_that_are_due_at_once_are_looked_after_in_turns(game, tavern, monkeypatch):
-    scripts = [game.assistant(f"Mind {number}", tavern).assistant for number in range(3)]
-    game.run(1)
-    seen = []
-    monkeypatch.setattr(game.service.slices, "put", lambda work, *args: seen.append((work, args)))
-    for script in scripts:
-        game.service.watch(script.mind)
-    game.clock.advance(10)
-    assert [args for _work, args in seen] == [(script,) for script in scripts]
-    assert len(game.service.watch.assistants) == 3
-    for work, args in seen:
-        work(*args)
-    assert game.service.watch.assistants == {}
