@@ -228,8 +228,8 @@ class AssistantService(Service):
         self.processes.stop()
         self.garbage.stop()
         for script in AssistantScript.get_all_cached_instances():
-            if script.ndb.mind:
-                script.mind.hearing.give_up_all(StoreUnavailable("the server goes down."))
+            if mind := script.ndb.mind:
+                mind.hearing.give_up_all(StoreUnavailable("the server goes down."))
         self.gateway.close()
         self.signs.disconnect()
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)
@@ -253,10 +253,9 @@ class AssistantService(Service):
         ServerConfig.objects.conf(SWITCH, reason)
         scripts = AssistantScript.get_all_cached_instances()
         for script in sorted(scripts, key=lambda one: one.id or 0):
-            if script.ndb.mind:
-                waiting = script.mind.drop_turn(reason)
-                told = filter(self.crowd.should_tell, waiting)
-                script.mind.life.tell("switched_off", told)
+            if mind := script.ndb.mind:
+                told = filter(self.crowd.should_tell, mind.drop_turn(reason))
+                mind.life.tell("switched_off", told)
         self.gateway.switch_off(reason)
 
     def switch_on(self) -> None:
