@@ -15,9 +15,7 @@ from evennia_ai.errors import ProviderRejected, TurnAborted
 from evennia_ai.models import Compaction, SharedEntry, ToolCall, Turn
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.ports import TASK_SUMMARY
-from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
-from evennia_ai.sleep.sharing import share_memories
 from evennia_ai.testing.obedient import ObedientLLM
 from tests.attacks.dialogue import CHARACTERS, PLAYERS, ROOMS, Step
 from tests.attacks.scene import CANARY
@@ -140,14 +138,14 @@ class TavernTalk:
         self.game.run(0.5)
 
     def do_unasked(self, step: Step):
-        self.run(partial(self.script.mind.answering.act_alone, (step)))
+        self.run(self.script(step).mind.answering.act_alone)
 
     def do_compact(self, step: Step):
         request = CompactionRequest(MANUAL, force=True, keep_recent=KEPT)
-        self.run(partial(self.script(step).compact, request))
+        self.run(partial(self.script(step).mind.compact, request))
 
     def do_undo(self, step: Step):
-        undo_compaction(self.script(step))
+        self.script(step).mind.compactor.archive.undo()
         self.game.run(0.1)
 
     def do_sleep(self, step: Step):
@@ -155,9 +153,9 @@ class TavernTalk:
         self.game.run(5)
 
     def do_share(self, step: Step):
-        script = self.script(step)
-        script.mind.settings.resolve()
-        self.run(partial(share_memories, script, script.character))
+        mind = self.script(step).mind
+        mind.settings.resolve()
+        self.run(mind.sharing.share)
 
     def do_forget(self, step: Step):
         player = self.players[step.player]
@@ -166,9 +164,7 @@ class TavernTalk:
         self.game.run(1)
 
     def do_reload(self, step: Step):
-        script = self.script(step)
-        script.conversation.unload_view()
-        script.ndb.memories = None
+        self.script(step).mind.drop_index()
         self.game.run(0.1)
 
     def do_list(self, step: Step):

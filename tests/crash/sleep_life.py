@@ -32,7 +32,6 @@ from evennia_ai.ports.goal_records import Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.sleep import STEPS as ALL_STEPS
-from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.crash.child_life import Body, Chronicle, Executioner
@@ -128,18 +127,18 @@ class SleepLife:
         self.chronicle = Chronicle(folder / "journal")
         self.executioner = Executioner(kill, self.chronicle)
         self.body = Sleeper()
-        self.script = MemoryMind(None, CONFIG)  # type: ignore[arg-type]
-        self.script.profile = ModelProfile("offline", client="offline", model="offline")
-        self.script.character = self.body
-        services = self.script.services
+        self.mind = MemoryMind(None, CONFIG, character=self.body)  # type: ignore[arg-type]
+        self.mind.settings.profile = ModelProfile("offline", client="offline", model="offline")
+        services = self.mind.services
         services.clock.advance(number * 86_400.0)
         services.semantic = FileSemantic(folder / "memories.json", self.executioner)
         services.world.names = {"#5": "Ann", "#6": "Bob"}
-        self.body.assistant = self.script
+        self.body.assistant = self.mind
+        self.mind.rebuild()  # with that long-term memory
 
     def note(self) -> None:
         """Write notes, public and private, new and old, and chronicle them."""
-        now, life = self.script.services.now(), self.number
+        now, life = self.mind.services.now(), self.number
         for step in range(NOTES):
             who, ears = ("#5", None) if step % 3 else ("#6", ["#6"])
             text = f"Remember: on night {life} cask {step} was promised to the ferryman."
@@ -158,7 +157,7 @@ class SleepLife:
     def sleep(self) -> dict[str, Any]:
         """Sleep for one pass, in which the kill may come."""
         came: list[Any] = []
-        run_sleep_tick(self.script, self.body, STEPS).addBoth(came.append)
+        self.mind.sleep_pass.run(steps=STEPS).addBoth(came.append)
         (results,) = came
         troubles = {name: step for name, step in results.items() if "error" in step}
         if troubles:

@@ -3,6 +3,8 @@
 Only the world is a stand-in, and the clock is a fake.
 """
 
+from datetime import UTC, datetime
+from functools import partial
 from queue import Empty
 from types import SimpleNamespace
 
@@ -18,8 +20,7 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import LLMRequest, Scene
-from evennia_ai.testing.memory_records import EmptyProfiles
-from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.testing.minds import MemoryMind, StandInCharacter
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry
 from tests.llm import conftest as shared
@@ -80,20 +81,15 @@ class Hall:
         return ToolRegistry([say, look, noop])
 
 
-class Body:
+class Body(StandInCharacter):
     """A stand-in for a character without permissions, with what the registry uses."""
 
-    key = "Mira"
-    ai_profiles = EmptyProfiles()
     is_superuser = False
 
     def __init__(self):
-        self.ndb = SimpleNamespace()
+        super().__init__("Mira", partial(datetime.now, UTC))
         self.locks = SimpleNamespace(cache_lock_bypass=lambda body: None, lock_bypass=False)
         self.permissions = SimpleNamespace(check=lambda permission: False)
-
-    def at_ai_pre_act(self, name, arguments):
-        return True
 
 
 class Road:
@@ -103,9 +99,8 @@ class Road:
         self.pump = pump
         self.provider = provider
         self.hall = Hall()
-        self.script = MemoryMind(None, AssistantConfig(turn_deadline=DEADLINE_S))
-        self.script.character = Body()
-        self.script.profile = ModelProfile(
+        self.script = MemoryMind(None, AssistantConfig(turn_deadline=DEADLINE_S), character=Body())
+        self.script.settings.profile = ModelProfile(
             "tavern", "openai", "stub", provider.base_url, "STUB_KEY"
         )
         self.clock = self.script.services.clock
@@ -121,6 +116,7 @@ class Road:
             self.clock, clients, GatewayLimits(**limits), jitter=lambda: 0.0
         )
         self.script.services.gateway = self.gateway
+        self.script.rebuild()
 
     # --- asking the gateway ------------------------------------------------------------------
 

@@ -9,10 +9,7 @@ from dataclasses import replace
 import pytest
 
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.compaction.request import CompactionRequest
-from evennia_ai.testing.minds import StandInCharacter
-from tests.faults.conftest import Body
 
 TOO_LONG_FOR_ITS_ROOM = {"text": "Ann went on and on. " * 250}
 NO_SUMMARIES = {
@@ -28,8 +25,6 @@ NO_SUMMARIES = {
 def full(road):
     """A character with a small context window after a long talk."""
     road.script.config = replace(road.script.config, max_context_tokens=12_000)
-    road.script.character = StandInCharacter("Mira", road.script.services.now)
-    road.script.journal = road.script.character.journal
     said = "I crossed a river and then another one and went on through the wide and empty land. "
     for number in range(60):
         line = f"Ann says: {number}. " + said * 7
@@ -41,7 +36,7 @@ def full(road):
 
 def compacted(road):
     """Return the result of a compaction."""
-    return road.outcome(compact_conversation_history(road.script, road.script, force=True))
+    return road.outcome(road.script.compactor.compact(CompactionRequest(force=True)))
 
 
 def stored(road):
@@ -71,36 +66,28 @@ def test_fault_47_after_two_of_them_room_is_made_without_a_model(full):
 # --- 24: more than the window ---------------------------------------------------------------------
 
 
-@pytest.fixture
-def nearby(full):
-    """As `full`, with tools that act."""
-    full.script.character = Body()
-    full.script.character.journal = full.script.journal
-    return full
-
-
 def ends(road):
     """Return the end of each line that needs an answer, by its text."""
     return road.script.mind.inbox.states()
 
 
-def test_fault_24_an_overflow_is_answered_after_one_compaction_and_one_retry(nearby):
-    nearby.provider.fault("too_long")
-    nearby.hears("Are you there?")
-    assert ends(nearby) == {"Are you there?": "answered"}
-    first, second = (request["body"]["messages"] for request in nearby.provider.requests())
+def test_fault_24_an_overflow_is_answered_after_one_compaction_and_one_retry(full):
+    full.provider.fault("too_long")
+    full.hears("Are you there?")
+    assert ends(full) == {"Are you there?": "answered"}
+    first, second = (request["body"]["messages"] for request in full.provider.requests())
     assert len(second) < len(first)
-    (move,) = nearby.script.conversation.moves
+    (move,) = full.script.conversation.moves
     assert (move.record.reason, move.record.rung) == ("overflow", "digest")
-    assert nearby.pauses == []  # which no retry of the gateway's was spent on
+    assert full.pauses == []  # which no retry of the gateway's was spent on
 
 
-def test_fault_24_a_second_overflow_is_an_excuse_and_no_second_compaction(nearby):
-    nearby.provider.fault("too_long", "too_long", "too_long")
-    nearby.hears("Are you there?")
-    assert ends(nearby) == {"Are you there?": "excused"}
-    assert len(nearby.provider.requests()) == 2
-    assert len(nearby.script.conversation.moves) == 1
+def test_fault_24_a_second_overflow_is_an_excuse_and_no_second_compaction(full):
+    full.provider.fault("too_long", "too_long", "too_long")
+    full.hears("Are you there?")
+    assert ends(full) == {"Are you there?": "excused"}
+    assert len(full.provider.requests()) == 2
+    assert len(full.script.conversation.moves) == 1
 
 
 # --- 39: calls without results, results without calls ---------------------------------------------
@@ -115,16 +102,16 @@ def looked(number, *, call=True, result=True):
 
 
 @pytest.fixture
-def torn(nearby):
+def torn(full):
     """Return a long talk whose `look` calls or results are missing."""
-    log = nearby.script.conversation
+    log = full.script.conversation
     for number in range(4):
         log.append(looked(3 * number))
         log.append(looked(3 * number + 1, call=False))
         log.append(looked(3 * number + 2, result=False))
         log.append([make_message("assistant", "Doors, and more doors.", audience=["#5"])])
         log.append([make_message("user", f"Ann says: So {number}?", audience=["#5"])])
-    return nearby
+    return full
 
 
 def pairs_are_whole(messages):

@@ -9,7 +9,6 @@ from twisted.python.failure import Failure
 from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings
 from evennia_ai.memory.semantic import PAUSE_S, LongTermMemory, MemorySettings
 from evennia_ai.policy.records.long_term import agent_of, memory_of
-from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.store.server_settings import deletion_marks
 from tests.forgetting import forget_chunk
 from tests.game import conftest as shared
@@ -54,6 +53,7 @@ class Nights:
         service.semantic = self.memory
         service.long_term_sync = LongTermSync(self.game.clock, self.memory)
         service.long_term_sync.start()
+        self.mira.assistant.ndb.mind = None  # the next use makes it anew
 
     def close(self):
         if self.memory:
@@ -84,7 +84,7 @@ class Nights:
 
     def sleep(self, step_s=0.01):
         """Run a sleep pass; return the results of its steps."""
-        return self.wait(run_sleep_tick(self.mira.assistant, self.mira), step_s)
+        return self.wait(self.mira.assistant.mind.sleep_pass.run(), step_s)
 
     def load(self):
         """Load the library and open the store."""
@@ -209,7 +209,7 @@ def test_the_acknowledgement_of_what_was_written_is_lost(nights):
 
 def test_the_process_dies_between_the_vector_and_the_link(nights):
     nights.open()
-    pending = run_sleep_tick(nights.mira.assistant, nights.mira)
+    pending = nights.mira.assistant.mind.sleep_pass.run()
     pending.addErrback(lambda failure: None)
     nights.game.run(0.1)  # its first step begins
     end = time.monotonic() + LONGEST_S

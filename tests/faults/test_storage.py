@@ -165,19 +165,19 @@ def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
 def test_36_what_fails_with_one_stored_line_keeps_no_other_waiting(
     game, ann, mira, lock, monkeypatch
 ):
-    real, failed = type(mira.assistant).wake, []
+    real, failed = mira.assistant.mind.life.wake, []
 
-    def wake(self):
+    def wake():
         if not failed:
             failed.append(True)
             raise RuntimeError("a hook of the game")
-        real(self)
+        real()
 
     game.model.add(call("say", text="Both."))
     lock.begin()
     ann.do("say Mira, one")
     ann.do("say Mira, two")
-    monkeypatch.setattr(type(mira.assistant), "wake", wake)
+    monkeypatch.setattr(mira.assistant.mind.life, "wake", wake)
     lock.end()
     pass_time(game, 8)
     assert failed and ann.last() == 'Mira says, "Both."'
