@@ -12,7 +12,7 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import SAY, Heard
 from evennia_ai.mind.dry_run import DryRun, run_dry
 from evennia_ai.store.lore_records import LoreRecords
-from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.testing.minds import MemoryIdentity, MemoryMind
 from evennia_ai.testing.obedient import ObedientLLM, as_json, sample_arguments
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry, load_registry
@@ -59,11 +59,11 @@ def order_of(item: Tool) -> str:
 
 def script_of(character: Any, registry: ToolRegistry) -> MemoryMind:
     """Return an assistant without a log: the character's world, the game's tools and lore."""
-    mind = MemoryMind(ObedientLLM(), character=character)
+    mind = MemoryMind(ObedientLLM(), name=display_name(character, character))
     services: Any = mind.services
     services.toolbox = registry
     services.world = EvenniaPerception(LoreRecords(game_setting("LORE", ())))
-    mind.rebuild()
+    mind.rebuild(who=MemoryIdentity(character, mind.who.persona))
     return mind
 
 

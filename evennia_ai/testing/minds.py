@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.recall_index import RecallIndex
@@ -199,7 +199,7 @@ class NoRest:
 class MemoryMind(Mind):
     """A mind without Evennia and a database, for tests of the engine.
 
-    ``config`` are its settings, ``character`` who it is; its memories are ranked by words alone without ``embedder``.
+    ``config`` are its settings; its memories are ranked by words alone without ``embedder``.
     """
 
     settings: MemorySettings
@@ -216,10 +216,9 @@ class MemoryMind(Mind):
         persona: str | Mapping[str, Any] | Persona = "You are Mira, a barkeep.",
         embedder: Embedder | RemoteEmbedder | None = None,
         name: str = "Mira",
-        character: Any = None,
     ) -> None:
         self.services = services = StandInServices(gateway)
-        self.character = character = character or StandInCharacter(name, services.now)
+        self.character = character = StandInCharacter(name, services.now)
         self.journal = character.journal
         log = MemoryConversation(services.now)
         inbox = MemoryInbox(services.now)
@@ -252,7 +251,8 @@ class MemoryMind(Mind):
     def rebuild(self, **parts: Any) -> None:
         """Put the mind together again with some parts of its `Surroundings` replaced."""
         super().__init__(replace(self.around, **parts))
-        self.character = self.who.character
+        self.services = cast(StandInServices, self.around.services)
+        self.character = cast(StandInCharacter, self.who.character)
 
     @property
     def mind(self) -> MemoryMind:

@@ -157,7 +157,7 @@ def test_a_tool_that_is_not_shown_still_runs_in_its_category(game, ann, mira):
 
 def context_of(mira, player):
     heard_by = frozenset({player.dbref})
-    return ToolContext(mira.assistant, mira, heard_by, False, heard_by)
+    return ToolContext(mira, heard_by, False, heard_by, assistant=mira.ai_mind.acts.tools)
 
 
 class OwnArguments(BaseModel):
