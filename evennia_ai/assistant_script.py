@@ -53,9 +53,9 @@ class AssistantScript(DefaultScript):
 
     def at_server_start(self) -> None:
         """Restart a timed script that a SIGKILL left active without a running task."""
-        if self.interval > 0 and self.db_is_active:
-            if not (self.ndb._task and self.ndb._task.running):
-                self.start(force_restart=True)
+        is_running = self.ndb._task and self.ndb._task.running
+        if self.interval > 0 and self.db_is_active and not is_running:
+            self.start(force_restart=True)
 
     def at_server_reload(self) -> None:
         """Let no new turn begin in this process."""

@@ -123,18 +123,12 @@ class GameSettings:
     @property
     def config(self) -> AssistantConfig:
         """Return the effective settings, resolved once a tick."""
-        if self._config is None:
-            self.resolve()
-        assert self._config
-        return self._config
+        return self._config or self.resolve()[0]
 
     @property
     def profile(self) -> ModelProfile:
         """Return the model profile in use, with the assistant's own model if it has one."""
-        if self._profile is None:
-            self.resolve()
-        assert self._profile
-        return self._profile
+        return self._profile or self.resolve()[1]
 
     @property
     def count_text(self) -> CountText:
@@ -147,18 +141,19 @@ class GameSettings:
         found = {name: read_attribute(self._shell, name) for name in FIELDS if name in stored}
         return {name: value for name, value in found.items() if value is not None}
 
-    def resolve(self) -> None:
+    def resolve(self) -> tuple[AssistantConfig, ModelProfile]:
         """Read the settings again. A bad value is replaced by its default and reported."""
         chosen = choose_settings(game_settings(), self.own(), self._services.profiles)
         profile = self._services.endpoints.told(chosen.profile)
         before, self._profile = self._profile, profile
         if before and (before.name, before.model) != (profile.name, profile.model):
             self.warnings.clear()  # they were about the other model
-        self._config = fit_settings(chosen.values, profile, self.prompt_tokens)
-        wrong = unknown_families(self._config.tools_off, self._services.toolbox.tools)
+        config = self._config = fit_settings(chosen.values, profile, self.prompt_tokens)
+        wrong = unknown_families(config.tools_off, self._services.toolbox.tools)
         self._complaints = [*chosen.complaints, *filter(None, [wrong])]
         for complaint in self._complaints:
             tell_once(self._shell, complaint)
+        return config, profile
 
     def read_again(self) -> None:
         """Read the settings at the next use."""
@@ -272,7 +267,8 @@ class GameMind(Mind):
         return SharedSearch(own, told, shared.still_told, character.dbref)
 
     def tick_if_players_near(self) -> float | None:
-        """Tick soon if a player is near; returns in how many seconds to do so again, None if not."""
+        """Tick soon if a player is near; returns in how many seconds to do so again, None if
+        not."""
         if not (self.life.is_alive and self.company.players_near()):
             return None
         self.ticker.wake()

@@ -25,7 +25,8 @@ HOURS_OVER, NAP_OVER = "its hours are over", "its nap is over"
 
 
 class SleepCheck:
-    """Lets an assistant fall asleep and wake by its hours, its quiet and its full context window."""
+    """Lets an assistant fall asleep and wake by its hours, its quiet and its full context
+    window."""
 
     def __init__(
         self,

@@ -152,7 +152,8 @@ class Sleep:
             self.state.pass_time.end_within(0)
 
     def fall_asleep(self, cause: str, reason: str = "") -> None:
-        """Fall asleep for a cause of `policy.schedule.sleep_schedule`, and show it to those present.
+        """Fall asleep for a cause of `policy.schedule.sleep_schedule`, and show it to those
+        present.
 
         ``reason`` is for the log and the signal; empty uses the words of the cause. Raises
         StoreUnavailable, and then it stays awake.
@@ -187,7 +188,8 @@ class Sleep:
     def on_addressed(self, heard: Heard) -> None:
         """Answer somebody who speaks to an assistant during a sleep pass.
 
-        It mumbles, once for each speaker, and wakes when the pass ends or after ``sleep_wake_within``.
+        It mumbles, once for each speaker, and wakes when the pass ends or after
+        ``sleep_wake_within``.
         """
         state = self.state
         if state.pass_time is None or not self.is_asleep:
@@ -201,7 +203,8 @@ class Sleep:
         self._show("mumbles", meant)
 
     def go_to_bed(self, cause: str, reason: str = "") -> bool:
-        """Call `fall_asleep` now, or at the end of the tick under way; return True if it sleeps now."""
+        """Call `fall_asleep` now, or at the end of the tick under way; return True if it sleeps
+        now."""
         if self._ticker.is_ticking:
             self.state.bedtime = Bedtime(cause, self._services.clock.seconds(), reason)
             return False
@@ -237,7 +240,8 @@ class Sleep:
 
     @property
     def cause(self) -> str:
-        """Return the cause of its sleep (`policy.schedule.sleep_schedule`), a nap if none is stored."""
+        """Return the cause of its sleep (`policy.schedule.sleep_schedule`), a nap if none is
+        stored."""
         cause = read_attribute(self._shell, "sleep_cause")
         return cause if cause in REASONS else NAP
 

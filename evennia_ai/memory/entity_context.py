@@ -51,14 +51,15 @@ class EntityConsolidation:
     def consolidate(self) -> Steps[dict[str, Any]]:
         """Make attributes of the observations that were not consolidated yet.
 
-        Observations of one entity with one audience go together (P9), oldest first: in one model call,
-        or by patterns if there is no model. Attributes and marks are one transaction, so that a pass
-        may end anywhere and the next one continues there.
+        Observations of one entity with one audience go together (P9), oldest first: in one model
+        call, or by patterns if there is no model. Attributes and marks are one transaction, so that
+        a pass may end anywhere and the next one continues there.
 
-        Fires with ``success``, ``entities``, ``observations``, ``attributes`` (new values), ``calls``,
-        ``refused`` (lines of replies that did not count), ``left`` (observations for the next pass),
-        ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed; or
-        with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        Fires with ``success``, ``entities``, ``observations``, ``attributes`` (new values),
+        ``calls``, ``refused`` (lines of replies that did not count), ``left`` (observations for the
+        next pass), ``cut_off`` (replies that reached their limit, if any), and ``error`` if a
+        provider failed; or with ``skipped`` True and ``reason``. Fails with TurnAborted and
+        StoreUnavailable.
         """
         profiles = self._who.character.ai_profiles
         yield profiles.load(self._put)
@@ -128,8 +129,9 @@ class EntityConsolidation:
 
         Fires with what counts of the reply, and True if the reply reached its token limit.
 
-        The model sees only what the group's audience may know. It is asked for a sentiment only about
-        public observations, since everybody can see the sentiment. Fails with `ProviderError`.
+        The model sees only what the group's audience may know. It is asked for a sentiment only
+        about public observations, since everybody can see the sentiment. Fails with
+        `ProviderError`.
         """
         known = profiles.attributes(group.entity, group.audience)
         public = group.audience is None

@@ -70,7 +70,7 @@ class MemoryIndex:
         parts = (self._lexicon, self._vectors, self._rarity)
         return len(self) * ROW_BYTES + sum(part.nbytes for part in parts)
 
-    def add(  # noqa: PLR0913  # one argument a property; all but two have defaults
+    def add(  # one argument a property; all but two have defaults
         self,
         id: str,
         text: str,
@@ -123,7 +123,7 @@ class MemoryIndex:
         self._take_out(row)
         return True
 
-    def search(  # noqa: PLR0913  # all but two have defaults
+    def search(  # all but two have defaults
         self,
         query: str,
         k: int,

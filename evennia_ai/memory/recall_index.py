@@ -133,7 +133,7 @@ class RecallIndex:
         if self._remote is not None:
             yield self._remote.prepare(services, queries)
 
-    def search(  # noqa: PLR0913  # all but four have defaults
+    def search(  # all but four have defaults
         self,
         query: str,
         limit: int,

@@ -64,7 +64,7 @@ class SharedSearch:
         told = (record for index in self._told for record in index.journal.held())
         return [record for record in told if record["teller"] != self._me]
 
-    def search(  # noqa: PLR0913  # see `RecallIndex.search`
+    def search(  # see `RecallIndex.search`
         self,
         query: str,
         limit: int,

@@ -32,7 +32,8 @@ class RunningTalks:
         self._settings, self._log, self._company, self._now = settings, log, company, now
 
     def clear_stale(self) -> dict[str, Any]:
-        """End those that were not continued; returns what `clear_stale_conversations` fires with."""
+        """End those that were not continued; returns what `clear_stale_conversations` fires
+        with."""
         partners = self._company.partners
         if not partners:
             return {"skipped": True, "reason": "no conversations"}

@@ -160,7 +160,7 @@ class Mind:
             self.calls,
             self.acts,
             self.screening,
-            lambda: self.emergency.on_overflow(),
+            lambda: self.emergency.on_overflow(),  # noqa: PLW0108  # made after the loop
             lambda: shared.link_hosts,
         )
         self.replay = Replay(who, self.prompts, self.calls)

@@ -280,7 +280,7 @@ class Settings(Protocol):
     def profile(self) -> ModelProfile: ...
     @property
     def count_text(self) -> CountText: ...  # the model's own counter if known, else an estimate
-    def resolve(self) -> None: ...  # reads them again
+    def resolve(self) -> object: ...  # reads them again
     def tell_owner(self, trouble: str) -> None: ...  # once
 
 
@@ -316,7 +316,8 @@ class Life(Protocol):
 
 
 class Rest(Protocol):
-    """The sleep of an assistant, as the world sees it. Methods that write raise StoreUnavailable."""
+    """The sleep of an assistant, as the world sees it. Methods that write raise
+    StoreUnavailable."""
 
     @property
     def is_asleep(self) -> bool: ...
@@ -345,7 +346,7 @@ class RequestSizes:
 class OfferedTools:
     """The tools that the current talk has needed so far."""
 
-    offer: ToolOffer = ToolOffer()
+    offer: ToolOffer = field(default_factory=ToolOffer)
 
 
 class LineMaker(Protocol):

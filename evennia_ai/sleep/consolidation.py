@@ -74,10 +74,10 @@ class MemoryLinks:
 
         ``report`` is called after each batch with how many are done and how many are left.
 
-        Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there`` (after a lost
-        acknowledgement), ``failed`` and ``left`` for a later pass, with ``error`` if the vector store
-        is down; with ``skipped`` and ``reason`` if long-term memory is off. Fails with StoreUnavailable
-        and TurnAborted.
+        Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there`` (after a
+        lost acknowledgement), ``failed`` and ``left`` for a later pass, with ``error`` if the
+        vector store is down; with ``skipped`` and ``reason`` if long-term memory is off. Fails with
+        StoreUnavailable and TurnAborted.
         """
         memory = self._semantic
         if memory.is_off:
@@ -106,12 +106,12 @@ class MemoryLinks:
     def repair(self) -> Steps[dict[str, Any]]:
         """Repair the links between journal and long-term memory.
 
-        A memory is deleted if its entry is gone, changed, or linked to another memory. An entry whose
-        memory is gone loses its link and is stored again at once. An entry is never deleted. If the
-        vector store is down, nothing is done.
+        A memory is deleted if its entry is gone, changed, or linked to another memory. An entry
+        whose memory is gone loses its link and is stored again at once. An entry is never deleted.
+        If the vector store is down, nothing is done.
 
-        Fires with ``success`` and how many memories were ``deleted``, how many links were ``reset`` and
-        ``relinked``, and the result for the entries stored again as ``consolidated_anew``; with
+        Fires with ``success`` and how many memories were ``deleted``, how many links were ``reset``
+        and ``relinked``, and the result for the entries stored again as ``consolidated_anew``; with
         ``error`` if the store is down; with ``skipped`` and ``reason`` if long-term memory is off.
         Fails with StoreUnavailable and TurnAborted.
         """
@@ -130,7 +130,8 @@ class MemoryLinks:
     def rebuild(self, report: Report | None = None) -> Steps[dict[str, Any]]:
         """Rebuild a character's long-term memory from its journal, with a report after each batch.
 
-        Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.
+        Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and
+        TurnAborted.
         """
         memory = self._semantic
         if memory.is_off:
@@ -145,7 +146,8 @@ class MemoryLinks:
 
     @inlineCallbacks
     def _fetch_rows(self) -> Steps[Rows]:
-        """Fetch a character's memories by entry id; fails with MemoryUnavailable and TurnAborted."""
+        """Fetch a character's memories by entry id; fails with MemoryUnavailable and
+        TurnAborted."""
         by_entry: Rows = defaultdict(list)
         for row in (yield self._semantic.rows(agent_of(self._who.character.id))):
             by_entry[row.entry].append(row)
@@ -155,7 +157,8 @@ class MemoryLinks:
     def _store_entries(
         self, entries: Sequence[Record], rows: Mapping[str, Any]
     ) -> Steps[dict[str, int]]:
-        """Store entries, except those among ``rows``, and link all; delete memories that do not fit.
+        """Store entries, except those among ``rows``, and link all; delete memories that do not
+        fit.
 
         Fires with how many were ``stored``, ``already_there`` and ``linked``; fails with
         MemoryUnavailable, StoreUnavailable and TurnAborted.

@@ -61,7 +61,8 @@ class Emergency:
     def on_overflow(self) -> Steps[bool]:
         """Compact after a provider refused a request as too long, without asking a model.
 
-        Fires with True if the context window was relieved; fails with TurnAborted and StoreUnavailable.
+        Fires with True if the context window was relieved; fails with TurnAborted and
+        StoreUnavailable.
         """
         result: dict[str, Any] = yield self._compactor.compact(
             CompactionRequest(OVERFLOW, force=True)
@@ -72,9 +73,9 @@ class Emergency:
     def _extract(self, use: ContextUse) -> Steps[dict[str, Any]]:
         """Journal facts of what an emergency compaction evicts, until somebody waits.
 
-        Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn. Fires as
-        `run_pre_compaction_extraction` does; an error does not stop the compaction. Fails with
-        TurnAborted and StoreUnavailable only.
+        Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn.
+        Fires as `run_pre_compaction_extraction` does; an error does not stop the compaction. Fails
+        with TurnAborted and StoreUnavailable only.
         """
         reason = self._reason_to_skip(use)
         if reason:

@@ -161,8 +161,8 @@ class Extraction:
     ) -> Steps[Extracted | ProviderError]:
         """Run a loop for each audience of evicted messages.
 
-        A model that is not asked by native tool calls is not asked here: the facts are found by rule.
-        Fires with what was `Extracted`, or with the error of a provider.
+        A model that is not asked by native tool calls is not asked here: the facts are found by
+        rule. Fires with what was `Extracted`, or with the error of a provider.
         """
         total = Extracted()
         if has_model(self._settings.profile) and not calls_tools(self._settings.profile):
@@ -182,7 +182,8 @@ class Extraction:
     def _extract_for(
         self, confidants: Audience | None, limits: ExtractionLimits
     ) -> Steps[Extracted]:
-        """Run one loop for one audience, in a turn of its own that ends even after a ProviderError."""
+        """Run one loop for one audience, in a turn of its own that ends even after a
+        ProviderError."""
         clock, turns = self._clock, self._turns
         audience = frozenset() if confidants is None else confidants
         own_prompt = self._settings.config.pre_compact_prompt
@@ -249,8 +250,8 @@ class Extraction:
     ) -> Steps[tuple[int, str, list[Message]]]:
         """Run a reply's journal calls; a tool that was not offered is not run, and ends the loop.
 
-        Fires with how many facts were journalled, why the loop ends (empty if it goes on), and calls
-        and results as the next model call sees them.
+        Fires with how many facts were journalled, why the loop ends (empty if it goes on), and
+        calls and results as the next model call sees them.
         """
         facts, messages = 0, list[Message]()
         for call in calls:

@@ -35,14 +35,16 @@ class GoalReview:
 
     @inlineCallbacks
     def review(self) -> Steps[dict[str, Any]]:
-        """Drop neglected goals, remove those that closed long ago, and find steps for important ones.
+        """Drop neglected goals, remove those that closed long ago, and find steps for important
+        ones.
 
         A model is asked once for each goal and sees that goal and the persona only (P9). Without a
-        model no steps are found. The steps, and the mark that they were asked for, are one transaction.
+        model no steps are found. The steps, and the mark that they were asked for, are one
+        transaction.
 
         Fires with ``success``, ``faded``, ``removed``, ``steps`` (new sub-goals), ``calls``,
-        ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed; or
-        with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed;
+        or with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
         """
         goals, config = self._who.character.ai_goals, self._settings.config
         yield goals.load(self._put)
@@ -76,8 +78,8 @@ class GoalReview:
     def _find_steps(self, goals: Goals, goal: Record) -> Steps[Counter[str]]:
         """Ask for a goal's steps and store them.
 
-        Fires with the number of ``steps``, and ``cut_off`` 1 if the reply reached its limit; fails with
-        `ProviderError`.
+        Fires with the number of ``steps``, and ``cut_off`` 1 if the reply reached its limit; fails
+        with `ProviderError`.
         """
         context, name = CONTEXT_GOAL_DECOMPOSE, self._who.name
         wire = steps_request(context.prompt, name, self._who.persona, goal)

@@ -57,11 +57,11 @@ class Scoring:
     def score_new(self, journal: Journal) -> Steps[int]:
         """Let a model score the journal entries that only the rule has scored.
 
-        Each call holds the entries of one audience (P9), the newest first. An entry without a score in
-        the reply keeps that of the rule, and this process does not ask about it again.
+        Each call holds the entries of one audience (P9), the newest first. An entry without a score
+        in the reply keeps that of the rule, and this process does not ask about it again.
 
-        Fires with how many entries the model scored; a provider's error only ends the scoring. Fails
-        with TurnAborted and StoreUnavailable.
+        Fires with how many entries the model scored; a provider's error only ends the scoring.
+        Fails with TurnAborted and StoreUnavailable.
         """
         if not self._background.has_model:
             return 0

@@ -51,13 +51,13 @@ class DayPlanning:
     def plan(self) -> Steps[dict[str, Any]]:
         """Plan the coming day, once a day; the new plan replaces the old one.
 
-        The plan is made of the persona, the neighbouring places and the public goals (P9). A model is
-        asked once. Without a model, or if its reply is of no use, the plan is that of the trade which
-        the persona names, if any.
+        The plan is made of the persona, the neighbouring places and the public goals (P9). A model
+        is asked once. Without a model, or if its reply is of no use, the plan is that of the trade
+        which the persona names, if any.
 
         Fires with ``success``, ``parts`` (of the day), ``calls``, ``cut_off`` 1 if the model's plan
-        reached its token limit, so that its end is missing, and ``error`` if a provider failed; or with
-        ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        reached its token limit, so that its end is missing, and ``error`` if a provider failed; or
+        with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
         """
         if not self._settings.config.daily_plan:
             return skip("no plans wanted")
@@ -92,8 +92,8 @@ class DayPlanning:
     def _ask(self, goals: Sequence[Record]) -> Steps[tuple[Sequence[Planned], bool]]:
         """Ask a model for a plan.
 
-        Fires with its complete parts, none if they are too few, and True if the reply reached its token
-        limit. Fails with `ProviderError`.
+        Fires with its complete parts, none if they are too few, and True if the reply reached its
+        token limit. Fails with `ProviderError`.
         """
         context, name = CONTEXT_PLAN_DAY, self._who.name
         places = places_near(self._world.situation(self._who.character).exits)

@@ -48,13 +48,13 @@ class Pruning:
         """Archive faded journal entries.
 
         Recent recalls are stored and new entries are scored first, since both decide what fades. An
-        entry stays if it is pinned, written or scored by a builder or by code, written by a compaction,
-        cited by something that still holds, or missing from a long-term memory in use. See
-        `policy.records.forgetting`.
+        entry stays if it is pinned, written or scored by a builder or by code, written by a
+        compaction, cited by something that still holds, or missing from a long-term memory in use.
+        See `policy.records.forgetting`.
 
-        Fires with ``success``, ``pruned``, ``kept`` (entries left), ``scored``, ``recalled`` (entries
-        with new recalls) and ``expired`` (deleted from the archive); or with ``skipped`` True and
-        ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.
+        Fires with ``success``, ``pruned``, ``kept`` (entries left), ``scored``, ``recalled``
+        (entries with new recalls) and ``expired`` (deleted from the archive); or with ``skipped``
+        True and ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.
         """
         journal, put = self._who.character.journal, self._put
         archive = journal.archive

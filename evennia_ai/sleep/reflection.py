@@ -92,15 +92,15 @@ class Reflection:
         """Draw insights from the entries since the last reflection, if they are important enough.
 
         Each audience is a call of its own (P9): an insight is as private as the entries it follows
-        from. The insights of one audience are one transaction and bear the time of this reflection, so
-        that a pass may end anywhere and no entry is read twice. Only entries without any insight are
-        read again by the next process.
+        from. The insights of one audience are one transaction and bear the time of this reflection,
+        so that a pass may end anywhere and no entry is read twice. Only entries without any insight
+        are read again by the next process.
 
         Fires with ``success``, ``insights`` (new entries), ``goals`` (new ones), ``thought_over``
-        (entries read), ``refused`` (lines of the reply that did not count), ``repaired`` (insights and
-        goals whose citations were corrected), ``calls``, ``cut_off`` (replies that reached their limit,
-        if any), and ``error`` if a provider failed; or with ``skipped`` True and ``reason``. Fails with
-        TurnAborted and StoreUnavailable.
+        (entries read), ``refused`` (lines of the reply that did not count), ``repaired`` (insights
+        and goals whose citations were corrected), ``calls``, ``cut_off`` (replies that reached
+        their limit, if any), and ``error`` if a provider failed; or with ``skipped`` True and
+        ``reason``. Fails with TurnAborted and StoreUnavailable.
         """
         threshold = self._settings.config.reflection_threshold
         if not threshold:

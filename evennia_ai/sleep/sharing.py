@@ -51,13 +51,13 @@ class Sharing:
     def share(self) -> Steps[dict[str, Any]]:
         """Tell a character's scopes what it learnt, and take back what it no longer tells.
 
-        Each entry is told once, to the scopes that the character has at that time; they keep it when
-        the character moves on. Private entries are never read; see
+        Each entry is told once, to the scopes that the character has at that time; they keep it
+        when the character moves on. Private entries are never read; see
         `policy.records.shared_memory.may_be_told`. A character with discretion "trusting" mixes
         whispered words into its entries, so it tells nothing new.
 
-        Fires with ``success``, ``told`` (entries) and ``taken_back`` (an entry counts once for each of
-        its scopes); or with ``skipped`` True and ``reason``. Fails with StoreUnavailable.
+        Fires with ``success``, ``told`` (entries) and ``taken_back`` (an entry counts once for each
+        of its scopes); or with ``skipped`` True and ``reason``. Fails with StoreUnavailable.
         """
         shared = self._shared
         chosen = read_scopes(self._settings.config.share_memory)
@@ -78,7 +78,8 @@ class Sharing:
         return {"success": True, "told": count, "taken_back": len(gone)}
 
     def _write_tellings(self, scopes: Sequence[str], entries: Sequence[Record]) -> int:
-        """Tell those entries that have not changed meanwhile, in one transaction; return how many."""
+        """Tell those entries that have not changed meanwhile, in one transaction; return how
+        many."""
         now, delay_s = self._now(), self._settings.config.share_delay
         still = [
             entry
@@ -97,7 +98,8 @@ class Sharing:
     def _select_standing(self, known: frozenset[str], *, tells_new: bool) -> Steps[list[Record]]:
         """Select the entries that may be told. Fires with the `MOST_TOLD` most important first.
 
-        Entries in ``known`` were checked when they were told first; ``tells_new`` selects others, too.
+        Entries in ``known`` were checked when they were told first; ``tells_new`` selects others,
+        too.
         """
         journal, put = self._who.character.journal, self._put
         least: int = self._settings.config.share_importance
@@ -140,7 +142,8 @@ class Sharing:
     def _select_first_hand(
         self, entries: Sequence[Record], known: frozenset[str], rumours: Rumours
     ) -> list[Record]:
-        """Return entries that others know already, or that come from public words and are no rumour."""
+        """Return entries that others know already, or that come from public words and are no
+        rumour."""
         seqs = {
             seq for entry in entries if entry["id"] not in known for seq in entry["source_seqs"]
         }

@@ -113,11 +113,11 @@ class Listener(Protocol):
     """An assistant that overhears: `game.hearing.Hearing`."""
 
     @property
-    def assistant_id(self) -> int: ...
+    def assistant_id(self) -> int: ...  # noqa: D102
     @property
-    def is_alive(self) -> bool: ...  # False once it is deleted
+    def is_alive(self) -> bool: ...  # noqa: D102  # False once it is deleted
     @property
-    def backlog(self) -> Backlog[Heard, int]: ...
+    def backlog(self) -> Backlog[Heard, int]: ...  # noqa: D102
 
 
 class OverheardQueue:

@@ -104,9 +104,9 @@ class Answering:
     def answer_all(self) -> Steps[int]:
         """Answer every waiting event, one turn after the other.
 
-        First close a turn that an error or a lost lease left open; its events are handled again. Fires
-        with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was lost,
-        and with StoreUnavailable if the database stays busy.
+        First close a turn that an error or a lost lease left open; its events are handled again.
+        Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease
+        was lost, and with StoreUnavailable if the database stays busy.
         """
         turns, checked = 0, set[int]()
         self._turns.recover()
@@ -156,8 +156,9 @@ class Answering:
     def _screen(self, checked: set[int], events: Sequence[InboxEvent] = ()) -> Steps[bool]:
         """Judge the words of events, and of what was overheard, that are not ``checked`` yet.
 
-        Close the refused ones and tell their speakers; such words never enter the conversation. Fires
-        with True if there were any to judge: much may have changed while moderation was asked.
+        Close the refused ones and tell their speakers; such words never enter the conversation.
+        Fires with True if there were any to judge: much may have changed while moderation was
+        asked.
         """
         if not self._screening.is_on:
             return False
@@ -179,11 +180,12 @@ class Answering:
         """Run one turn from its start to its outcome.
 
         If the model gives no answer in time, the character says the fallback line. If an answer may
-        have been heard before a crash (``answer_lost``), or too many attempts failed, the model is not
-        asked again and a short excuse closes the turn. The typing indicator is shown until the last
-        word of the answer or the fallback line.
+        have been heard before a crash (``answer_lost``), or too many attempts failed, the model is
+        not asked again and a short excuse closes the turn. The typing indicator is shown until the
+        last word of the answer or the fallback line.
 
-        Fires when the outcome is stored; fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
+        Fires when the outcome is stored; fails with TurnAborted, OutcomeUnknown and
+        StoreUnavailable.
         """
         context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
         clock = self._clock
@@ -221,7 +223,8 @@ class Answering:
         return outcome
 
     def _begin_turn(self, batch: Batch, context: PromptContext) -> TurnRecord:
-        """Open a turn; raises StoreUnavailable, and TurnAborted if the assistant may not think now."""
+        """Open a turn; raises StoreUnavailable, and TurnAborted if the assistant may not think
+        now."""
         if not self._life.may_think():
             raise TurnAborted("a turn did not begin in time")
         return self._turns.begin(batch.events, batch.audience, batch.private, context.name)
@@ -249,8 +252,8 @@ class Answering:
     def _try_turn(self, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
         """Run a turn within its deadline.
 
-        Fires with the outcome, which is `FAILED` if the model failed or an error of ours was logged.
-        Fails with TurnAborted, and with StoreUnavailable: then nothing can be said either.
+        Fires with the outcome, which is `FAILED` if the model failed or an error of ours was
+        logged. Fails with TurnAborted, and with StoreUnavailable: then nothing can be said either.
         """
         named = f"{self._who.name}, {turn_label(turn.id)}"
         deadline_at = self._clock.seconds() + self._settings.config.turn_deadline
@@ -272,8 +275,9 @@ class Answering:
     def run_agreed(self) -> Steps[int]:
         """Run every act that a person agreed to. Fires with how many ran.
 
-        The act is marked as running before its turn begins; if that turn is cut off, the act counts as
-        of unknown outcome and is not run again (P2). Fails with TurnAborted and StoreUnavailable.
+        The act is marked as running before its turn begins; if that turn is cut off, the act counts
+        as of unknown outcome and is not run again (P2). Fails with TurnAborted and
+        StoreUnavailable.
         """
         clock, acts, count = self._clock, self._pending_acts, 0
         if self.acts_due:  # a turn that an error left open would stay open behind those of acts

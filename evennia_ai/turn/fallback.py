@@ -68,9 +68,9 @@ class Fallback:
     ) -> Steps[Outcome]:
         """Say an excuse to whoever waits for an answer; saying it twice does no harm.
 
-        If an answer may have been heard already (``answer_lost``), the line is short. An excuse counts
-        as the last line of a chain of assistants' answers, so that no assistant answers it. Fires with
-        the turn's `Outcome`: excused, or expired if even the excuse could not be said.
+        If an answer may have been heard already (``answer_lost``), the line is short. An excuse
+        counts as the last line of a chain of assistants' answers, so that no assistant answers it.
+        Fires with the turn's `Outcome`: excused, or expired if even the excuse could not be said.
         """
         chosen: Excuse = yield self._choose(turn, failed, answer_lost)
         # Somebody who arrived in the meantime must not hear what only others may know.
@@ -93,7 +93,8 @@ class Fallback:
 
     @inlineCallbacks
     def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Steps[Excuse]:
-        """Fire with the builder's line, that for a busy model, the offline brain's, or the game's."""
+        """Fire with the builder's line, that for a busy model, the offline brain's, or the
+        game's."""
         # What moderation refuses is passed over.
         own = self._settings.config.fallback_line or ""
         if (yield self._screening.may_be_said(own, True)):
@@ -123,7 +124,8 @@ class Fallback:
     def _ask_stand_in(self, turn: TurnRecord) -> Steps[Excuse]:
         """Ask the offline brain for a line, without tools, since it must not act for the model.
 
-        Fires with an `Excuse`, whose words are empty if there are none; fails only with TurnAborted.
+        Fires with an `Excuse`, whose words are empty if there are none; fails only with
+        TurnAborted.
         """
         audience = self._acts.audience_now(turn)
         deadline_at = self._clock.seconds() + STAND_IN_TIME_S

@@ -95,8 +95,8 @@ class Summariser:
             previous: the previous summary, to be updated.
             with_results: False leaves tool results out.
 
-        Fires with the summary, None if the reply is rejected (empty, a refusal, truncated, longer than
-        its input or its room, or nothing but claims, see `without_claims`); fails with a
+        Fires with the summary, None if the reply is rejected (empty, a refusal, truncated, longer
+        than its input or its room, or nothing but claims, see `without_claims`); fails with a
         `ProviderError`, and with TurnAborted if the server stops.
         """
         put, name, room = self._put, self._who.name, text_room(terms.room)

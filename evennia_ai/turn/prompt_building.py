@@ -111,9 +111,9 @@ class PromptBuilder:
     ) -> Prompt:
         """Return a prompt: rules and persona, the talk, the situation, and last what to answer.
 
-        ``audience`` are the dbrefs of everybody who will hear the answer; it selects what the prompt
-        may hold. The new lines come last, so that everything before the situation is the beginning of
-        the next prompt, too. What this turn did already stands behind them.
+        ``audience`` are the dbrefs of everybody who will hear the answer; it selects what the
+        prompt may hold. The new lines come last, so that everything before the situation is the
+        beginning of the next prompt, too. What this turn did already stands behind them.
         """
         visible = visible_items(self._log.view(), audience)
         older, new = split_events(visible, asking.events)
@@ -177,8 +177,8 @@ class PromptBuilder:
 
     def _talk_room(self, context: PromptContext, fixed: int) -> TalkRoom:
         """Return the room for the talk beside so many tokens at the beginning of the prompt."""
-        # The prompts of a talk keep their start for as long as possible, since caches know it; other
-        # prompts show all that fits.
+        # The prompts of a talk keep their start for as long as possible, since caches know it;
+        # other prompts show all that fits.
         window = self._meter.window
         is_talk = context.tools is None
         least = int(TAIL_ROOM * window) if is_talk else 0
@@ -247,7 +247,8 @@ class PromptBuilder:
         )
 
     def _scene(self, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
-        """Return the turn's new words, the situation and the lore, structured for the offline brain."""
+        """Return the turn's new words, the situation and the lore, structured for the offline
+        brain."""
         lines = tuple(
             HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
             for e in turn.events

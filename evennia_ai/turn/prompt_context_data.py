@@ -100,9 +100,9 @@ class Briefing:
     ) -> ContextItems:
         """Return everything about the conversation that this audience may know, within its budget.
 
-        ``upto`` is the last message that the prompt does not show, None for all. If ``brief``, for a
-        model that reads slowly, only what fits the new lines best: each token of a prompt's last part
-        is read anew for each line.
+        ``upto`` is the last message that the prompt does not show, None for all. If ``brief``, for
+        a model that reads slowly, only what fits the new lines best: each token of a prompt's last
+        part is read anew for each line.
         """
         window = self._meter.window
         near = Talk(talk.asked, talk.before[-1:]) if brief else talk
@@ -150,9 +150,9 @@ class Briefing:
 
     def _restored_materials(self, audience: Audience, budget_tokens: int) -> list[KnownLine]:
         """Return one line for each restored material that this audience may know (P9)."""
-        # `policy.compaction.consulted.select_restored` chooses the materials. Each is read again for
-        # each prompt, from a loaded journal and loaded profiles, so that changed or deleted records
-        # show correctly.
+        # `policy.compaction.consulted.select_restored` chooses the materials. Each is read again
+        # for each prompt, from a loaded journal and loaded profiles, so that changed or deleted
+        # records show correctly.
         view = self._log.current
         lines: list[KnownLine] = []
         for item in select_restored(view.record, view.messages, audience):

@@ -115,8 +115,8 @@ class ReActLoop:
     def run(self, turn: TurnRecord, context: PromptContext, deadline_at: float) -> Steps[Outcome]:
         """Ask the model and run its tool calls until the turn has ended.
 
-        The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`; fails
-        with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
+        The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`;
+        fails with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
         """
         progress = Progress(LoopState(turn.id))
         query = memory_query([event.heard.line for event in turn.events])
@@ -169,8 +169,8 @@ class ReActLoop:
     ) -> Steps[StepReply]:
         """Ask; if the context window overflows, compact without a model and ask once more.
 
-        Only this step is repeated, so that earlier acts of the turn are not run again (P2); a step of
-        which calls arrived is not. Fires and fails as `ask`.
+        Only this step is repeated, so that earlier acts of the turn are not run again (P2); a step
+        of which calls arrived is not. Fires and fails as `ask`.
         """
         try:
             asked: StepReply = yield ask_model()
@@ -261,7 +261,8 @@ class ReActLoop:
 
     @inlineCallbacks
     def _speak_text(self, turn: TurnRecord, asked: StepReply) -> Steps[Ran]:
-        """Say a reply in plain text, as models without tool calls send it. Fires with what it did."""
+        """Say a reply in plain text, as models without tool calls send it. Fires with what it
+        did."""
         ran, text = asked.calls.ran, asked.reply.content
         words = spoken_words(text, self._who.name, self._settings.config.max_speech_chars)
         if not words:

@@ -177,7 +177,8 @@ class Recall:
     def _choose(
         self, candidates: Sequence[Candidate], related: Related, wanted: Recalled
     ) -> Iterator[list[Record]]:
-        """Yield memories with what belongs to each, the best first, as far as the budget reaches."""
+        """Yield memories with what belongs to each, the best first, as far as the budget
+        reaches."""
         # A memory that does not fit with all that belongs to it is left out whole.
         known = "\n".join(map(normalised, wanted.told))
         left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
@@ -214,7 +215,8 @@ class Recall:
     def _known_lines(
         self, records: Iterable[Record], scores: Mapping[str, float]
     ) -> Iterator[KnownLine]:
-        """Yield memories as lines of a prompt; a line of the log is dated if its day is a new one."""
+        """Yield memories as lines of a prompt; a line of the log is dated if its day is a new
+        one."""
         day = self._now().date()
         for record in records:
             text = self.line(record, dated=time_of(record).date() != day)

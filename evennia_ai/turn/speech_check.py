@@ -164,7 +164,8 @@ class Screening:
 
     @inlineCallbacks
     def judge_events(self, events: Sequence[InboxEvent]) -> Steps[Mapping[int, tuple[str, str]]]:
-        """Fire with the refused events: the key of the line for the speaker, and the reason, by id."""
+        """Fire with the refused events: the key of the line for the speaker, and the reason, by
+        id."""
         verdicts: dict[int, tuple[str, str]] = {}
         if self._settings.config.game_topics_only:
             for event in events:

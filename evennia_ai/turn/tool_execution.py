@@ -72,7 +72,8 @@ class Acts:
         return self._toolbox.run(context, call)
 
     def audience_now(self, turn: TurnRecord) -> Audience:
-        """Return who will hear the turn's next words: the whisper's parties, else the room by now."""
+        """Return who will hear the turn's next words: the whisper's parties, else the room by
+        now."""
         return turn.audience if turn.private else self._world.listeners(self._who.character)
 
     def context_for(
@@ -100,7 +101,8 @@ class Acts:
     def say_aloud(
         self, turn: TurnRecord, tools: ToolContext, words: str, call_id: str, **metadata: Any
     ) -> Steps[ToolResult]:
-        """Make the character say words that no tool call asked for; log them, with more metadata."""
+        """Make the character say words that no tool call asked for; log them, with more
+        metadata."""
 
         def as_logged(result: ToolResult) -> list[Message]:
             if result.state != DONE:
@@ -128,14 +130,16 @@ class Acts:
         world: bool,
         as_logged: AsLogged,
     ) -> Steps[ToolResult]:
-        """Store the intent of a call, run it, and store its outcome with the messages of ``as_logged``.
+        """Store the intent of a call, run it, and store its outcome with the messages of
+        ``as_logged``.
 
-        A tool is cancelled `LEAST_REPLY_TIME_S` before the context's deadline, so that the model can
-        still reply. If less time is left, the tool gets up to `LEAST_TOOL_TIME_S` of it.
+        A tool is cancelled `LEAST_REPLY_TIME_S` before the context's deadline, so that the model
+        can still reply. If less time is left, the tool gets up to `LEAST_TOOL_TIME_S` of it.
 
-        Fires with the `ToolResult`. Fails with TurnAborted if the lease is lost, with OutcomeUnknown if
-        words may have been heard although their call failed, and with StoreUnavailable: if the intent
-        could not be stored, nothing was done; if the outcome could not be stored, it stays unknown.
+        Fires with the `ToolResult`. Fails with TurnAborted if the lease is lost, with
+        OutcomeUnknown if words may have been heard although their call failed, and with
+        StoreUnavailable: if the intent could not be stored, nothing was done; if the outcome could
+        not be stored, it stays unknown.
         """
         clock, context = self._clock, replace(context, locks=[])
         act_id = yield persist(clock, lambda: self._intend(turn, call, world))

@@ -312,7 +312,8 @@ def remember_one(script: Any) -> Any:
     from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 
     ready = script.mind.memories().prepare(script.services, ["What about the toll at the bridge?"])
-    return ready.addCallback(lambda _: build_prompt(script, CONTEXT_TICK_EVENT, frozenset()))
+    build = script.mind.prompts.build
+    return ready.addCallback(lambda _: build(CONTEXT_TICK_EVENT, frozenset()))
 
 
 def awaken_one(script: Any) -> Any:

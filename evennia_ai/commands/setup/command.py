@@ -100,12 +100,12 @@ class CmdAISetup(SetupCommand):
         if not self.lhs:
             raise UsageError("Usage: aisetup <character> = <persona>. See |whelp aisetup|n.")
         script = self.find_assistant(self.lhs)
-        own = script.mind.settings.own()
+        own, profile = script.mind.settings.own(), script.mind.settings.profile
         rows = [f"  {name} = {clean_output(str(value), 200)}" for name, value in own.items()]
         lines = [
             f"|w{self.name}|n ({'awake' if script.is_on else 'stopped'})",
             f"Persona: {persona_lines(script.mind.who.persona)}",
-            f"Model profile: {clean_output(script.mind.settings.profile.name)} ({script.mind.settings.profile.client})",
+            f"Model profile: {clean_output(profile.name)} ({profile.client})",
             "Its own settings:" if rows else "It has no settings of its own.",
             *rows,
         ]

@@ -170,7 +170,8 @@ class Compactor:
     def _apply(
         self, task: CompactionTask, parts: Mapping[str, SummaryPart]
     ) -> Steps[dict[str, Any]]:
-        """Fit the summaries in and store them if they save anything. Fires and fails as `compact`."""
+        """Fit the summaries in and store them if they save anything. Fires and fails as
+        `compact`."""
         if self._tokens_after(parts, task.last_seq) > task.limits.target_tokens:
             task, parts = yield self._keep_last_turn(task, parts)  # P4
         yield pause(self._put)
@@ -248,8 +249,8 @@ class Compactor:
         """Store a record if its messages are still in view; raises StoreUnavailable.
 
         Returns None, and stores nothing, if they are not: after an undo, messages would be neither
-        summarised nor in view; while a player is forgotten and after it, the summary would still hold
-        their words.
+        summarised nor in view; while a player is forgotten and after it, the summary would still
+        hold their words.
         """
         now = self._log.current
         if (

@@ -72,8 +72,9 @@ class SummaryLadder:
     def climb(self, material: Material, terms: SummaryTerms) -> Steps[tuple[str, str]]:
         """Ask for a summary step by step, until one comes.
 
-        After an overflow the next step asks with fewer messages; after any other error the same model
-        is not asked again. Fires with the summary and its ladder step, both empty if every step failed.
+        After an overflow the next step asks with fewer messages; after any other error the same
+        model is not asked again. Fires with the summary and its ladder step, both empty if every
+        step failed.
         """
         broken: ModelProfile | None = None
         for rung in self._rungs():
@@ -142,7 +143,8 @@ class SummaryLadder:
         return text
 
     def _tokens_at_once(self, material: Material, with_results: bool) -> int:
-        """Return the estimated tokens of a request for a summary of all messages, without its reply."""
+        """Return the estimated tokens of a request for a summary of all messages, without its
+        reply."""
         kept = [m for m in material.messages if with_results or m["role"] != "tool"]
         fixed = self._settings.config.compact_prompt or INSTRUCTIONS + UPDATE
         return (

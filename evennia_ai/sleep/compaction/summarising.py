@@ -71,8 +71,8 @@ class PartSummaries:
     def summarise(self, task: CompactionTask, strikes: int) -> Steps[dict[str, SummaryPart] | None]:
         """Summarise the evicted messages, once for each audience, on from its earlier part.
 
-        Fires with the parts; a part without new messages is unchanged. Fires with None if a part could
-        not be summarised and may be tried again later.
+        Fires with the parts; a part without new messages is unchanged. Fires with None if a part
+        could not be summarised and may be tried again later.
         """
         request, earlier, room = task.request, task.view.record, task.limits.summary_room
         texts = earlier.summary if earlier else {}
@@ -94,7 +94,8 @@ class PartSummaries:
         return parts
 
     def _deadline_of(self, request: CompactionRequest) -> float | None:
-        """Return the clock's second to stop asking at: after one turn's time if urgent, else None."""
+        """Return the clock's second to stop asking at: after one turn's time if urgent, else
+        None."""
         if not request.is_urgent:
             return None
         return self._clock.seconds() + self._settings.config.turn_deadline
@@ -135,8 +136,8 @@ class PartSummaries:
     ) -> Steps[tuple[str, str]]:
         """Summarise one stretch; a stretch shorter than any summary is kept word for word.
 
-        Fires with the summary and its ladder step, both empty if no summary came and it may be tried
-        again later.
+        Fires with the summary and its ladder step, both empty if no summary came and it may be
+        tried again later.
         """
         tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
         if is_shorter_than_its_summary(tokens):
