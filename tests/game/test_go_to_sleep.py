@@ -13,7 +13,7 @@ def acts_unasked(game, mira, *lines):
     """Mira acts on her own account."""
     mira.assistant.attributes.add("autonomous_calls_per_hour", 10)
     game.model.add(*lines)
-    game.service.attend(mira.assistant)
+    game.service.attend(mira.assistant.mind)
     game.run(60)
     game.run()
 
