@@ -117,7 +117,7 @@ def test_two_guards_who_ask_others_make_no_more_answers_than_one(game, ann, guar
 
 
 def test_a_guard_who_is_stopped_leaves_the_answer_to_another_unless_called(game, ann, guardroom):
-    guardroom[6].ai_mind.stop_thinking()
+    guardroom[6].assistant.mind.stop_thinking()
     assert answers(game, ann, "Guard 07, hello") == []
     assert answers(game, ann, "Guard, hello") == ["Guard 01"]
 

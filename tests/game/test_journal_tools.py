@@ -20,7 +20,7 @@ def use(game, mira, ann):
 
     def use(name, audience=None, private=False, speakers=None, seqs=(), **arguments):
         context = ToolContext(
-            assistant=mira.ai_mind.acts.tools,
+            assistant=mira.assistant.mind.acts.tools,
             character=mira,
             audience=frozenset({ann.dbref}) if audience is None else frozenset(audience),
             private=private,
@@ -75,9 +75,10 @@ def test_that_it_is_a_program_is_written_only_as_somebodys_claim(mira, ann, use)
 
 def test_a_busy_database_is_tried_again(game, mira, use):
     disk = Full()
-    disk.begin()
     game.clock.callLater(0.5, disk.end)
-    assert use("add_journal_entry", content="It rains.").text == "You noted it."
+    with disk.wrapping:
+        disk.begin()
+        assert use("add_journal_entry", content="It rains.").text == "You noted it."
     assert len(mira.journal.all()) == 1
 
 

@@ -1,18 +1,17 @@
-"""The real classes, and the stand-ins, have what the ports promise."""
+"""The real classes, and those of memory, have what the ports promise."""
 
 import inspect
 
 import pytest
 
 from evennia_ai import ports
-from evennia_ai.game import script_ports
 from evennia_ai.scheduling import Clock
 from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM
 
 pytestmark = pytest.mark.game
 
-STAND_IN = MemoryMind(ScriptedLLM())
+MEMORY = MemoryMind(ScriptedLLM())
 
 
 def members_of(port):
@@ -28,9 +27,9 @@ def missing(port, instance):
     return [name for name in members_of(port) if not hasattr(instance, name)]
 
 
-def parts_of(script):
-    """A script and everything that hangs on it, with the port of each."""
-    character, services = script.character, script.services
+def parts_of(mind):
+    """All that a mind is made of, with the port of each."""
+    around, character, services = mind.around, mind.around.who.character, mind.around.services
     return {
         "character": (ports.Character, character),
         "journal": (ports.Journal, character.journal),
@@ -38,42 +37,38 @@ def parts_of(script):
         "profiles": (ports.EntityProfiles, character.ai_profiles),
         "goals": (ports.Goals, character.ai_goals),
         "plan": (ports.DayPlan, character.ai_plan),
-        "conversation": (ports.Conversation, script.conversation),
-        "inbox": (ports.Inbox, script.mind.inbox),
-        "turns": (ports.Turns, script.mind.turns),
-        "memories": (ports.Memories, script.mind.memories()),
+        "identity": (ports.Identity, around.who),
+        "settings": (ports.Settings, around.settings),
+        "conversation": (ports.Conversation, around.log),
+        "inbox": (ports.Inbox, around.inbox),
+        "turns": (ports.Turns, around.turns),
+        "agreed acts": (ports.PendingActs, around.pending_acts),
+        "memories": (ports.Memories, around.memories()),
+        "company": (ports.Company, around.company),
+        "life": (ports.Life, around.life),
+        "rest": (ports.Rest, around.rest),
+        "services": (ports.Services, services),
         "world": (ports.World, services.world),
         "slices": (ports.Slices, services.slices),
         "clock": (Clock, services.clock),
         "semantic": (ports.SemanticMemory, services.semantic),
-        "shared_memory": (ports.SharedMemory, services.shared_memory),
-        "watch": (ports.Watch, services.watch),
+        "shared memory": (ports.SharedMemory, services.shared_memory),
         "gateway": (ports.Gateway, services.gateway),
         "toolbox": (ports.Toolbox, services.toolbox),
     }
 
 
-PARTS = list(parts_of(STAND_IN))
+PARTS = list(parts_of(MEMORY))
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_what_hangs_on_a_script_has_what_its_port_promises(mira, part):
-    assert missing(*parts_of(mira.assistant)[part]) == []
+def test_a_mind_in_the_game_is_made_of_what_its_ports_promise(mira, part):
+    assert missing(*parts_of(mira.assistant.mind)[part]) == []
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_what_hangs_on_a_stand_in_has_what_its_port_promises(part):
-    assert missing(*parts_of(STAND_IN)[part]) == []
-
-
-def test_the_script_and_its_services_have_what_their_ports_promise(mira):
-    assert missing(script_ports.GameScript, mira.assistant) == []
-    assert missing(script_ports.GameServices, mira.assistant.services) == []
-
-
-def test_the_stand_ins_have_what_the_engine_uses():
-    assert missing(ports.Script, STAND_IN) == []
-    assert missing(ports.Services, STAND_IN.services) == []
+def test_a_mind_in_memory_is_made_of_what_its_ports_promise(part):
+    assert missing(*parts_of(MEMORY)[part]) == []
 
 
 def test_the_check_itself_can_fail():
