@@ -199,7 +199,7 @@ class NoRest:
 class MemoryMind(Mind):
     """A mind without Evennia and a database, for tests of the engine.
 
-    ``config`` are its settings; its memories are ranked by words alone without ``embedder``.
+    ``config`` are its settings, ``character`` who it is; its memories are ranked by words alone without ``embedder``.
     """
 
     settings: MemorySettings
@@ -216,9 +216,10 @@ class MemoryMind(Mind):
         persona: str | Mapping[str, Any] | Persona = "You are Mira, a barkeep.",
         embedder: Embedder | RemoteEmbedder | None = None,
         name: str = "Mira",
+        character: Any = None,
     ) -> None:
         self.services = services = StandInServices(gateway)
-        self.character = character = StandInCharacter(name, services.now)
+        self.character = character = character or StandInCharacter(name, services.now)
         self.journal = character.journal
         log = MemoryConversation(services.now)
         inbox = MemoryInbox(services.now)

@@ -12,6 +12,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.messages import Audience, Situation, ToolCallRequest
+from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, FREE, ONCE
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
@@ -150,9 +151,7 @@ class Hands:
         """Aloud, or to the confidants alone where others must not hear."""
         present = self.those_present(context)
         text = self.spoken(context, arguments)
-        if context.whispered or not present.mind.screening.may_be_said(
-            context.audience, context.private
-        ):
+        if context.whispered or not may_be_said(present, context.audience, context.private):
             return self.to_some(text, present & context.audience)
         return Act(text, present)
 
@@ -162,14 +161,14 @@ class Hands:
         receivers = present & context.audience
         if arguments.get("target"):
             receivers = present & {str(arguments["target"])}
-        if not receivers.mind.screening.may_be_said(context.audience, context.private):
+        if not may_be_said(receivers, context.audience, context.private):
             raise NothingDone("What was told you in confidence is not for that person.")
         return self.to_some(self.spoken(context, arguments), receivers)
 
     def show(self, context: ToolContext, arguments: Mapping[str, Any]) -> Act:
         """For everybody to see."""
         present = self.those_present(context)
-        if not present.mind.screening.may_be_said(context.audience, context.private):
+        if not may_be_said(present, context.audience, context.private):
             raise NothingDone("Others would see that, and this talk is private: whisper instead.")
         return Act(words_of(arguments), present)
 

@@ -50,7 +50,7 @@ class Lines:
 def told(replies, private=False):
     """An assistant that was told two facts, then chatted to for long."""
     script = make_script(replies, max_context_tokens=6_000)
-    script.rebuild(memories=lambda: Lines(script))
+    script.memories = Lines(script)
     meta = {
         "speaker": ANN,
         "speaker_name": "Ann",
