@@ -298,7 +298,7 @@ def rebuild_memory(script: AssistantScript, tell: Callable[[str], Any]) -> Steps
     script.mind.is_rebuilding = True
     try:
         tell(f"Rebuilding {name}'s memory from its journal ...")
-        services.memory_indices.drop(script)
+        services.memory_indices.drop(script.id)
         yield script.mind.memories().prepare(services)
         tell(f"The index is done, with {len(script.mind.memories()):,} memories.")
         result = yield script.mind.links.rebuild(report)
