@@ -199,7 +199,8 @@ class NoRest:
 class MemoryMind(Mind):
     """A mind without Evennia and a database, for tests of the engine.
 
-    ``config`` are its settings, ``character`` who it is; its memories are ranked by words alone without ``embedder``.
+    ``config`` are its settings, ``character`` who it is; its memories are ranked by words alone
+    without ``embedder``.
     """
 
     settings: MemorySettings
