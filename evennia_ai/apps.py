@@ -12,8 +12,7 @@ from django.db import connections
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
-from evennia_ai.game.file_modes import check_file_modes
-from evennia_ai.game.settings import game_setting, game_settings
+from evennia_ai.game.settings import check_file_modes, game_setting, game_settings
 
 MODULES = {
     "SERVER_SERVICES_PLUGIN_MODULES": "evennia_ai.services.plugin",

@@ -36,15 +36,15 @@ class Metadata(TypedDict, total=False):
 
     ``seq`` is monotonic in each log; ``at`` is ISO-8601 UTC; ``speaker`` is a dbref; ``audience``
     lists the dbrefs of those who heard it; ``authors`` lists everybody whose words may be in it
-    (`policy.authors`); ``private`` is True if nobody else may ever know it; ``tokens`` is estimated
-    once, when the message is stored; ``consulted`` names what a tool read and changed
-    (`policy.compaction.consulted`). ``type`` is ``compaction`` for a compaction's marker, to which
+    (`policy.audience`); ``private`` is True if nobody else may ever know it; ``tokens`` is
+    estimated once, when the message is stored; ``consulted`` names what a tool read and changed
+    (`policy.compaction.materials`). ``type`` is ``compaction`` for a compaction's marker, to which
     ``id`` and the fields after it belong (``part_authors`` as ``parts``, by audience), and
     ``excuse`` for a line that the character said because no model answered. ``original_tool``
     belongs to a masked tool result; ``shortened`` is True if the middle
     of a long text is left out. ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard
     lines, and `PERCEIVED` for tool results. ``amendment`` is the id of the amendment that gave a
-    message other words (`policy.amendments`).
+    message other words (`policy.log_lines`).
     """
 
     seq: int
@@ -276,7 +276,7 @@ class Heard:
 
     @property
     def written_by(self) -> Authors:
-        """Return its authors (`policy.authors`), none if they are unknown."""
+        """Return its authors (`policy.audience`), none if they are unknown."""
         return self.authors or frozenset({self.speaker} - {""})
 
     @property

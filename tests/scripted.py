@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.budgets import Account
+from evennia_ai.policy.limits.money import Account
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
 
 Calls = Sequence[ToolCallRequest] | Mapping[str, Mapping[str, Any]]

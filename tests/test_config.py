@@ -18,7 +18,7 @@ from evennia_ai.config import (
 )
 from evennia_ai.config.profiles import WORKING_WINDOWS
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.limits.endpoint_facts import EndpointFacts
+from evennia_ai.policy.limits.endpoints import EndpointFacts
 
 
 def no_prompt(config):

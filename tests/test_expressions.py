@@ -6,10 +6,10 @@ import pytest
 
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.compaction.summary import without_claims
-from evennia_ai.policy.consolidation.attribute_synthesis import read_attributes
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.consolidation.entities import read_attributes
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.facts.terms import cues_of, find_terms, normal_words
-from evennia_ai.policy.replies.likeness import (
+from evennia_ai.policy.replies.artefacts import (
     find_repeat,
     is_echo,
     is_loop,
@@ -17,11 +17,10 @@ from evennia_ai.policy.replies.likeness import (
     quotes_rules,
 )
 from evennia_ai.policy.replies.text_calls import read_text_calls
-from evennia_ai.policy.retrieval.exchange import signs_of
-from evennia_ai.policy.retrieval.time_expressions import find_spans
+from evennia_ai.policy.retrieval.exchange import find_spans, signs_of
 from evennia_ai.policy.sanitize import clean_heard, spoken_words
 from evennia_ai.policy.secrecy import hide_secrets
-from evennia_ai.policy.word_patterns import one_of, split_alternatives
+from evennia_ai.policy.texts import one_of, split_alternatives
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 from tests.expressions.found import NAMES, Expression, expressions
 from tests.expressions.hostile import makers

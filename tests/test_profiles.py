@@ -17,15 +17,15 @@ from evennia_ai.config.profiles import ENDPOINTS, default_profiles, merge_profil
 from evennia_ai.errors import ConfigError, ProviderMisconfigured
 from evennia_ai.llm.endpoints import find_endpoint
 from evennia_ai.llm.openai_wire import build_body
-from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.limits.endpoint_facts import (
+from evennia_ai.policy.conversation.character import Persona
+from evennia_ai.policy.limits.endpoints import (
     FIRST_DEADLINE_S,
     LOCAL_DEADLINE_S,
     LONGEST_DEADLINE_S,
     EndpointFacts,
     Speed,
 )
-from evennia_ai.policy.limits.prices import FREE, Prices
+from evennia_ai.policy.limits.money import FREE, Prices
 from evennia_ai.ports import LLMRequest, Scene
 
 KEYS = {"OPENAI_API_KEY": "k1", "OPENROUTER_API_KEY": "k2"}

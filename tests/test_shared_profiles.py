@@ -4,8 +4,8 @@ import pytest
 
 from evennia_ai.config import choose_settings, resolve_profile
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.limits.endpoint_facts import EndpointFacts, Speed, common_facts
-from evennia_ai.policy.limits.prices import FREE, Prices
+from evennia_ai.policy.limits.endpoints import EndpointFacts, Speed, common_facts
+from evennia_ai.policy.limits.money import FREE, Prices
 
 NEAR, FAR = "http://10.0.0.1:8080/v1", "https://api.example.com/v1"
 HALL = {

@@ -9,7 +9,6 @@ from evennia import CmdSet
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.commands import (
-    about_me,
     control,
     costs,
     dry_run,
@@ -47,7 +46,7 @@ COMMANDS = (
     control.CmdAIStop,
     control.CmdAIStart,
     players.CmdForgetMe,
-    about_me.CmdAboutMe,
+    players.CmdAboutMe,
     players.CmdMute,
     players.CmdDismiss,
     oversight.CmdAIReport,

@@ -20,13 +20,14 @@ from twisted.python.failure import Failure
 
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.columns import wrapped
 from evennia_ai.errors import AssistantError, ProviderError
-from evennia_ai.game.client_text import NAME_CHARS, clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.perception import all_named, find_named
+from evennia_ai.game.shown import NAME_CHARS, clean_output, shown_name
 from evennia_ai.game.texts import text
 from evennia_ai.policy.disclosure import ERRORS, Reader
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.texts import fitting, shown_width
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import Page
 
@@ -299,3 +300,70 @@ def told_apart(objects: Sequence[Any]) -> list[str]:
     characters = [getattr(obj, "character", obj) for obj in objects]
     counts = Counter(obj.key.lower() for obj in characters)
     return [f"{o.key}({o.dbref})" if counts[o.key.lower()] > 1 else o.key for o in characters]
+
+
+TABLE_WIDTH = 78
+NARROWEST = 4
+CELL_CHARS = 60
+INDENT = "    "
+NO_BREAK = "\u00a0"
+WORDS = re.compile(r" *[^ ]+")
+MARKUP = re.compile(r"\|\||\|[a-zA-Z]")
+CELLS = re.compile(rf"{MARKUP.pattern}|\|?.", re.S)
+FIGURE = re.compile(r"[\d,.%-]*M?")
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of at most `TABLE_WIDTH` columns, escaped for a client.
+
+    Long texts are cut, figures never.
+    """
+    cells = [[clean_heard(cell, CELL_CHARS) for cell in row] for row in rows]
+    columns = list(zip(titles, *cells, strict=True))
+    widths = [max(map(shown_width, column)) for column in columns]
+    texts = [n for n, column in enumerate(columns) if not all(map(FIGURE.fullmatch, column[1:]))]
+    while sum(widths) + len(widths) - 1 > TABLE_WIDTH:
+        widest = max(texts, key=widths.__getitem__, default=None)
+        if widest is None or widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
+    lines = [" ".join(map(_fitted, row, widths)).rstrip() for row in (titles, *cells)]
+    return "\n".join([f"|w{lines[0]}|n", *lines[1:]])
+
+
+def _fitted(cell: str, width: int) -> str:
+    shown = fitting(cell, width)
+    return clean_output(shown) + " " * (width - shown_width(shown))
+
+
+def wrapped(text: str) -> str:
+    """Return escaped text with our markup, its lines broken to fit `TABLE_WIDTH` columns."""
+    lines = "\n".join(piece for line in text.split("\n") for piece in _broken(line))
+    return lines.replace(NO_BREAK, " ")
+
+
+def unbroken(name: str) -> str:
+    """Return a name whose spaces `wrapped` does not break.
+
+    Else the rest of a name could begin a line, and look like the name of somebody else.
+    """
+    return clean_heard(name, CELL_CHARS).replace(" ", NO_BREAK)
+
+
+def _broken(line: str) -> list[str]:
+    pieces, used = [""], 0
+    for word in WORDS.findall(line):
+        if used + _width_of(word) > TABLE_WIDTH and pieces[-1].strip():
+            pieces, used = [*pieces, INDENT], len(INDENT)
+            word = word.lstrip()  # noqa: PLW2901
+        for cell in CELLS.findall(word):
+            width = _width_of(cell)
+            if used + width > TABLE_WIDTH:  # a word longer than a line
+                pieces, used = [*pieces, INDENT], len(INDENT)
+            pieces[-1] += cell
+            used += width
+    return pieces
+
+
+def _width_of(text: str) -> int:
+    return shown_width(MARKUP.sub(lambda found: "|" * (found[0] == "||"), text))

@@ -10,22 +10,21 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from evennia_ai.commands.columns import table
 from evennia_ai.commands.common import (
     AICommand,
     UsageError,
     all_assistants,
     page_number,
+    table,
     told_apart,
 )
 from evennia_ai.config import ModelProfile
-from evennia_ai.game.budget_alerts import budget_name
-from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.crowd import budget_name
+from evennia_ai.game.shown import clean_output
 from evennia_ai.policy.disclosure import FIGURES, PLAYER_COSTS
-from evennia_ai.policy.limits.budgets import GAME, PLAYER
-from evennia_ai.policy.limits.prices import money_words, to_micros
+from evennia_ai.policy.limits.money import GAME, PLAYER, money_words, to_micros
 from evennia_ai.store import usage
-from evennia_ai.store.names import names_of
+from evennia_ai.store.search import names_of
 
 ROWS_A_PAGE = 20
 AT_A_GLANCE = 5

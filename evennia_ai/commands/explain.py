@@ -12,12 +12,12 @@ from evennia_ai.commands import history_rendering as rendering
 from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.config import ModelProfile, resolve_profile
-from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.shown import clean_output
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse
 from evennia_ai.mind.dry_run import next_request
 from evennia_ai.policy import disclosure
 from evennia_ai.policy.disclosure import ERRORS, PRIVATE_WORDS, Reader, words_kind
-from evennia_ai.policy.explanation import prompt_parts
+from evennia_ai.policy.explanation import attribution
 from evennia_ai.policy.explanation.attribution import Attribution
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
 from evennia_ai.policy.replies.reply_reader import reply_reader
@@ -27,9 +27,9 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.scheduling import Steps
 from evennia_ai.store import explanations
-from evennia_ai.store.call_records import StoredCall, calls_of_turn, with_talk
-from evennia_ai.store.names import list_names, locks_of
+from evennia_ai.store.explanations import StoredCall, calls_of_turn, with_talk
 from evennia_ai.store.reports import acted_in_private, find_row
+from evennia_ai.store.search import list_names, locks_of
 from evennia_ai.turn.replay import Replayed
 
 LINE_CHARS = 200
@@ -145,21 +145,21 @@ class CmdAIPrompt(TryingCommand):
         if request.trace is None:
             raise UsageError("This prompt has no parts to show.")
         stored = with_talk(script.id, KeptCall(request.trace, request.sent, RawReply()))
-        parts = prompt_parts.parts_of(stored.kept, stored.marker, stored.talk, stored.own)
+        parts = attribution.parts_of(stored.kept, stored.marker, stored.talk, stored.own)
         self.msg(f"About {request.tokens:,} tokens:")
         self.msg("\n".join(part_table(parts)))
         show_prompt(self, parts, request.trace.private)
 
 
-def show_prompt(command: AICommand, parts: Sequence[prompt_parts.Part], private: bool) -> None:
+def show_prompt(command: AICommand, parts: Sequence[attribution.Part], private: bool) -> None:
     """Show a prompt page by page; of tools their first characters only."""
     lines, reader = [], command.reader
     for part in parts:
         kind = _kind_of(part.name, private)
         lines.append(f"|w--- {part.name}, {estimate_tokens(part.text):,} tokens ---|n")
-        most = LINE_CHARS if part.name == prompt_parts.TOOLS else TEXT_CHARS
-        if part.name in prompt_parts.INSTRUCTIONS or reader.may(kind):
-            reader.count(kind, part.name not in prompt_parts.INSTRUCTIONS)
+        most = LINE_CHARS if part.name == attribution.TOOLS else TEXT_CHARS
+        if part.name in attribution.INSTRUCTIONS or reader.may(kind):
+            reader.count(kind, part.name not in attribution.INSTRUCTIONS)
             lines += [clean_output(line.text, most) for line in part.lines]
         else:
             lines.append(reader.show(kind, "", "words"))
@@ -209,7 +209,7 @@ def _prompt_lines(why: explanations.Explanation, reader: Reader) -> Iterator[str
     yield f"  {rendering.model_call_text(why.call, reader)}"
     yield from part_table(why.parts)
     for part in why.parts:
-        if part.name in (prompt_parts.RECALLED, prompt_parts.LORE):
+        if part.name in (attribution.RECALLED, attribution.LORE):
             kind = _kind_of(part.name, why.private)
             yield f"|w{part.name.capitalize()}|n"
             for line in part.lines:
@@ -222,10 +222,10 @@ def _prompt_lines(why: explanations.Explanation, reader: Reader) -> Iterator[str
 
 
 def _kind_of(part: str, private: bool) -> str:
-    return disclosure.memory_kind(private) if part in prompt_parts.MEMORIES else words_kind(private)
+    return disclosure.memory_kind(private) if part in attribution.MEMORIES else words_kind(private)
 
 
-def part_table(parts: Sequence[prompt_parts.Part]) -> list[str]:
+def part_table(parts: Sequence[attribution.Part]) -> list[str]:
     sizes = [(part.name, estimate_tokens(part.text)) for part in parts]
     total = sum(tokens for _name, tokens in sizes) or 1
     bars = ["=" * round(BAR_CHARS * tokens / total) for _name, tokens in sizes]

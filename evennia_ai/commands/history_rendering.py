@@ -10,21 +10,21 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from evennia_ai.commands.columns import unbroken
-from evennia_ai.game import wording
-from evennia_ai.game.client_text import clean_output
+from evennia_ai.commands.common import unbroken
+from evennia_ai.game import texts
+from evennia_ai.game.shown import clean_output
 from evennia_ai.messages import EMOTE, EXCUSE, SAY, SAYS, Message, heard_line, is_excuse
-from evennia_ai.policy.amendments import Amendment
+from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
-from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
+from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
+from evennia_ai.policy.log_lines import Amendment
 from evennia_ai.policy.records.memory_listing import Names, named
-from evennia_ai.policy.schedule import sleep_report
 from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import WAITING
-from evennia_ai.store.names import list_names, names_of
 from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between
+from evennia_ai.store.search import list_names, names_of
 
 LINE_CHARS = 400
 INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"
@@ -100,7 +100,7 @@ def hearers(row: Mapping[str, Any], own_name: str, names: Names) -> str:
 
 def call_text(name: str, arguments: str) -> str:
     """Return a tool call on a line, such as ``whisper (target Ann): Hello``."""
-    words, others = wording.call_words(arguments)
+    words, others = texts.call_words(arguments)
     title = f"|c{clean_output(name, 40)}|n"
     title += f" ({clean_output(others, 120)})" if words and others else ""
     return f"{title}: {clean_output(words or others, LINE_CHARS)}".rstrip(": ")
@@ -160,7 +160,7 @@ def turn_title(turn: Any, reader: Reader) -> str:
 
 
 def act_lines(act: Any, kind: str, reader: Reader) -> str:
-    state = wording.worded(wording.ACT_STATES, act.state)
+    state = texts.worded(texts.ACT_STATES, act.state)
     if not reader.may(kind):
         hidden = reader.show(kind, "", "words")
         return f"  |c{clean_output(act.name, 40)}|n\n    |x= {state}: {hidden}|n"
@@ -180,7 +180,7 @@ def model_call_text(call: Any, reader: Reader) -> str:
     problem = ""
     if call.error:
         error = reader.show(ERRORS, clean_output(call.error, 300), "text")
-        problem = f", |r{wording.worded(wording.ERROR_KINDS, call.error_kind)}: {error}|n"
+        problem = f", |r{texts.worded(texts.ERROR_KINDS, call.error_kind)}: {error}|n"
     model = clean_output(f"{call.profile}:{call.model}", 60)
     return f"{model}, {call.duration_ms} ms, {tokens}{problem}"
 
@@ -198,9 +198,9 @@ def compaction_line(row: dict[str, Any], reader: Reader) -> str:
             f"{row['facts_rescued']} of the others recalled from the log"
         )
     return (
-        f"{when} {wording.worded(wording.COMPACTED_FOR, row['reason'])}: "
+        f"{when} {texts.worded(texts.COMPACTED_FOR, row['reason'])}: "
         f"{row['compacted_count']} messages "
-        f"{wording.worded(wording.SUMMARISED, row['rung'])}, "
+        f"{texts.worded(texts.SUMMARISED, row['rung'])}, "
         f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
     )
 
@@ -242,30 +242,29 @@ def pass_lines(row: dict[str, Any], running: int | None, reader: Reader) -> str:
 def whole_pass(row: dict[str, Any], running: int | None, reader: Reader) -> str:
     lines, errors = [_pass_title(row, running, reader)], _pass_errors(row, reader)
     for name, figures in row["results"].items():
-        step = sleep_report.describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
+        step = sleep_schedule.describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
         lines.append(f"  {clean_output(step, LINE_CHARS)}")
     if row["ended_at"]:
-        lines.append(f"  Cost: {sleep_report.describe_cost(row['cost'])}.")
+        lines.append(f"  Cost: {sleep_schedule.describe_cost(row['cost'])}.")
     return "\n".join(lines)
 
 
 def _pass_title(row: dict[str, Any], running: int | None, reader: Reader) -> str:
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
-    return (
-        f"{when} {sleep_report.REASONS.get(row['reason'], 'asleep')}: {how_it_ended(row, running)}"
-    )
+    why = sleep_schedule.REASONS.get(row["reason"], "asleep")
+    return f"{when} {why}: {how_it_ended(row, running)}"
 
 
 def how_it_ended(row: dict[str, Any], running: int | None) -> str:
     if row["ended_at"] is None:
         return f"|y{'in progress' if running == row['id'] else INTERRUPTED}|n"
     took_s = seconds_between(row["at"], row["ended_at"])
-    return sleep_report.OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
+    return sleep_schedule.OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
 
 def pass_summary(row: dict[str, Any], reader: Reader) -> str:
-    done = sleep_report.summarise_pass(STEP_TEXTS, row["results"], _pass_errors(row, reader))
-    return clean_output(f"{done} ({sleep_report.describe_cost(row['cost'])})", LINE_CHARS)
+    done = sleep_schedule.summarise_pass(STEP_TEXTS, row["results"], _pass_errors(row, reader))
+    return clean_output(f"{done} ({sleep_schedule.describe_cost(row['cost'])})", LINE_CHARS)
 
 
 def _pass_errors(row: dict[str, Any], reader: Reader) -> dict[str, str]:

@@ -9,22 +9,24 @@ from typing import Any
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.utils import logger
+from evennia.utils.evmore import EvMore
 
-from evennia_ai.commands.common import (
-    NUMBER,
-    AICommand,
-    Dialogue,
-    UsageError,
-    choose,
-    told_apart,
-)
-from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.following import followers_of, shake_off
+from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError, choose, told_apart
+from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
+from evennia_ai.game.shown import clean_output, shown_name
 from evennia_ai.game.texts import TEXTS, is_yes, text
-from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, known_of, scripts_who_know
+from evennia_ai.store.about_speaker import (
+    BUILT,
+    CONFIDED,
+    KINDS,
+    KnownBy,
+    known_of,
+    scripts_who_know,
+    tokens_used,
+)
 from evennia_ai.store.attributes import numbers_of
-from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
+from evennia_ai.store.search import last_name_of, names_of, speakers_among, speakers_named
 from evennia_ai.store.who_knows import count_traces, is_known
 
 FOR_ADMINS = """
@@ -263,3 +265,47 @@ class CmdDismiss(PlayersCommand):
             raise UsageError(text("follows_not", name=clean_output(name, 60)))
         for follower in found:
             shake_off(follower, self.caller)
+
+
+LINE_CHARS = 2_000
+PAUSE_S = 0.01
+AT_ONCE = 4  # characters between two pauses
+
+
+class CmdAboutMe(PlayersCommand):
+    __doc__ = TEXTS["help_about"]
+
+    key = "aboutme"
+    locks = "cmd:all()"
+    switch_options = ("account",)
+    help_text = "help_about"
+
+    def run(self) -> Dialogue:
+        """Collect what is known, a few characters at a time, and show it in pages."""
+        people, lines = self.own_people(), list[str]()
+        for number, known in enumerate(known_of(people), 1):
+            lines += section(known)
+            if number % AT_ONCE == 0:
+                yield PAUSE_S
+        days, tokens = tokens_used(people)
+        if tokens:
+            lines += ["", text("about_use", count=tokens, days=days)]
+        if not lines:
+            self.msg(text("about_nothing"))
+            return
+        shown = [f"|w{text('about_title')}|n", *lines, "", text("about_end")]
+        EvMore(self.caller, "\n".join(shown), session=self.session, exit_on_lastpage=True)
+
+
+def section(known: KnownBy) -> list[str]:
+    """Return what one character knows, as lines under its name."""
+    lines = ["", f"|w{clean_output(known.name, 60)}|n"]
+    for kind in KINDS:
+        found = known.texts.get(kind, ())
+        if found:
+            lines.append(f"  |c{text(f'kind_{kind}')}|n ({len(found)})")
+            lines += [f"    {clean_output(one, LINE_CHARS)}" for one in found]
+    if known.counts[CONFIDED] or known.counts[BUILT]:
+        counts = {CONFIDED: known.counts[CONFIDED], BUILT: known.counts[BUILT]}
+        lines.append("  " + text("about_withheld", name=clean_output(known.name, 60), **counts))
+    return lines

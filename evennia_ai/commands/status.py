@@ -7,18 +7,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.columns import table
-from evennia_ai.commands.common import AICommand, all_assistants, told_apart
+from evennia_ai.commands.common import AICommand, all_assistants, table, told_apart
 from evennia_ai.commands.history_rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
-from evennia_ai.game.budget_alerts import budget_name
-from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.crowd import budget_name
+from evennia_ai.game.shown import clean_output
 from evennia_ai.game.sleep_state import mode_of
-from evennia_ai.game.wording import ERROR_KINDS
+from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES
-from evennia_ai.policy.limits.budgets import TIGHT
-from evennia_ai.policy.schedule.sleep_report import REASONS
-from evennia_ai.policy.schedule.sleep_schedule import GAME
+from evennia_ai.policy.limits.money import TIGHT
+from evennia_ai.policy.sleep_schedule import GAME, REASONS
 from evennia_ai.store import reports
 from evennia_ai.store.attributes import read_attribute, script_of
 from evennia_ai.store.usage import cached_on, use_on

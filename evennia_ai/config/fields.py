@@ -12,9 +12,9 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.limits.prices import MOST_MONEY
+from evennia_ai.policy.limits.money import MOST_MONEY
 from evennia_ai.policy.records.shared_memory import OFF, read_scopes
-from evennia_ai.policy.schedule.sleep_schedule import (
+from evennia_ai.policy.sleep_schedule import (
     ANYBODY,
     GAME,
     NOBODY,

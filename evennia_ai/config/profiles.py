@@ -12,16 +12,14 @@ from functools import lru_cache
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
-from evennia_ai.config.profile_entries import problem_with
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
-from evennia_ai.policy.limits.endpoint_facts import NOTHING_KNOWN, EndpointFacts, local_deadline
-from evennia_ai.policy.limits.prices import FREE, Prices, read_prices
+from evennia_ai.policy.limits.endpoints import NOTHING_KNOWN, EndpointFacts, local_deadline
+from evennia_ai.policy.limits.money import FREE, Prices, read_prices
 from evennia_ai.policy.overflow import is_local
-from evennia_ai.policy.request_forms.form import AUTO, RequestForm
-from evennia_ai.policy.request_forms.known_models import choose_form
-from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
+from evennia_ai.policy.request_forms.form import AUTO, FORMS, TOOLS_FORM, RequestForm, choose_form
+from evennia_ai.policy.secrecy import hide_secrets
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -298,3 +296,30 @@ def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
 def window_known(profile: ModelProfile) -> KnownWindow:
     """Return the window of the profile's model, and the source of the figure."""
     return model_window(profile.model, profile.context_window, profile.told.window)
+
+
+LEAST_WINDOW = 1_000  # tokens, as for max_context_tokens
+CHOICES: Mapping[str, tuple[str, ...]] = {"client": ("openai", "offline"), "form": (AUTO, *FORMS)}
+PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "context_window": ((int, type(None)), "a whole number or None"),
+    "working_window": ((int, type(None)), "a whole number or None"),
+    "max_in_flight": ((int, type(None)), "a whole number or None"),
+    "slots": ((int, type(None)), "a whole number or None"),
+    "endpoints": ((list, tuple), "a list"),
+    "extra": ((Mapping,), "a dictionary"),
+    "stream": ((bool,), "True or False"),
+}
+
+
+def problem_with(entry: str, value: object) -> str:
+    """Return what is wrong with one entry of a profile, and what is allowed; "" if nothing is."""
+    if entry in CHOICES:
+        allowed = ", ".join(CHOICES[entry])
+        wrong = value not in CHOICES[entry]
+        return f"the {entry} {value!r}; it must be one of {allowed}" if wrong else ""
+    kinds, in_words = PROFILE_KINDS.get(entry, ((str,), "text"))
+    if not isinstance(value, kinds):
+        return f"{entry} = {hide_secrets(repr(value))}; it must be {in_words}"
+    if entry == "working_window" and isinstance(value, int) and value < LEAST_WINDOW:
+        return f"{entry} = {value}; it must be at least {LEAST_WINDOW:,} tokens"
+    return ""

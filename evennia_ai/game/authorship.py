@@ -10,13 +10,13 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.objects import DefaultCharacter
 
 from evennia_ai.messages import Authors
-from evennia_ai.policy.authors import BUILDER, STRANGER, editors_in
+from evennia_ai.policy.audience import BUILDER, STRANGER, editors_in
 
 PUPPETEERS = re.compile(r"\bp(?:id|dbref)\(#?(\d+)\)")
 
 
 def authors_of_object(obj: Any) -> Authors:
-    """Return who may have written an object's name and description (`policy.authors`).
+    """Return who may have written an object's name and description (`policy.audience`).
 
     Builders may have, and everybody whom its locks ``edit`` and ``control`` let edit it. A player's
     character is its own author, since players describe themselves.

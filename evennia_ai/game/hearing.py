@@ -15,19 +15,15 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
-from evennia_ai.game.first_meeting import introduce
-from evennia_ai.game.following import leader_id, shake_off
-from evennia_ai.game.heard_lines import Said, perceive
 from evennia_ai.game.life import GameLife
-from evennia_ai.game.pauses import end_pause
 from evennia_ai.game.perception import display_name, find_objects, is_assistant
-from evennia_ai.game.presence import Presence
-from evennia_ai.game.room_lines import RoomLine, named
+from evennia_ai.game.presence import Presence, end_pause, leader_id, shake_off
+from evennia_ai.game.room_lines import RoomLine, Said, named, perceive
+from evennia_ai.game.shown import introduce
 from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
-from evennia_ai.policy.authors import GAME
-from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line
-from evennia_ai.policy.conversation.following import asks_to_stay
+from evennia_ai.policy.audience import GAME
+from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line, asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text
 from evennia_ai.ports import Identity, Settings
@@ -110,7 +106,7 @@ class Hearing:
         """Store what the character heard, then wake it if it must answer.
 
         ``item`` is the dbref of a thing that was given. An unknown kind counts as a claim.
-        ``authors`` are those whose words it holds beside the speaker's (`policy.authors`).
+        ``authors`` are those whose words it holds beside the speaker's (`policy.audience`).
         """
         self.unread.put(Said(kind, words, speaker, item, authors))
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
+from django.utils import timezone
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import RunElsewhere, StoreUnavailable, TurnAborted
-from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.perception import display_name, find_objects
+from evennia_ai.game.shown import clean_output
 from evennia_ai.game.texts import text
 from evennia_ai.messages import turn_label
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.author_note import AuthorNote, read_note
+from evennia_ai.policy.oversight import AuthorNote, read_note
+from evennia_ai.policy.sleep_schedule import GAME
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.signals import turn_finished
@@ -219,3 +221,16 @@ class Ticker:
         message = "{name}: {error}; retrying in {pause_s:.0f} s"
         log.warn(message, name=name, error=error, pause_s=STORE_PAUSE_S)
         self._services.clock.callLater(STORE_PAUSE_S, self.wake)
+
+
+def minute_now(now: datetime, clock: str) -> int:
+    """Return the minute of the day (0 to 1439) at a time, on a clock of ``sleep_clock``.
+
+    That is the server's local time, or the game world's as Evennia's command ``time`` shows it.
+    """
+    if clock == GAME:
+        from evennia.utils import gametime  # asks the database when it is imported
+
+        now = datetime.fromtimestamp(gametime.gametime(absolute=True), UTC)
+    local: datetime = timezone.localtime(now)
+    return 60 * local.hour + local.minute

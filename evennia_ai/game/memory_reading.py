@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.compaction.journal_summary import select_found
+from evennia_ai.policy.compaction.materials import select_found
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record, is_known_to

@@ -20,7 +20,7 @@ from evennia_ai.config import (
     fit_settings,
     read_families,
 )
-from evennia_ai.config.checks import context_complaints
+from evennia_ai.config.resolve import context_complaints
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import Hearing
 from evennia_ai.game.life import GameLife, Ticker
@@ -31,17 +31,17 @@ from evennia_ai.game.sleep_check import SleepCheck
 from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.game.unlogged_answers import UnloggedAnswers
 from evennia_ai.llm.tokenizers import count_for
+from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.memory.shared_search import SharedSearch
 from evennia_ai.messages import Authors
 from evennia_ai.mind import Mind, Surroundings
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, count_message, estimate_tokens
 from evennia_ai.ports import Memories, OfferedTools, RequestSizes
 from evennia_ai.ports.records import RecordStore
-from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.sleep.compaction.compact import CompactionRequest
 from evennia_ai.store.attributes import (
     forget_all_cached,
     inspect_attribute,
@@ -96,7 +96,7 @@ class GameIdentity:
 
     @property
     def persona_authors(self) -> Authors:
-        """Return the authors of the persona (`policy.authors`).
+        """Return the authors of the persona (`policy.audience`).
 
         A builder can change the Attribute by hand, so its text always counts as a builder's too.
         """

@@ -6,7 +6,7 @@ Nothing here writes. Contents and Attributes come from Evennia's caches, not fro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -16,8 +16,9 @@ from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultObject
 from evennia.utils.ansi import strip_ansi
 
 from evennia_ai.game.authorship import authors_of_objects
+from evennia_ai.game.shown import as_shown
 from evennia_ai.messages import Audience, Authors
-from evennia_ai.policy.conversation.lore import EVERYBODY, QUEST, LoreEntry
+from evennia_ai.policy.conversation.character import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Character, Situation
@@ -94,7 +95,7 @@ def description_of(obj: Any, looker: Any) -> str:
 
 
 def has_short_description(obj: Any) -> bool:
-    """Return True for an object of Evennia's contrib ``rpsystem`` (`game.rp_names`)."""
+    """Return True for an object of Evennia's contrib ``rpsystem`` (`game.perception`)."""
     return hasattr(type(obj), "sdesc")
 
 
@@ -263,3 +264,62 @@ def excessive_rights(character: Any) -> str | None:
     if character.permissions.check(TOO_HIGH):
         return f"{character.key} has the permission {TOO_HIGH}, and a model must never have that."
     return None
+
+
+# What its hook at_pre_say makes of speech.
+REPORTED = re.compile(r'/me\b[^"]*"(.*)"\s*', re.IGNORECASE | re.DOTALL)
+SELF_REFERENCE = re.compile(r"\A/me\s+", re.IGNORECASE)
+
+
+def names_known(obj: Any, looker: Any) -> list[str]:
+    """Return what somebody may call an object beside its key."""
+    if not has_short_description(obj):
+        return []
+    return [plain(obj.sdesc.get()), display_name(obj, looker)]
+
+
+def bare_words(speech: str) -> str:
+    """Return speech without ``/Me says, "…"`` around it."""
+    found = REPORTED.fullmatch(speech)
+    return found[1] if found else speech
+
+
+class AtStart:
+    """A person whose name begins a sentence, as `msg_contents` asks for it."""
+
+    def __init__(self, person: Any) -> None:
+        self._person = person
+
+    def get_display_name(self, looker: Any, **_options: Any) -> str:
+        """Return the name for a looker, with a capital."""
+        return str(self._person.get_display_name(looker, ref="t", noid=True))
+
+
+class Quoted:
+    """Spoken words; each listener understands as much as they know of the language."""
+
+    def __init__(self, speaker: Any, words: str) -> None:
+        self._speaker, self._words = speaker, words
+
+    def get_display_name(self, looker: Any, **_options: Any) -> str:
+        """Return the words in quotes as a listener hears them."""
+        quoted = f'"{self._words}"'
+        understand = getattr(looker, "process_language", None)
+        return str(understand(quoted, self._speaker, None)) if understand else quoted
+
+
+def with_people(deed: str, character: Any, people: Iterable[Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return a deed as a template and its mapping for `msg_contents`.
+
+    A name that the character has for somebody present becomes that person, so that each listener
+    reads their own name for them.
+    """
+    known = {display_name(one, character).lower(): one for one in people}
+    names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
+    text = SELF_REFERENCE.sub("", deed)
+    parts = re.split(rf"(?<!\w)({names})(?!\w)", text, flags=re.IGNORECASE) if names else [text]
+    mapping = {
+        f"part{number}": known[part.lower()] if number % 2 else as_shown(part)
+        for number, part in enumerate(parts)
+    }
+    return "".join(f"{{{key}}}" for key in mapping), mapping

@@ -6,13 +6,18 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from evennia.objects.models import ObjectDB
+from twisted.internet.defer import Deferred
+
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.game.following import follow_leader
-from evennia_ai.game.perception import can_hear, players_in
+from evennia_ai.game.perception import can_hear, display_name, players_in
 from evennia_ai.game.room_lines import RoomLines
+from evennia_ai.game.shown import clean_output
+from evennia_ai.game.texts import text
 from evennia_ai.messages import ARRIVE
-from evennia_ai.ports import Identity, Settings
-from evennia_ai.scheduling import Clock
+from evennia_ai.ports import Character, Identity, Settings
+from evennia_ai.scheduling import Clock, DelayedCall
+from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.inbox import TableInbox
 
@@ -110,3 +115,71 @@ class Presence:
     def read_again(self) -> None:
         """Read the conversation partners from the log at the next use."""
         self._partners = None
+
+
+FOLLOWING = "ai_following"
+
+
+def leader_id(character: Any) -> str:
+    """Return the dbref of whom a character follows, "" for nobody."""
+    return str(read_attribute(character, FOLLOWING) or "")
+
+
+def follow(character: Any, leader: Any | None) -> None:
+    """Let a character follow somebody from now on, nobody for None; raises StoreUnavailable."""
+    write_attribute(character, FOLLOWING, leader.dbref if leader else None)
+
+
+def followers_of(leader: Any) -> list[Any]:
+    """Return the characters that follow somebody, wherever they are."""
+    found = ObjectDB.objects.filter(db_attributes__db_key=FOLLOWING).distinct().order_by("id")
+    return [one for one in found if leader_id(one) == leader.dbref]
+
+
+def shake_off(character: Any, leader: Any) -> bool:
+    """End that a character follows somebody, and tell them; returns False if it did not."""
+    if leader_id(character) != leader.dbref:
+        return False
+    follow(character, None)
+    leader.msg(text("follows_no_more", name=clean_output(display_name(character, leader))))
+    return True
+
+
+def follow_leader(character: Character, leader: Any) -> None:
+    """Move a character after its leader, who has left, through an exit that it may traverse.
+
+    If there is none, the character has lost sight of its leader and follows no longer.
+    """
+    if leader_id(character) != leader.dbref or character.location is None:
+        return
+    for exit_obj in character.location.exits:
+        if exit_obj.destination is leader.location and exit_obj.access(character, "traverse"):
+            exit_obj.at_traverse(character, exit_obj.destination)
+            return
+    follow(character, None)
+
+
+# The pause that each assistant makes now, by its id.
+PAUSES: dict[int, tuple[Deferred[bool], DelayedCall]] = {}
+
+
+def pause(assistant_id: int, seconds: float, clock: Clock) -> Deferred[bool]:
+    """Fire with True after some seconds, with False if `end_pause` comes first."""
+
+    def end(result: Any) -> Any:
+        if PAUSES.get(assistant_id) is made:
+            del PAUSES[assistant_id]
+        return result
+
+    pausing = Deferred[bool](lambda _: timer.cancel() if timer.active() else None)
+    timer = clock.callLater(seconds, pausing.callback, True)
+    made = PAUSES[assistant_id] = (pausing, timer)
+    return pausing.addBoth(end)
+
+
+def end_pause(assistant_id: int) -> None:
+    """End the assistant's pause now, if it makes one."""
+    pausing, timer = PAUSES.pop(assistant_id, (None, None))
+    if pausing is not None and timer is not None and timer.active():
+        timer.cancel()
+        pausing.callback(False)

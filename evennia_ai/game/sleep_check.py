@@ -5,7 +5,7 @@ from __future__ import annotations
 from evennia_ai.game.life import GameLife, Ticker
 from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.policy.compaction.plan import ContextUse
-from evennia_ai.policy.schedule.sleep_schedule import (
+from evennia_ai.policy.sleep_schedule import (
     AWAKE,
     HOURS,
     NAP,

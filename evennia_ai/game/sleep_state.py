@@ -17,19 +17,22 @@ from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import send_filler, shown_name
 from evennia_ai.messages import Heard
 from evennia_ai.policy.conversation.react import ToolOffer
-from evennia_ai.policy.schedule.sleep_report import DONE, REASONS, STOPPED, WOKEN
-from evennia_ai.policy.schedule.sleep_schedule import (
+from evennia_ai.policy.sleep_schedule import (
     ASLEEP,
     AWAKE,
     CONSOLIDATING,
+    DONE,
     DREAMING,
     NAP,
+    REASONS,
+    STOPPED,
     WISH,
+    WOKEN,
 )
 from evennia_ai.ports import Identity, OfferedTools, Settings, Turns
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.signals import assistant_slept, assistant_woke
-from evennia_ai.sleep.pass_time import PassTime
+from evennia_ai.sleep import PassTime
 from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
@@ -52,7 +55,7 @@ class SleepState:
 
     slept: bool = False  # a whole sleep pass in this sleep
     last_pass_at: float | None = None  # the end of the last whole sleep pass
-    pass_time: Any = None  # `sleep.pass_time.PassTime` of the sleep pass under way
+    pass_time: Any = None  # `sleep.__init__.PassTime` of the sleep pass under way
     pass_id: int | None = None  # the stored row of that pass
     woken_at: float | None = None
     bedtime: Bedtime | None = None
@@ -152,7 +155,7 @@ class Sleep:
             self.state.pass_time.end_within(0)
 
     def fall_asleep(self, cause: str, reason: str = "") -> None:
-        """Fall asleep for a cause of `policy.schedule.sleep_schedule`, and show it to those
+        """Fall asleep for a cause of `policy.sleep_schedule`, and show it to those
         present.
 
         ``reason`` is for the log and the signal; empty uses the words of the cause. Raises
@@ -240,7 +243,7 @@ class Sleep:
 
     @property
     def cause(self) -> str:
-        """Return the cause of its sleep (`policy.schedule.sleep_schedule`), a nap if none is
+        """Return the cause of its sleep (`policy.sleep_schedule`), a nap if none is
         stored."""
         cause = read_attribute(self._shell, "sleep_cause")
         return cause if cause in REASONS else NAP

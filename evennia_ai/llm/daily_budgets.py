@@ -12,8 +12,8 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import BudgetExhausted
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits import budgets
-from evennia_ai.policy.limits.budgets import Account, BudgetUse, Ledger, Reservation, Spent
+from evennia_ai.policy.limits import money
+from evennia_ai.policy.limits.money import Account, BudgetUse, Ledger, Reservation, Spent
 from evennia_ai.ports import Caller, LLMRequest
 from evennia_ai.scheduling import Clock, wall_seconds
 
@@ -92,7 +92,7 @@ class DailyBudgets:
             return BudgetExhausted(
                 f"{use.name}: {use} ({use.percent}%), and this call could exceed the limit."
             )
-        amount = limit if use.unit == budgets.TOKENS else use.amount(limit)
+        amount = limit if use.unit == money.TOKENS else use.amount(limit)
         return BudgetExhausted(f"{use.name} of {amount} {use.unit} for today is used up.")
 
     def _tell_once(self, ledger: Ledger, use: BudgetUse) -> None:
@@ -122,14 +122,14 @@ class DailyBudgets:
 
     def _payers(self, ledger: Ledger, caller: Caller, profile: ModelProfile) -> list[Account]:
         """Return the accounts that pay for a call, and note the assistant's own limit."""
-        own = caller.tokens_per_day if ledger.unit == budgets.TOKENS else caller.money_per_day
-        assistant = (budgets.ASSISTANT, caller.assistant)
+        own = caller.tokens_per_day if ledger.unit == money.TOKENS else caller.money_per_day
+        assistant = (money.ASSISTANT, caller.assistant)
         ledger.own[assistant] = own
         accounts = {assistant: None}
         for speaker in sorted(caller.speakers):
-            accounts[budgets.PLAYER, speaker] = None
+            accounts[money.PLAYER, speaker] = None
             if owner := self._books.owner_of(speaker):
-                accounts[budgets.OWNER, owner] = None
-        accounts[budgets.WHOLE_GAME] = None
+                accounts[money.OWNER, owner] = None
+        accounts[money.WHOLE_GAME] = None
         waived = ledger.waived if profile.is_free else ()
         return [account for account in accounts if account[0] not in waived]

@@ -20,7 +20,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.limits.endpoint_facts import (
+from evennia_ai.policy.limits.endpoints import (
     NOTHING_KNOWN,
     EndpointFacts,
     Speed,

@@ -26,10 +26,9 @@ from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
 from evennia_ai.llm.lanes import LaneHealth, Lanes, WaitingCall, waiting_call
 from evennia_ai.llm.pools import Call, Lane, Pool
 from evennia_ai.policy.limits import breaker as breakers
-from evennia_ai.policy.limits.budgets import TOKENS, Ledger, Spent
-from evennia_ai.policy.limits.endpoint_facts import FIRST_DEADLINE_S
+from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S, RETRY, may_go_elsewhere
 from evennia_ai.policy.limits.gateway_limits import DEFAULTS, GatewayLimits
-from evennia_ai.policy.limits.placement import RETRY, may_go_elsewhere
+from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
 from evennia_ai.policy.limits.retry import retry_delay
 from evennia_ai.ports import NO_SCENE, Caller, LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock

@@ -10,7 +10,7 @@ from typing import Any
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.pools import Call, Lane, Pool
 from evennia_ai.policy.limits.breaker import after_report
-from evennia_ai.policy.limits.placement import (
+from evennia_ai.policy.limits.endpoints import (
     ENDPOINTS_FULL,
     GAME_FULL,
     PLAYERS_FIRST,
@@ -42,7 +42,7 @@ class WaitingCall:
     model: str  # of profile and model
     waited_s: float  # since it was asked for
     turn: int  # its position in the queue, from 1; 0 if it is not in the queue
-    why: str  # a reason of `policy.limits.placement`placement`
+    why: str  # a reason of `policy.limits.endpoints`placement`
     left_s: float  # how long this reason holds at most, 0 if that is not known
     error: str  # of its last attempt, "" before the first
 

@@ -25,13 +25,15 @@ from evennia_ai.errors import (
     ProviderUnavailable,
 )
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint
-from evennia_ai.llm.http_client import (
+from evennia_ai.llm.http_connections import (
+    Connections,
     UnwantedBody,
     causes_of,
     connection_trouble,
     is_connection_error,
+    read_pieces,
+    read_whole,
 )
-from evennia_ai.llm.http_connections import Connections, read_pieces, read_whole
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import (
     STREAM,

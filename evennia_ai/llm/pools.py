@@ -17,9 +17,9 @@ from evennia_ai.errors import CircuitOpen
 from evennia_ai.llm.quirks import slot_fields
 from evennia_ai.messages import Usage
 from evennia_ai.policy.limits.breaker import Breaker, admits
-from evennia_ai.policy.limits.budgets import Reservation
+from evennia_ai.policy.limits.endpoints import Place, Slot, choose_place, choose_slot, patience_s
 from evennia_ai.policy.limits.fair_queue import FairQueue
-from evennia_ai.policy.limits.placement import Place, Slot, choose_place, choose_slot, patience_s
+from evennia_ai.policy.limits.money import Reservation
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import DelayedCall
 

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, ProviderMisconfigured
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
-from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.openai_wire import build_body, response_format
-from evennia_ai.llm.probe_requests import ProbeRequests
+from evennia_ai.llm.http_connections import connection_trouble
+from evennia_ai.llm.openai_client import OpenAIClient, RawReply
+from evennia_ai.llm.openai_wire import Body, build_body, parse_reply, response_format
+from evennia_ai.llm.quirks import WindowPage
+from evennia_ai.llm.refusals import shown_error
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
-from evennia_ai.policy.limits.endpoint_facts import Speed
-from evennia_ai.policy.probe import cases, forms, grading
-from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Answer, Finding, Target
+from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed, measure_speed, smooth_speed
+from evennia_ai.policy.probe import cases, grading
+from evennia_ai.policy.probe.cases import (
+    BAD,
+    FATAL,
+    GOOD,
+    NOTE,
+    TIMEOUT,
+    Answer,
+    Finding,
+    Target,
+    probe_limit_s,
+)
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS, Asked
 from evennia_ai.policy.request_forms.schema_form import SchemaForm
 from evennia_ai.policy.request_forms.wire_order import WireStyle
@@ -192,18 +205,18 @@ class Run:
     def ask_for_schema(self) -> Steps[None]:
         """Ask for a reply that keeps to a JSON schema, and conclude which form to use."""
         body = {"response_format": response_format(SchemaForm().response_schema(Asked()))}
-        answer: Answer = yield self.complete(forms.SCHEMA_QUESTION, body=body)
+        answer: Answer = yield self.complete(cases.SCHEMA_QUESTION, body=body)
         problem = self.later_problem(answer, "a JSON schema")
-        self.findings.append(problem or forms.judge_schema(answer))
+        self.findings.append(problem or cases.judge_schema(answer))
         tools_work = all(finding.state == GOOD for finding in self.tool_findings)
         if problem and not tools_work:
             return
-        self.form = TOOLS if tools_work else SCHEMA if forms.fits_schema(answer) else TEXT
+        self.form = TOOLS if tools_work else SCHEMA if cases.fits_schema(answer) else TEXT
         if self.form == SCHEMA:  # it will be asked without tools
             bad = [finding for finding in self.tool_findings if finding.state == BAD]
             self.findings = [Finding(NOTE, f.text) if f in bad else f for f in self.findings]
-        self.findings.append(forms.judge_form(self.form, self.profile.form))
-        self.findings += forms.judge_rate(self.requests.reported)
+        self.findings.append(cases.judge_form(self.form, self.profile.form))
+        self.findings += cases.judge_rate(self.requests.reported)
 
     @inlineCallbacks
     def find_window(self) -> Steps[None]:
@@ -246,7 +259,7 @@ class Run:
     def later_problem(self, answer: Answer, request: str) -> Finding | None:
         """Return why an endpoint that answered before did not answer a kind of request."""
         if answer.trouble == cases.TIMEOUT:
-            return forms.overdue(request)
+            return cases.overdue(request)
         return cases.judge_trouble(answer, self.target, self.requests.limit_s)
 
     def complete(
@@ -279,3 +292,76 @@ def with_small_replies(profile: ModelProfile) -> ModelProfile:
         if isinstance(extra.get(name), int):
             extra[name] = min(extra[name], REPLY_TOKENS)
     return replace(profile, extra=extra)
+
+
+class ProbeRequests:
+    """Sends requests to a profile's endpoint until ``limit_s`` seconds have passed."""
+
+    def __init__(self, clock: Clock, client: OpenAIClient, profile: ModelProfile) -> None:
+        self._clock = clock
+        self._client = client
+        self._profile = profile
+        self.limit_s = probe_limit_s(profile.base_url)
+        self.speed = UNKNOWN  # by the replies so far
+        self.reported = UNKNOWN  # the same, if the endpoint itself reports speeds
+        self._deadline_at = clock.seconds() + self.limit_s
+
+    def ask_page(self, page: WindowPage) -> Deferred[Answer]:
+        """Request a page of a local server. Fires and fails as `ask` does."""
+        body = {"model": self._profile.model} if page.method == "POST" else None
+        return self.ask(page.method, page.path, body)
+
+    @inlineCallbacks
+    def ask(
+        self, method: str, path: str, body: Body | None = None, share: float = 1.0
+    ) -> Steps[Answer]:
+        """Send one request, for at most a ``share`` of the time that is left.
+
+        Fires with an `Answer`, even if none came in time. Fails with ProviderMisconfigured, and
+        with CancelledError if the server stops.
+        """
+        started = self._clock.seconds()
+        if self._deadline_at <= started:
+            return Answer(trouble=TIMEOUT)
+        call = self._client.exchange(self._profile, method, path, body)
+        timer = self._clock.callLater(share * (self._deadline_at - started), call.cancel)
+        try:
+            raw: RawReply = yield call
+        except ProviderMisconfigured:
+            raise
+        except CancelledError:
+            if timer.active():
+                raise
+            return Answer(trouble=TIMEOUT)
+        except Exception as error:  # noqa: BLE001  # any error of the connection is a finding
+            return Answer(trouble=connection_trouble(error))
+        finally:
+            if timer.active():
+                timer.cancel()
+        took_s = self._clock.seconds() - started
+        answer = read_answer(raw, int(took_s * 1000))
+        if answer.reply is not None:
+            self.speed = smooth_speed(self.speed, measure_speed(answer.reply, took_s))
+            if answer.reply.timings:
+                self.reported = self.speed
+        return answer
+
+
+def read_answer(raw: RawReply, duration_ms: int) -> Answer:
+    """Return a response in the form that `policy.probe` judges."""
+    try:
+        data = json.loads(raw.content)
+    except (ValueError, RecursionError):
+        data = None
+    reply = None
+    if 200 <= raw.status < 300 and isinstance(data, dict) and "choices" in data:
+        reply = parse_reply(raw.content, lambda: "probe")
+    failed = reply is None and isinstance(data, dict)
+    return Answer(
+        status=raw.status,
+        told=shown_error(data.get("error", data), "") if failed else "",
+        html="html" in raw.content_type or raw.content.lstrip()[:1] == b"<",
+        data=data,
+        reply=reply,
+        duration_ms=duration_ms,
+    )

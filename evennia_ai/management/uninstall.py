@@ -28,7 +28,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
-from evennia_ai.memory.mem0_setup import remove_files
+from evennia_ai.memory.mem0_store import remove_files
 from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.attributes import MENU_DRAFT, TYPES
 from evennia_ai.store.rows import raw_delete

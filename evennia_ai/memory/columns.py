@@ -13,7 +13,7 @@ from evennia_ai.memory.vectors import FIRST_ROOM, Rows
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.retrieval.exchange import Said
-from evennia_ai.policy.retrieval.weights import Offered
+from evennia_ai.policy.retrieval.relevance import Offered
 from evennia_ai.policy.retrieval.words import name_words
 
 Mask = npt.NDArray[np.bool_]

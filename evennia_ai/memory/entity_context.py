@@ -11,13 +11,14 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.consolidation.attribute_synthesis import (
+from evennia_ai.policy.consolidation.entities import (
+    Group,
     Synthesis,
+    group_observations,
     read_synthesis,
     synthesis_request,
     synthesise_plainly,
 )
-from evennia_ai.policy.consolidation.entity_consolidation import Group, group_observations
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import EntityProfiles, Identity, Slices, World
 from evennia_ai.scheduling import Clock, Steps, persist

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from evennia_ai.memory.columns import ALONE, Columns
-from evennia_ai.memory.lexical import Lexicon, View, numbered
+from evennia_ai.memory.lexical import Lexicon, Rarity, View, numbered
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
-from evennia_ai.memory.rarity import Rarity
 from evennia_ai.memory.vectors import (
     Bytes,
     Floats,
@@ -29,7 +28,7 @@ from evennia_ai.memory.vectors import (
     unit,
 )
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
-from evennia_ai.policy.retrieval.weights import Weights, understand
+from evennia_ai.policy.retrieval.relevance import Weights, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 WIDE = 2  # lines with more of what follows

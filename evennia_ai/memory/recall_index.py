@@ -25,7 +25,7 @@ from evennia_ai.memory.logged_lines import LoggedLines
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import answers_at_once, pack
 from evennia_ai.messages import Audience
-from evennia_ai.policy.lines import LINE, line_id, seq_of
+from evennia_ai.policy.log_lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
 from evennia_ai.policy.retrieval.relevance import newest_first

@@ -14,10 +14,9 @@ from twisted.python.failure import Failure
 
 from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.extras import LONG_TERM_MEMORY
-from evennia_ai.memory.mem0_setup import NOTE, StoreSettings
-from evennia_ai.memory.mem0_store import Mem0Store
+from evennia_ai.memory.mem0_store import NOTE, Mem0Store, StoreSettings
 from evennia_ai.memory.worker import Worker
-from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow
+from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
 from evennia_ai.policy.secrecy import hide_secrets, mask_key
 from evennia_ai.scheduling import Clock, Steps
 

@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from evennia_ai.policy.retrieval.weights import LONGEST_TEXT
+from evennia_ai.policy.retrieval.relevance import LONGEST_TEXT
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 Bytes = npt.NDArray[np.int8]

@@ -8,7 +8,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.policy.conversation.conversations import is_stale, talks_with
+from evennia_ai.policy.conversation.inbox import is_stale, talks_with
 from evennia_ai.ports import Company, Conversation, Settings
 
 

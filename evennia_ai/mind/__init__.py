@@ -28,18 +28,14 @@ from evennia_ai.ports import (
 from evennia_ai.scheduling import Steps
 from evennia_ai.sleep import SleepPass
 from evennia_ai.sleep.compaction.compact import Compactor
-from evennia_ai.sleep.compaction.fact_check import FactCheck
-from evennia_ai.sleep.compaction.journal_summary import SummaryArchive
-from evennia_ai.sleep.compaction.ladder import SummaryLadder
-from evennia_ai.sleep.compaction.summarising import PartSummaries
+from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive
+from evennia_ai.sleep.compaction.summarising import PartSummaries, SummaryLadder
 from evennia_ai.sleep.consolidation import MemoryLinks
 from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.sleep.extraction import Extraction
-from evennia_ai.sleep.goal_review import GoalReview
-from evennia_ai.sleep.importance import Scoring
+from evennia_ai.sleep.intentions import DayPlanning, GoalReview
 from evennia_ai.sleep.noting import Noting
-from evennia_ai.sleep.planning import DayPlanning
-from evennia_ai.sleep.pruning import Pruning
+from evennia_ai.sleep.pruning import Pruning, Scoring
 from evennia_ai.sleep.reflection import Reflection
 from evennia_ai.sleep.sharing import Sharing
 from evennia_ai.turn.answer_events import Answering

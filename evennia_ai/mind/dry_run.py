@@ -28,7 +28,7 @@ from evennia_ai.messages import (
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.conversation.react import LoopState
 from evennia_ai.ports import (
     Conversation,

@@ -20,7 +20,7 @@ class SleepPass(OwnedByAssistant):
     """One sleep pass, stored at its start by the process ``epoch``.
 
     If ``ended_at`` stays empty, a crash interrupted the pass. ``reason`` is one of those in
-    `policy.schedule.sleep_schedule`; ``outcome`` is done, woken (ended early, since somebody was
+    `policy.sleep_schedule`; ``outcome`` is done, woken (ended early, since somebody was
     waiting) or stopped. ``results`` holds figures by sleep step; ``errors``, by sleep step, may
     quote what somebody said.
     """
@@ -86,7 +86,7 @@ class Report(OwnedByAssistant):
 
 
 class Lore(models.Model):
-    """One lore entry that a builder wrote in the game; ``authors`` as in `policy.authors`."""
+    """One lore entry that a builder wrote in the game; ``authors`` as in `policy.audience`."""
 
     id: int = models.BigAutoField(primary_key=True)
     title: str = CharField(max_length=200, unique=True)
@@ -98,7 +98,7 @@ class Lore(models.Model):
 class SharedPersona(models.Model):
     """A persona that several characters share; a character refers to it as ``@name``.
 
-    ``authors`` are those of `policy.authors`.
+    ``authors`` are those of `policy.audience`.
     """
 
     id: int = models.BigAutoField(primary_key=True)

@@ -42,7 +42,7 @@ class Event(OwnedByAssistant):
     ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
     conversation); at the end it is answered, excused, noted or expired. ``nature`` is perceived,
     performed or claimed; ``item`` is the dbref of a thing that was given. ``authors`` are those of
-    `policy.authors` in the format of `people_field`, empty if the speaker is the only one.
+    `policy.audience` in the format of `people_field`, empty if the speaker is the only one.
 
     ``epoch`` is the process whose players said what needs an answer, None for what was overheard.
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
@@ -82,7 +82,7 @@ class Message(OwnedByAssistant):
 
     ``role`` is "excuse" for a line that the character said because no model answered. ``nature`` is
     perceived, performed or claimed for heard lines, perceived for tool results, else empty.
-    ``authors`` are those of `policy.authors` in the format of `people_field`.
+    ``authors`` are those of `policy.audience` in the format of `people_field`.
     """
 
     event_id: int | None
@@ -126,7 +126,7 @@ class LineVector(models.Model):
 class Amendment(OwnedByAssistant):
     """How one message is shown from now on; the message itself stays as it was (P3).
 
-    ``seq`` is the message. ``kind`` is one of `policy.amendments`; ``text`` holds new words,
+    ``seq`` is the message. ``kind`` is one of `policy.log_lines`; ``text`` holds new words,
     or the id of the journal entry whose deletion made it. ``authors`` are those of the new words.
     Rows of one ``batch`` were made, and are undone, together.
     """
@@ -152,7 +152,7 @@ class ToolCall(OwnedByAssistant):
 
     ``state`` is intended, done, failed, refused, or unknown if a crash came in between. ``world``
     is True if players can notice the act. ``locks`` are those it asked, with their answers
-    (`policy.explanation.lock_answers`).
+    (`policy.explanation.call_record`).
     """
 
     turn_id: int | None
@@ -172,7 +172,7 @@ class ToolCall(OwnedByAssistant):
 
 
 class PendingAct(OwnedByAssistant):
-    """One tool call that waits for a person (`policy.pending_acts`); it runs once, if at all."""
+    """One tool call that waits for a person (`policy.oversight`); it runs once, if at all."""
 
     needs: str = CharField(max_length=8)
     state: str = CharField(max_length=12)
@@ -194,7 +194,7 @@ class Compaction(OwnedByAssistant):
     """One compaction: it moves the start of what the model sees and deletes nothing.
 
     ``summary`` and ``speakers`` have one part for each audience, by its key: "public" or the dbrefs
-    of the only listeners; ``speakers`` are its authors (`policy.authors`). ``owed_by``
+    of the only listeners; ``speakers`` are its authors (`policy.audience`). ``owed_by``
     is the dbref of a forgotten player on whose budget a model may still rewrite the summary.
     ``undone_at`` is the time of an undo. ``archived`` is True while the journal holds the entries
     made from the summary. ``sealed`` is True once retention has deleted messages that an undo would

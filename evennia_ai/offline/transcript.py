@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
 from evennia_ai.offline.languages import ENGLISH, read
 from evennia_ai.policy.facts.check import HAPPENED
-from evennia_ai.policy.model_text import read_object
+from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import LLMRequest
 
 SAID = re.compile(r"([^:\n]{1,80}?) (says|whispers to you|acts out): (.*)", re.DOTALL)

@@ -1,9 +1,11 @@
-"""Rules for who may know what (promise P9); no model is asked to keep a secret."""
+"""Who may know what (P9), and whose words a text holds (P8)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from evennia_ai.messages import Audience, Authors, Message, is_private
 
@@ -39,6 +41,89 @@ class KnownLine(NamedTuple):
 
     text: str
     private: bool = False  # for the prompt's audience only
-    authors: Authors = frozenset()  # `policy.authors`; none: unknown
+    authors: Authors = frozenset()  # `policy.audience`; none: unknown
     source: str = ""  # id of the memory that it tells, if any
     score: float = 0.0  # how well that fits the talk; scores compare within one prompt
+
+
+GAME, BUILDER, STRANGER = "game", "builder", "stranger"
+
+STAFF = frozenset({"builder", "admin", "developer"})
+PERMISSIONS = frozenset({"perm", "pperm", "perm_above", "pperm_above"})
+NOBODY = frozenset({"false", "none", "superuser"})
+LOCK_FUNCTION = re.compile(r"\b(\w+)\(([^()]*)\)")
+NEGATION = re.compile(r"\bnot\b", re.IGNORECASE)
+
+
+def known(authors: Iterable[str]) -> Authors:
+    """Return the authors, a stranger if there are none."""
+    return frozenset(authors) or frozenset({STRANGER})
+
+
+def of_turn(authors: Iterable[str]) -> Authors:
+    """Return the authors of a turn, with a stranger if nobody but builders wrote its prompt."""
+    # The persona and the place are in every prompt and ask for nothing. So a turn behind which
+    # nobody stands has a stranger's rights.
+    found = frozenset(authors)
+    return found if found - {BUILDER} else found | {STRANGER}
+
+
+def of_message(message: Message) -> Authors:
+    """Return the authors of a stored message: those stored, else its speaker."""
+    return of_messages([message])
+
+
+def of_messages(messages: Iterable[Message]) -> Authors:
+    """Return the authors of all messages."""
+    found = set[str]()
+    for meta in (message["metadata"] for message in messages):
+        found.update(meta.get("authors") or (meta.get("speaker") or STRANGER,))
+    return frozenset(found)
+
+
+def of_record(record: Mapping[str, Any]) -> Authors:
+    """Return the authors of a journal entry, a profile value, a goal or another record."""
+    by_builder = [BUILDER] if record.get("source_type") == BUILDER else []
+    return known([*record["speakers"], *by_builder])
+
+
+def of_records(records: Iterable[Mapping[str, Any]]) -> Authors:
+    """Return the authors of all records."""
+    return frozenset[str]().union(*map(of_record, records))
+
+
+def of_parts(authors: Mapping[str, Iterable[str]], keys: Iterable[str]) -> Authors:
+    """Return the authors of some parts of a summary, which are given by part."""
+    return frozenset[str]().union(*(known(authors.get(key, ())) for key in keys))
+
+
+def people_among(authors: Iterable[str]) -> Authors:
+    """Return the authors that are dbrefs."""
+    return frozenset(author for author in authors if author.startswith("#"))
+
+
+class Editors(NamedTuple):
+    """Who may edit an object by a lock, besides staff: numbers of objects and of accounts."""
+
+    objects: frozenset[int] = frozenset()
+    accounts: frozenset[int] = frozenset()
+    anybody: bool = False  # True if people pass whom the lock does not name
+
+
+@lru_cache(maxsize=1024)
+def editors_in(lock: str) -> Editors:
+    """Return whom a lock such as ``id(5) or perm(Admin)`` lets edit an object."""
+    # What cannot be read off the lock counts as anybody.
+    objects, accounts, anybody = set[int](), set[int](), bool(NEGATION.search(lock))
+    for name, arguments in LOCK_FUNCTION.findall(lock):
+        first = arguments.split(",")[0].strip().lower()
+        number = first.lstrip("#")
+        if name in NOBODY or (name in PERMISSIONS and first.removesuffix("s") in STAFF):
+            continue
+        if name in ("id", "dbref") and number.isdecimal():
+            objects.add(int(number))
+        elif name in ("pid", "pdbref") and number.isdecimal():
+            accounts.add(int(number))
+        elif name not in ("id", "dbref", "pid", "pdbref"):
+            anybody = True
+    return Editors(frozenset(objects), frozenset(accounts), anybody)

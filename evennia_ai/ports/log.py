@@ -23,8 +23,8 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View
 from evennia_ai.policy.explanation.call_record import CallRecord
-from evennia_ai.policy.limits.prices import Prices
-from evennia_ai.policy.pending_acts import PendingAct
+from evennia_ai.policy.limits.money import Prices
+from evennia_ai.policy.oversight import PendingAct
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class TurnRecord:
 
     @property
     def authors(self) -> Authors:
-        """Return the authors of the new words in this turn (`policy.authors`)."""
+        """Return the authors of the new words in this turn (`policy.audience`)."""
         heard = (event.heard.written_by for event in (*self.events, *self.overheard))
         return frozenset[str]().union(*heard)
 

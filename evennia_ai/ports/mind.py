@@ -23,21 +23,18 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.messages import Audience, Authors, Heard, Situation, ToolCallRequest
-from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.authors import known
+from evennia_ai.policy.audience import KnownLine, known
 from evennia_ai.policy.compaction.plan import ContextUse
-from evennia_ai.policy.conversation.lore import LoreEntry
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import LoreEntry, Persona
 from evennia_ai.policy.conversation.react import ToolOffer
-from evennia_ai.policy.explanation.lock_answers import LockAsked
+from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText, UsageReport
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
-from evennia_ai.ports.memory import Found, Related, SemanticMemory
-from evennia_ai.ports.models import Gateway
+from evennia_ai.ports.models import Found, Gateway, Related, SemanticMemory
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.ports.tools import ToolResult, ToolSpec
 from evennia_ai.scheduling import Clock
@@ -140,7 +137,7 @@ class ToolContext:
     # the messages that the call is about; empty for those this turn heard
     source_seqs: tuple[int, ...] = ()
     said_at: str = ""  # when these messages were said, ISO time; empty for those this turn heard
-    # everybody whose words the prompt holds (`policy.authors`). A tool's lock must let all of
+    # everybody whose words the prompt holds (`policy.audience`). A tool's lock must let all of
     # them pass (P8), and a record that the tool writes has them as authors
     authors: Authors = frozenset()
     confirmed_by: str = ""  # dbref of the person who confirmed or approved this very call, else ""
@@ -161,7 +158,7 @@ class Moderation(Protocol):
     def check(self, direction: str, texts: Sequence[str]) -> Deferred[Sequence[str]]:
         """Fire with why each text is refused, "" if it may pass; never fails.
 
-        ``direction`` is HEARD or SPOKEN of `policy.moderation`.
+        ``direction`` is HEARD or SPOKEN of `policy.oversight`.
         """
 
 

@@ -1,17 +1,19 @@
-"""Models, and the requests to them."""
+"""Models, embedders and long-term memory, and what a search over memories finds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, LLMReply, Situation, ToolCallRequest, WireMessage
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, Sent
+from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.request_forms.form import TOOLS, Asked
 
 TASK_SUMMARY = "summary"
@@ -99,7 +101,7 @@ class LLMRequest:
     addressee: str = ""  # name of whoever is answered, "" for nobody
     # where the prompt comes from, None if its record is not kept
     trace: PromptTrace | None = field(default=None, compare=False, repr=False)
-    authors: Authors = frozenset()  # everybody whose words the prompt holds (`policy.authors`)
+    authors: Authors = frozenset()  # everybody whose words the prompt holds (`policy.audience`)
     # called in the reactor's thread with each finished tool call of a reply that is still
     # arriving, in the order of the reply's ``tool_calls``; None to get all at once
     on_call: Callable[[ToolCallRequest], None] | None = field(
@@ -157,3 +159,65 @@ class Gateway(Protocol):
 
         Fires with the reply; fails with a `ProviderError`, at the deadline `DeadlineExceeded`.
         """
+
+
+class SemanticMemory(Protocol):
+    """Long-term memory: a copy of the journal for other programs. ``agent`` is a character.
+
+    The package never searches it: recall asks `Memories`.
+    Every Deferred fails with `MemoryUnavailable` if the store is down or too slow, and with
+    `TurnAborted` if the server stops. The journal is the truth.
+    """
+
+    @property
+    def trouble(self) -> str: ...  # the current problem in words for an admin, or empty
+    @property
+    def is_off(self) -> bool: ...  # True if the game runs without it, so that waiting is useless
+    @property
+    def was_used(self) -> bool: ...  # False if nothing was ever stored, as far as is known
+
+    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
+        """Add items; fires with their memories' ids by entry id, without items that failed."""
+
+    def delete(self, ids: Sequence[str]) -> Deferred[None]: ...  # ignores missing ones
+    def delete_all(self, agent: str) -> Deferred[None]: ...
+    def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]: ...  # every memory of a character
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors; texts of similar meaning get similar vectors.
+
+    If it treats questions in another way, it also has ``embed_query``, with the form of ``embed``.
+    """
+
+    name: str
+    dimensions: int
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Return a float32 array of shape (texts, dimensions) with rows of length 1."""
+
+
+class RemoteEmbedder(Protocol):
+    """An embedder that answers later: an endpoint, or a thread of its own."""
+
+    name: str
+    dimensions: int
+
+    def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
+        """Fire with what `Embedder.embed` returns, or `embed_query`; fails with a ProviderError."""
+
+
+class Related(NamedTuple):
+    """What belongs to lines, by their ids: other lines in order of time, or the best first."""
+
+    beside: Mapping[str, Sequence[Record]]
+    later: Mapping[str, Sequence[Record]]
+
+
+class Found(Protocol):
+    """A record that a search found; scores compare only within one search."""
+
+    @property
+    def record(self) -> Record: ...
+    @property
+    def score(self) -> float: ...

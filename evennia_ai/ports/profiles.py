@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Any
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.consolidation.attribute_synthesis import Finding
-from evennia_ai.policy.consolidation.entity_consolidation import plan_consolidation
+from evennia_ai.policy.consolidation.entities import Finding, plan_consolidation
 from evennia_ai.policy.records.entity_profiles import (
     ATTRIBUTE,
     OBSERVATION,

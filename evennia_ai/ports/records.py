@@ -17,7 +17,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
-from evennia_ai.policy.amendments import Amended, is_withheld
+from evennia_ai.policy.log_lines import Amended, is_withheld
 from evennia_ai.policy.records.provenance import (
     Record,
     Remembered,
@@ -62,7 +62,7 @@ class WatchedRecords:
         raise NotImplementedError
 
     def withholds(self, record: Record) -> bool:
-        """Return True for a record of lines that a builder hid or edited (`policy.amendments`)."""
+        """Return True for a record of lines that a builder hid or edited (`policy.log_lines`)."""
         return False
 
     def watch(self, watcher: Watcher) -> None:
@@ -252,7 +252,7 @@ class RecordStore(WatchedRecords):
         return shown
 
     def withholds(self, record: Record) -> bool:
-        """Return True for a record of lines that a builder hid or edited (`policy.amendments`)."""
+        """Return True for a record of lines that a builder hid or edited (`policy.log_lines`)."""
         return is_withheld(record, self._amended)
 
     def told(self, records: Iterable[Record]) -> Iterable[Record]:

@@ -19,9 +19,9 @@ class ToolResult:
     text: str  # what the model is told
     # dbrefs of those the act reached, None for the turn's whole audience
     heard_by: Audience | None = None
-    read: tuple[str, ...] = ()  # references to what was consulted (`policy.compaction.consulted`)
+    read: tuple[str, ...] = ()  # references to what was consulted (`policy.compaction.materials`)
     changed: tuple[str, ...] = ()  # references to what was changed
-    # authors of the text that did not write the prompt (`policy.authors`); what a tool shows
+    # authors of the text that did not write the prompt (`policy.audience`); what a tool shows
     # of players' own texts has them as authors
     authors: Authors = frozenset()
     # True if the text quotes lines of the log with `messages.MARK` before those that the game

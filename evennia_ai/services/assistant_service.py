@@ -20,16 +20,15 @@ from twisted.logger import Logger
 
 from evennia_ai.assistant_character import add_missing_mixins
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.config.person_limits import read_person_limits
+from evennia_ai.config.resolve import read_person_limits
 from evennia_ai.config.table_retention import limits_in_force
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.game.client_text import read_hosts
 from evennia_ai.game.crowd import CrowdControl, tell_channel
-from evennia_ai.game.file_modes import advice
 from evennia_ai.game.minds import GameMind
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.room_lines import RoomLines
-from evennia_ai.game.settings import SettingReader, game_setting
+from evennia_ai.game.settings import SettingReader, advice, game_setting
+from evennia_ai.game.shown import read_hosts
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.memory.extras import TELEMETRY
@@ -38,7 +37,7 @@ from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.garbage import GarbageTimer
 from evennia_ai.services.memory_services import MemoryServices
-from evennia_ai.services.model_access import ModelAccess
+from evennia_ai.services.model_access import ModelAccess, local_models, warm_up
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.server_processes import ServerProcesses, make_process
@@ -46,7 +45,6 @@ from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.steady_clock import SteadyClock
 from evennia_ai.services.timer import AssistantTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
-from evennia_ai.services.warm_up import local_models, warm_up
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords

@@ -8,9 +8,14 @@ once an hour for each player.
 
 from __future__ import annotations
 
+import codecs
+import re
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
+from glob import escape
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings as django_settings
@@ -21,11 +26,10 @@ from twisted.logger import Logger
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.worker import Worker
-from evennia_ai.policy.facts.quotes import SpokenWords
+from evennia_ai.policy.facts.origin import SpokenWords
 from evennia_ai.scheduling import Clock, Put, Steps, pause, persist
-from evennia_ai.services.log_files import hide_lines, log_files
-from evennia_ai.sleep.compaction.ladder import Material
-from evennia_ai.store.erased_bytes import database_file, is_too_large, overwrite_deleted
+from evennia_ai.sleep.compaction.summarising import Material
+from evennia_ai.store.erase import database_file, is_too_large, overwrite_deleted
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
 from evennia_ai.store.server_settings import change_wishes, deletion_marks, wishes
@@ -266,3 +270,52 @@ def guarded(work: Deferred[None]) -> None:
 def scripts_in_memory(ids: Collection[int]) -> list[AssistantScript]:
     """Return the assistants with these ids that may have something under way."""
     return [script for script in AssistantScript.get_all_cached_instances() if script.id in ids]
+
+
+FORGOTTEN = b"[forgotten]"
+STAMP = re.compile(rb"(?:\d[\d:., T+-]{9,38} )?(?:\[[^\]]{1,3}\] )?")
+# Places in the code, and Evennia's lines on security: nobody can have them hidden.
+KEPT = re.compile(r'\s*(?:File "|Traceback )|.{0,45}\[SS\]')
+
+
+def log_files(names: Iterable[str]) -> Iterator[Path]:
+    """Yield log files and their older pages, such as ``server.log.2026_01_31``."""
+    for name in names:
+        path = Path(name)
+        yield from sorted(path.parent.glob(f"{escape(path.name)}*"))
+
+
+def hide_lines(path: Path, holds_words: Callable[[str], bool]) -> int:
+    """Overwrite the lines of a log that hold somebody's words; returns how many.
+
+    The file keeps its length, since the server goes on writing at its end.
+    """
+    count = 0
+    with suppress(FileNotFoundError), path.open("r+b") as file:
+        at = 0
+        for line in iter(file.readline, b""):
+            end = at + len(line)
+            text = readable(line)
+            if not KEPT.match(text) and holds_words(text):
+                file.seek(at)
+                file.write(hidden(line.rstrip(b"\r\n")))
+                file.seek(end)
+                count += 1
+            at = end
+    return count
+
+
+def hidden(line: bytes) -> bytes:
+    """Return a line of the same length with nothing but its time."""
+    stamp = STAMP.match(line)
+    head = stamp[0] if stamp else b""
+    return (head + FORGOTTEN)[: len(line)].ljust(len(line))
+
+
+def readable(line: bytes) -> str:
+    """Return a log line as text, also as it reads without backslash escapes."""
+    text = line.decode(errors="replace")
+    if "\\" not in text:
+        return text
+    plain = codecs.decode(text.encode("latin-1", "backslashreplace"), "unicode_escape", "replace")
+    return f"{text}\n{plain}"

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.semantic import LongTermMemory
-from evennia_ai.policy.records.long_term import agent_of
+from evennia_ai.policy.records.journal_entry import agent_of
 from evennia_ai.scheduling import Clock, Steps
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
 from evennia_ai.store.server_settings import deletion_marks, marked, note_deleted

@@ -12,7 +12,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.moderation import (
+from evennia_ai.policy.oversight import (
     CLOSED,
     DOWN,
     SPOKEN,

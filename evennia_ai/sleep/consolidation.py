@@ -14,7 +14,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.policy.records.long_term import (
+from evennia_ai.policy.records.journal_entry import (
     MemoryRow,
     agent_of,
     digest_of,

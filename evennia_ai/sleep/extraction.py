@@ -20,9 +20,17 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, WireMessage, to_wire
+from evennia_ai.policy.audience import people_among, visible
 from evennia_ai.policy.compaction.plan import ContextUse, Skip
-from evennia_ai.policy.context.projection import part_audience, split_by_audience
-from evennia_ai.policy.conversation.react import LoopState, begin_step, take_calls
+from evennia_ai.policy.context.projection import (
+    CompactionRecord,
+    part_audience,
+    split_by_audience,
+    visible_items,
+)
+from evennia_ai.policy.conversation.react import LoopState, begin_step, read_arguments, take_calls
+from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, shown_line
+from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.ports import (
     Conversation,
     Identity,
@@ -35,9 +43,8 @@ from evennia_ai.ports import (
     TurnRecord,
     Turns,
 )
-from evennia_ai.scheduling import Clock, Steps, pause, persist
-from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest, CompactionTask
-from evennia_ai.sleep.entry_origin import Shown, read_shown, with_origin
+from evennia_ai.scheduling import Clock, Put, Steps, pause, persist, spread
+from evennia_ai.sleep.compaction.compact import SLEEP, CompactionRequest, CompactionTask
 from evennia_ai.sleep.noting import Noting
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls, calls_tools, has_model, skip
@@ -279,3 +286,45 @@ def run_pre_compaction_extraction(
     """
     result: Deferred[dict[str, Any]] = script.mind.extraction.run(max_iterations)
     return result
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a loop shows the model: the lines heard, and the summary before them."""
+
+    lines: Sequence[ShownLine]
+    summary: Summarised
+
+
+@inlineCallbacks
+def read_shown(log: Conversation, put: Put, audience: Audience) -> Steps[Shown]:
+    """Read in slices what a prompt for an audience shows. Fires with it."""
+    view = log.current
+    items = visible_items(view.items, audience)
+    heard = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
+    lines: list[ShownLine] = yield spread(put, heard, shown_line)
+    return Shown(lines, summarised(view.record, audience))
+
+
+def summarised(record: CompactionRecord | None, audience: Audience) -> Summarised:
+    """Return the parts of a summary that an audience may know, as one."""
+    parts = record.summary if record else {}
+    keys = [key for key in parts if visible(part_audience(key), audience)]
+    speakers = record.speakers if record else {}
+    return Summarised(
+        frozenset(word for key in keys for word in normal_words(parts[key])),
+        frozenset(dbref for key in keys for dbref in speakers.get(key, ())),
+    )
+
+
+def with_origin(tools: ToolContext, shown: Shown, call: ToolCallRequest) -> ToolContext:
+    """Return the context of one call, with the origin of what it writes down."""
+    text = " ".join(map(str, (read_arguments(call) or {}).values()))
+    origin = origin_of(text, shown.lines, shown.summary)
+    return replace(
+        tools,
+        speakers=people_among(origin.speakers),
+        authors=origin.speakers,
+        source_seqs=origin.seqs,
+        said_at=origin.said_at,
+    )

@@ -15,7 +15,7 @@ from functools import partial
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Message, ToolCallRequest
-from evennia_ai.policy.authors import of_message
+from evennia_ai.policy.audience import of_message
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.facts.check import Fact, choose_notes, is_about_speaker, note_of
@@ -29,7 +29,7 @@ from evennia_ai.ports import (
     Turns,
 )
 from evennia_ai.scheduling import Clock, Steps, pause, persist
-from evennia_ai.sleep.compaction.fact_check import FactCheck
+from evennia_ai.sleep.compaction.journal_summary import FactCheck
 from evennia_ai.turn.knowledge import Knowledge
 from evennia_ai.turn.model_call import calls_tools, has_model
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION

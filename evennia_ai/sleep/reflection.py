@@ -16,12 +16,12 @@ from evennia_ai.policy.consolidation.reflection import (
     goal_fields,
     insight_entry,
     read_insights,
+    reflect_plainly,
     reflection_request,
     select_groups,
     unreflected,
     weight,
 )
-from evennia_ai.policy.consolidation.rule_reflection import reflect_plainly
 from evennia_ai.policy.records.goal import MOST_OPEN, find_goal
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Goals, Identity, Journal, Services, Settings, World

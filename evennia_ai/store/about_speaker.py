@@ -19,9 +19,8 @@ from evennia_ai import models
 from evennia_ai.messages import NOOP, Audience
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import PUBLIC, part_audience
-from evennia_ai.policy.records.forget_me import is_builders
-from evennia_ai.policy.records.provenance import Record, people_in
-from evennia_ai.policy.records.segments import read_segment
+from evennia_ai.policy.records.forgetting import is_builders
+from evennia_ai.policy.records.provenance import Record, people_in, read_segment
 from evennia_ai.store.attributes import attributes_of, numbers_of
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.who_knows import KNOWLEDGE, PLACES, assistants_who_know

@@ -16,7 +16,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import brief
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.store.brief_transaction import brief_transaction
 
 log = Logger()

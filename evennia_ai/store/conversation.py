@@ -12,9 +12,9 @@ from django.db.models import Max, Q
 from evennia_ai import models
 from evennia_ai.errors import CannotUndo
 from evennia_ai.messages import Message, is_excuse
-from evennia_ai.policy.amendments import HIDDEN, amend
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
+from evennia_ai.policy.log_lines import HIDDEN, amend
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.lines import TableAmendments, TableLines

@@ -8,17 +8,17 @@ from itertools import chain
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message
-from evennia_ai.policy.amendments import amend
 from evennia_ai.policy.audience import audience_of
-from evennia_ai.policy.compaction.digest import COUNTED, make_digest
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
+from evennia_ai.policy.compaction.summary import COUNTED, make_digest
 from evennia_ai.policy.context.projection import part_key, split_by_audience
 from evennia_ai.policy.facts.check import Fact, as_bullets, distinct, facts_in
+from evennia_ai.policy.log_lines import amend
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import MASK
+from evennia_ai.store.erase import PAGE
 from evennia_ai.store.forget_rows import Traces
-from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.lines import amended_at
 from evennia_ai.store.rows import delete_rows, message_from_row
 

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai import models
 from evennia_ai.messages import PERCEIVED, Heard, InboxEvent
-from evennia_ai.policy.records.segments import people_field
+from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.ports import OpenEvents
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.backlog import Backlog

@@ -10,8 +10,8 @@ from django.db.models import FilteredRelation, Max, Q
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message, make_message
-from evennia_ai.policy.amendments import HIDDEN, UNRECALLED, Amended, Amendment, amend, latest
-from evennia_ai.policy.records.segments import people_field
+from evennia_ai.policy.log_lines import HIDDEN, UNRECALLED, Amended, Amendment, amend, latest
+from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows import raw_delete
 

@@ -10,9 +10,15 @@ from typing import Any
 from evennia_ai import models
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Authors
-from evennia_ai.policy.authors import BUILDER, GAME
-from evennia_ai.policy.conversation.lore import EVERYBODY, LoreEntry, check_scope
-from evennia_ai.policy.conversation.persona import Persona, read_persona, stored_fields
+from evennia_ai.policy.audience import BUILDER, GAME
+from evennia_ai.policy.conversation.character import (
+    EVERYBODY,
+    LoreEntry,
+    Persona,
+    check_scope,
+    read_persona,
+    stored_fields,
+)
 
 
 def read_entry(raw: Any) -> LoreEntry:

@@ -12,11 +12,10 @@ from typing import Any, Literal
 import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.errors import AssistantError
 from evennia_ai.messages import Audience
-from evennia_ai.policy.amendments import SUMMARY, UNRECALLED
-from evennia_ai.policy.compaction.journal_summary import is_synthesis
+from evennia_ai.policy.compaction.materials import is_synthesis
 from evennia_ai.policy.disclosure import Reader
-from evennia_ai.policy.records.journal_entry import JournalEntry
-from evennia_ai.policy.records.long_term import linked
+from evennia_ai.policy.log_lines import SUMMARY, UNRECALLED
+from evennia_ai.policy.records.journal_entry import JournalEntry, linked
 from evennia_ai.policy.records.memory_listing import BUILDER, may_read, undo_line
 from evennia_ai.policy.records.provenance import TRUST, Record, Time, Words, copy_of, iso_utc
 from evennia_ai.policy.sanitize import one_line

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evennia_ai import models
-from evennia_ai.policy.pending_acts import (
+from evennia_ai.policy.oversight import (
     AGREED,
     CONFIRM,
     EXPIRED,
@@ -21,7 +21,7 @@ from evennia_ai.policy.pending_acts import (
     WAITING,
     PendingAct,
 )
-from evennia_ai.policy.records.segments import people_field
+from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.store.brief_transaction import brief_transaction
 
 UNKNOWN = "unknown"

@@ -12,9 +12,9 @@ from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
 from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, Message
-from evennia_ai.policy.amendments import amend
-from evennia_ai.policy.compaction.digest import prefix_hash
-from evennia_ai.policy.schedule.sleep_schedule import ASLEEP
+from evennia_ai.policy.compaction.summary import prefix_hash
+from evennia_ai.policy.log_lines import amend
+from evennia_ai.policy.sleep_schedule import ASLEEP
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, WAITING

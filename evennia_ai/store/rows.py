@@ -19,7 +19,7 @@ from evennia_ai.messages import (
     is_excuse,
     make_message,
 )
-from evennia_ai.policy.records.segments import people_field
+from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.tokens import count_message, stored_tokens
 

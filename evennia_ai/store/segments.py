@@ -3,7 +3,7 @@
 The Attributes have a type of their own. A change writes one segment, so that it costs the same at
 any length (with one list in one Attribute, an append takes 45 ms at 3,000 entries, measured).
 `set`, `copy` and prototypes ignore these Attributes, and `examine` shows only their labels
-(`policy.records.sealed`); a typeclass swap keeps them; they are deleted with the object.
+(`policy.disclosure`); a typeclass swap keeps them; they are deleted with the object.
 
 This module uses queries and no `AttributeHandler`, which writes each change twice, holds a value
 before it is stored, and returns `_Saver` objects.
@@ -18,9 +18,15 @@ from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.records.sealed import Sealed, unsealed
-from evennia_ai.policy.records.segments import SIZE, Segment, place_in, read_segment, segment_of
+from evennia_ai.policy.disclosure import Sealed, unsealed
+from evennia_ai.policy.records.provenance import (
+    SIZE,
+    Record,
+    Segment,
+    place_in,
+    read_segment,
+    segment_of,
+)
 from evennia_ai.policy.records.shared_memory import is_as_told
 from evennia_ai.ports import Journal
 from evennia_ai.ports.records import RecordStore, Watcher

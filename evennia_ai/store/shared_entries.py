@@ -16,8 +16,7 @@ from django.dispatch import Signal
 from twisted.internet.defer import DeferredLock, inlineCallbacks
 
 from evennia_ai import models
-from evennia_ai.policy.records.provenance import Record, copy_of
-from evennia_ai.policy.records.segments import people_field
+from evennia_ai.policy.records.provenance import Record, copy_of, people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
 from evennia_ai.ports.records import WatchedRecords
 from evennia_ai.scheduling import Put, Steps, pause

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Max
 
 from evennia_ai import models
-from evennia_ai.policy.schedule.sleep_report import DONE, split_result
+from evennia_ai.policy.sleep_schedule import DONE, split_result
 from evennia_ai.store.brief_transaction import brief_transaction
 
 AFTER = "after_call"

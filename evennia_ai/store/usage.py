@@ -13,8 +13,7 @@ from django.db.models import F, Sum
 from evennia_ai import models
 from evennia_ai.errors import DeadlineExceeded
 from evennia_ai.messages import NO_USAGE
-from evennia_ai.policy.limits.budgets import ASSISTANT, GAME, PLAYER, WHOLE_GAME, Account
-from evennia_ai.policy.limits.prices import FREE
+from evennia_ai.policy.limits.money import ASSISTANT, FREE, GAME, PLAYER, WHOLE_GAME, Account
 from evennia_ai.ports import ModelCallRecord
 
 DAY, CHARACTER, PROFILE = "day", "assistant_id", "profile"

@@ -12,9 +12,8 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.mind import Mind, Surroundings
-from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.authors import BUILDER
-from evennia_ai.policy.conversation.persona import Persona, read_persona
+from evennia_ai.policy.audience import BUILDER, KnownLine
+from evennia_ai.policy.conversation.character import Persona, read_persona
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.ports import (
     Embedder,
@@ -25,10 +24,16 @@ from evennia_ai.ports import (
     Situation,
     TurnRecord,
 )
-from evennia_ai.testing.memory_conversation import MemoryConversation
-from evennia_ai.testing.memory_records import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryJournal
-from evennia_ai.testing.memory_services import NoPendingActs, StandInServices, StandInWorld
-from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_services import (
+    EmptyGoals,
+    EmptyPlan,
+    EmptyProfiles,
+    MemoryJournal,
+    NoPendingActs,
+    StandInServices,
+    StandInWorld,
+)
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 
 class Namespace:

@@ -9,7 +9,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow
+from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
 
 
 class StandInSemantic:

@@ -6,9 +6,9 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game import following
-from evennia_ai.game.pauses import pause
+from evennia_ai.game import presence
 from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
+from evennia_ai.game.presence import pause
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
@@ -37,14 +37,14 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
     """Follow a person from now on; target nobody: stop following."""
     character = context.character
     if arguments.target.strip().lower() in NOBODY:
-        following.follow(character, None)
+        presence.follow(character, None)
         return "You follow nobody any more."
     leader = find_named(arguments.target, listening_objects(character), character)
     if leader is None:
         raise NothingDone(f"There is nobody called '{plain(arguments.target, 60)}' here.")
     if character.dbref in getattr(leader, "muted_assistants", ()):
         raise NothingDone(f"{display_name(leader, character)} does not want you near.")
-    following.follow(character, leader)
+    presence.follow(character, leader)
     return f"You follow {display_name(leader, character)} from now on."
 
 

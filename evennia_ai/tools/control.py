@@ -6,10 +6,10 @@ from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.messages import is_perceived
-from evennia_ai.policy.authors import of_messages, people_among
+from evennia_ai.policy.audience import of_messages, people_among
 from evennia_ai.policy.conversation.react import FINAL
-from evennia_ai.policy.explanation.lock_answers import LockAsked
-from evennia_ai.policy.schedule.sleep_schedule import (
+from evennia_ai.policy.explanation.call_record import LockAsked
+from evennia_ai.policy.sleep_schedule import (
     ANYBODY,
     NOBODY,
     STAFF,

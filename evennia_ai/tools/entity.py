@@ -12,7 +12,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
-from evennia_ai.policy.compaction.consulted import entity_ref
+from evennia_ai.policy.compaction.materials import entity_ref
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import tool

@@ -10,7 +10,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.perception import plain
-from evennia_ai.policy.limits.shares import TOO_MANY_GOALS, is_reached
+from evennia_ai.policy.limits.people import TOO_MANY_GOALS, is_reached
 from evennia_ai.policy.records.goal import (
     BUILDER,
     DONE,

@@ -9,9 +9,8 @@ from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.policy.compaction.consulted import entry_ref
-from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
-from evennia_ai.policy.limits.shares import plan_pin
+from evennia_ai.policy.compaction.materials import entry_ref, is_synthesis, select_found
+from evennia_ai.policy.limits.people import plan_pin
 from evennia_ai.policy.records.journal_entry import GIVEN
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import UNGUARDED

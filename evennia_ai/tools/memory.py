@@ -8,8 +8,7 @@ from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.game.memory_reading import find_memories
-from evennia_ai.policy.compaction.consulted import entity_ref, entry_ref
-from evennia_ai.policy.compaction.journal_summary import is_synthesis
+from evennia_ai.policy.compaction.materials import entity_ref, entry_ref, is_synthesis
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.words import asked_words, find_words

@@ -10,9 +10,9 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, NothingDone
 from evennia_ai.messages import Message
-from evennia_ai.policy.authors import of_records
+from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.compaction.summary import takes_for_program
-from evennia_ai.policy.limits.shares import TOO_MANY_ENTRIES, is_reached
+from evennia_ai.policy.limits.people import TOO_MANY_ENTRIES, is_reached
 from evennia_ai.policy.records.provenance import Record, iso_utc
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult

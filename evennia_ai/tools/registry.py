@@ -14,15 +14,14 @@ from evennia_ai.config import read_families
 from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDenied, ToolError
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest, turn_label
-from evennia_ai.policy.authors import known
-from evennia_ai.policy.explanation.lock_answers import LockAsked
+from evennia_ai.policy.audience import known
+from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolParts, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import EVERYBODY, Tool
-from evennia_ai.tools.permission import People
-from evennia_ai.tools.waiting_calls import let_wait
+from evennia_ai.tools.permission import People, let_wait
 from evennia_ai.turn.tool_execution import DONE, REFUSED, failed_call
 
 log = Logger()

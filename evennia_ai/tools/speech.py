@@ -9,18 +9,19 @@ from django.utils.translation import gettext
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game.ai_mark import word_mark
-from evennia_ai.game.client_text import as_shown
-from evennia_ai.game.first_meeting import introduce
-from evennia_ai.game.heard_lines import Utterance
 from evennia_ai.game.perception import (
+    AtStart,
+    Quoted,
+    bare_words,
     display_name,
     find_named,
     has_short_description,
     listening_objects,
     plain,
+    with_people,
 )
-from evennia_ai.game.rp_names import AtStart, Quoted, bare_words, with_people
+from evennia_ai.game.room_lines import Utterance
+from evennia_ai.game.shown import as_shown, introduce, word_mark
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED

@@ -19,8 +19,8 @@ from evennia_ai.game.perception import (
     plain,
 )
 from evennia_ai.game.texts import text
-from evennia_ai.policy.authors import known
-from evennia_ai.policy.compaction.consulted import entity_ref
+from evennia_ai.policy.audience import known
+from evennia_ai.policy.compaction.materials import entity_ref
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import Character, Situation, ToolContext, ToolResult
 from evennia_ai.tools.base import tool

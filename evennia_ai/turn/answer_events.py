@@ -22,7 +22,7 @@ from evennia_ai.errors import (
 from evennia_ai.messages import InboxEvent, turn_label
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
 from evennia_ai.policy.conversation.react import own_call_id
-from evennia_ai.policy.pending_acts import PendingAct
+from evennia_ai.policy.oversight import PendingAct
 from evennia_ai.ports import (
     Identity,
     Inbox,

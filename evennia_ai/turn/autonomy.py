@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.conversation.autonomy import (
+from evennia_ai.policy.conversation.inbox import (
     HOUR_S,
     AutonomyState,
     may_answer_assistant,

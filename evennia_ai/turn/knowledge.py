@@ -12,9 +12,8 @@ from twisted.logger import Logger
 from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, turn_label
-from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.authors import GAME, of_record, of_records
-from evennia_ai.policy.consolidation.relationship import (
+from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
+from evennia_ai.policy.consolidation.weights import (
     Acquaintance,
     acquaintance_line,
     mean_sentiment,

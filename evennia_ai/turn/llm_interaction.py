@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, LLMReply, Message, WireMessage, is_offline
-from evennia_ai.policy.authors import of_messages
+from evennia_ai.policy.audience import of_messages
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
     summary_problem,
@@ -60,7 +60,7 @@ class SummaryTerms:
     # Dbrefs of those whose budgets pay for it, besides the assistant's own.
     payer: Audience = frozenset()
     audience: Audience | None = None  # of the summary, None for everybody
-    authors: Authors = frozenset()  # of all its material (`policy.authors`)
+    authors: Authors = frozenset()  # of all its material (`policy.audience`)
 
 
 class Summariser:

@@ -22,14 +22,13 @@ from evennia_ai.messages import (
     WireMessage,
     turn_label,
 )
-from evennia_ai.policy.authors import of_records
+from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.explanation.call_record import CallRecord, KeptCall, RawReply, make_record
-from evennia_ai.policy.limits.budgets import add_call
-from evennia_ai.policy.limits.prices import to_micros
-from evennia_ai.policy.model_text import complete_lines
+from evennia_ai.policy.limits.money import add_call, to_micros
 from evennia_ai.policy.overflow import is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
+from evennia_ai.policy.texts import complete_lines
 from evennia_ai.policy.tokens import UsageReport, count_conversation_tokens
 from evennia_ai.ports import (
     TASK_SUMMARY,
@@ -72,7 +71,7 @@ class ModelCalls:
     """Asks one assistant's models through the gateway, and records what each call cost.
 
     Attributes:
-        compaction_cost: what the next compaction has cost so far (`policy.limits.budgets`).
+        compaction_cost: what the next compaction has cost so far (`policy.limits.money`).
     """
 
     def __init__(

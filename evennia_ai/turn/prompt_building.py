@@ -21,13 +21,11 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
-from evennia_ai.policy.conversation.lore import LoreEntry
-from evennia_ai.policy.conversation.persona import render_persona
+from evennia_ai.policy.conversation.character import LoreEntry, render_persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, assembled, user
-from evennia_ai.policy.model_text import fenced
-from evennia_ai.policy.request_forms.form import RequestForm, Schema
-from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
+from evennia_ai.policy.request_forms.form import TOOLS_FORM, RequestForm, Schema
 from evennia_ai.policy.sanitize import cut_text
+from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.ports import (
     Conversation,
@@ -70,7 +68,7 @@ class Prompt:
     lore: tuple[LoreEntry, ...]
     trace: PromptTrace  # where its parts come from
     addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
-    authors: Authors = frozenset()  # everybody whose words it holds (`policy.authors`)
+    authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
 
 
 @dataclass(frozen=True)

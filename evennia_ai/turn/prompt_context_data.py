@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.messages import Audience, Authors, InboxEvent, Message, Situation, unmarked
-from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.author_note import LABEL as NOTE
-from evennia_ai.policy.authors import known, of_messages, of_record, of_records, of_turn
-from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored
-from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
+from evennia_ai.policy.audience import KnownLine, known, of_messages, of_record, of_records, of_turn
+from evennia_ai.policy.compaction.materials import ENTITY, ENTRY, select_restored
+from evennia_ai.policy.conversation.character import LoreEntry, select_lore
 from evennia_ai.policy.explanation.call_record import Origin
-from evennia_ai.policy.facts.sources import HEARD
+from evennia_ai.policy.facts.terms import HEARD
+from evennia_ai.policy.oversight import LABEL as NOTE
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
@@ -47,7 +46,7 @@ class ContextItems:
     lines: tuple[tuple[str, str], ...]  # (label, line) pairs
     origins: tuple[Origin, ...]  # of the lines, in their order
     private: bool  # True if any of it is for the prompt's audience only
-    authors: Authors  # `policy.authors`
+    authors: Authors  # `policy.audience`
 
 
 class TailLines:
@@ -150,7 +149,7 @@ class Briefing:
 
     def _restored_materials(self, audience: Audience, budget_tokens: int) -> list[KnownLine]:
         """Return one line for each restored material that this audience may know (P9)."""
-        # `policy.compaction.consulted.select_restored` chooses the materials. Each is read again
+        # `policy.compaction.materials.select_restored` chooses the materials. Each is read again
         # for each prompt, from a loaded journal and loaded profiles, so that changed or deleted
         # records show correctly.
         view = self._log.current

@@ -12,12 +12,12 @@ from operator import itemgetter
 from typing import Literal
 
 from evennia_ai.messages import EXCUSE, Situation, unmarked
-from evennia_ai.policy.consolidation.attribute_synthesis import INSTRUCTIONS as SYNTHESISE
+from evennia_ai.policy.consolidation.entities import INSTRUCTIONS as SYNTHESISE
 from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
-from evennia_ai.policy.conversation.lore import LoreEntry
-from evennia_ai.policy.model_text import fenced
+from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.records.day_plan import INSTRUCTIONS as PLAN
 from evennia_ai.policy.records.goal import INSTRUCTIONS as DECOMPOSE
+from evennia_ai.policy.texts import fenced
 
 LoopMode = Literal["react_loop", "single_action"]
 

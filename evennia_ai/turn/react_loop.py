@@ -14,7 +14,7 @@ from evennia_ai.messages import (
     Authors,
     LLMReply,
 )
-from evennia_ai.policy.conversation.persona import render_persona
+from evennia_ai.policy.conversation.character import render_persona
 from evennia_ai.policy.conversation.react import (
     LoopState,
     begin_step,
@@ -78,7 +78,7 @@ class Progress:
     loop: LoopState
     done: frozenset[str] = frozenset()  # names of the tools that succeeded
     acted: bool = False  # whether anybody could notice something
-    authors: Authors = frozenset()  # authors of what the turn's tools told (`policy.authors`)
+    authors: Authors = frozenset()  # authors of what the turn's tools told (`policy.audience`)
     refused: str = ""  # why the last reply was not spoken, "" if it was
     refusals: int = 0  # how many replies were not spoken
     # Whether an act of the last reply failed, so that its words were not said.

@@ -19,12 +19,11 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import MARK, PERCEIVED, Audience, Message, unmarked
-from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.authors import of_record
-from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
+from evennia_ai.policy.audience import KnownLine, of_record
+from evennia_ai.policy.compaction.materials import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label
-from evennia_ai.policy.facts.sources import heard
-from evennia_ai.policy.lines import LINE, line_id
+from evennia_ai.policy.facts.terms import heard
+from evennia_ai.policy.log_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record, time_of

@@ -36,7 +36,7 @@ class Ran:
     state: LoopState  # the loop after them
     done: frozenset[str] = frozenset()  # names of the tools that succeeded
     acted: bool = False  # True if anybody could notice something
-    # Authors of the prompt and of what the tools told (`policy.authors`).
+    # Authors of the prompt and of what the tools told (`policy.audience`).
     authors: Authors = frozenset()
     refused: str = ""  # why words were not spoken, "" if all were
     blocked: bool = False  # True if an act on which the words depend failed or was not run

@@ -20,10 +20,9 @@ from evennia_ai.messages import (
     ToolCallRequest,
     is_excuse,
 )
-from evennia_ai.policy import moderation
+from evennia_ai.policy import oversight
 from evennia_ai.policy.conversation.react import read_arguments
-from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
-from evennia_ai.policy.replies.likeness import find_repeat
+from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact, find_repeat
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.ports import Moderation, Settings
@@ -169,13 +168,13 @@ class Screening:
         verdicts: dict[int, tuple[str, str]] = {}
         if self._settings.config.game_topics_only:
             for event in events:
-                if key := moderation.find_topic(event.heard.text):
+                if key := oversight.find_topic(event.heard.text):
                     verdicts[event.id] = (key, f"topic: {key}")
         asked = [event for event in events if event.id not in verdicts and event.heard.text]
         moderator = self._moderation()
         if moderator is not None and asked:
             texts = [event.heard.text for event in asked]
-            reasons = yield moderator.check(moderation.HEARD, texts)
+            reasons = yield moderator.check(oversight.HEARD, texts)
             for event, reason in zip(asked, reasons, strict=True):
                 if reason:
                     verdicts[event.id] = (REFUSED, f"moderation: {reason}")
@@ -190,8 +189,8 @@ class Screening:
         moderator = self._moderation()
         if moderator is None or not words:
             return bool(words)
-        (reason,) = yield moderator.check(moderation.SPOKEN, [words])
-        return not reason or (written_by_staff and reason == moderation.DOWN)
+        (reason,) = yield moderator.check(oversight.SPOKEN, [words])
+        return not reason or (written_by_staff and reason == oversight.DOWN)
 
     @inlineCallbacks
     def judge_speech(self, call: ToolCallRequest) -> Steps[str]:
@@ -200,5 +199,5 @@ class Screening:
         moderator = self._moderation()
         if moderator is None or not text:
             return ""
-        (reason,) = yield moderator.check(moderation.SPOKEN, [text])
+        (reason,) = yield moderator.check(oversight.SPOKEN, [text])
         return UNSPOKEN if reason else ""

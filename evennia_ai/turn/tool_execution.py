@@ -21,10 +21,10 @@ from evennia_ai.messages import (
     unmarked,
     wire_call,
 )
-from evennia_ai.policy.authors import GAME, of_turn
-from evennia_ai.policy.compaction.consulted import CHANGED, READ
+from evennia_ai.policy.audience import GAME, of_turn
+from evennia_ai.policy.compaction.materials import CHANGED, READ
 from evennia_ai.policy.conversation.react import wire_arguments
-from evennia_ai.policy.explanation.lock_answers import LockAsked, stored_locks
+from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.ports import (
     Identity,
     Settings,

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evennia_ai.memory.index import MemoryIndex
-from evennia_ai.policy.retrieval.relevance import score_texts
-from evennia_ai.policy.retrieval.weights import Weights
+from evennia_ai.policy.retrieval.relevance import Weights, score_texts
 
 KS = (5, 10, 20)
 NONE = Weights(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from evennia_ai.policy.log_filter import LogFilter
+from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.reports import find_row, messages_by_seq
 from evennia_ai.store.search import message_page

@@ -20,10 +20,9 @@ import pytest
 
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index import MemoryIndex
-from evennia_ai.memory.mem0_setup import StoreSettings
-from evennia_ai.memory.mem0_store import Mem0Store
+from evennia_ai.memory.mem0_store import Mem0Store, StoreSettings
 from evennia_ai.memory.vectors import pack
-from evennia_ai.policy.records.long_term import PUBLIC, MemoryItem
+from evennia_ai.policy.records.journal_entry import PUBLIC, MemoryItem
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet, percentile
 from tests.bench.retrieving import NONE, SHIPPED, by_words

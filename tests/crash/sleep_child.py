@@ -165,10 +165,10 @@ def gone_before_archived() -> None:
 
 def store_again() -> None:
     """Long-term memory stores entries again, without comparing it with the journal."""
-    from evennia_ai.policy.records import long_term
+    from evennia_ai.policy.records import journal_entry
     from evennia_ai.sleep import consolidation
 
-    consolidation.match_memories = lambda entry, rows: (long_term.memory_of(entry), [])
+    consolidation.match_memories = lambda entry, rows: (journal_entry.memory_of(entry), [])
 
 
 PLANTS = {

@@ -20,7 +20,7 @@ import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION
 from evennia_ai.policy.records.forgetting import CITING
-from evennia_ai.policy.records.long_term import (
+from evennia_ai.policy.records.journal_entry import (
     LINK,
     MemoryItem,
     MemoryRow,

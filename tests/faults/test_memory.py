@@ -6,9 +6,9 @@ import time
 import pytest
 from twisted.python.failure import Failure
 
-from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings
+from evennia_ai.memory.mem0_store import EMBEDDED, StoreSettings
 from evennia_ai.memory.semantic import PAUSE_S, LongTermMemory, MemorySettings
-from evennia_ai.policy.records.long_term import agent_of, memory_of
+from evennia_ai.policy.records.journal_entry import agent_of, memory_of
 from evennia_ai.store.server_settings import deletion_marks
 from tests.forgetting import forget_chunk
 from tests.game import conftest as shared

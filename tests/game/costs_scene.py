@@ -5,8 +5,7 @@ from itertools import count
 
 import pytest
 
-from evennia_ai.game.budget_alerts import warn_of_budget
-from evennia_ai.game.crowd import account_of
+from evennia_ai.game.crowd import account_of, warn_of_budget
 from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage

@@ -3,8 +3,8 @@
 import pytest
 from evennia.typeclasses.attributes import Attribute
 
-from evennia_ai.policy.records.sealed import unsealed
-from evennia_ai.policy.records.segments import SIZE
+from evennia_ai.policy.disclosure import unsealed
+from evennia_ai.policy.records.provenance import SIZE
 from evennia_ai.ports.journal import Journal
 
 LONG = 3 * SIZE + 5

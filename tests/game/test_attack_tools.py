@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from evennia_ai.models import Message, ModelCall, ToolCall
-from evennia_ai.testing.attack import attack_tools
+from evennia_ai.testing.tools import attack_tools
 from evennia_ai.tools import tool
 
 

@@ -6,9 +6,9 @@ from evennia.objects.models import ObjectDB
 from evennia_ai import models
 from evennia_ai.messages import make_message
 from evennia_ai.notifications import notify
-from evennia_ai.policy.authors import known
+from evennia_ai.policy.audience import known
 from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.policy.limits.shares import PINS_FULL
+from evennia_ai.policy.limits.people import PINS_FULL
 from evennia_ai.tools.permission import MOST_READ, People
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 from tests.game.vault import Vault

@@ -7,12 +7,12 @@ from twisted.logger import formatEvent, globalLogPublisher
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.limits.budgets import ASSISTANT, GAME
-from evennia_ai.policy.limits.endpoint_facts import FIRST_DEADLINE_S
+from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
+from evennia_ai.policy.limits.money import ASSISTANT, GAME
 from evennia_ai.policy.limits.retry import LOADING_CODE, LOADING_PAUSE_S
 from evennia_ai.policy.request_forms.form import FORMS, SCHEMA
 from evennia_ai.services import assistant_service
-from evennia_ai.services.warm_up import local_models
+from evennia_ai.services.model_access import local_models
 from tests.scripted import ScriptedLLM, call, spent_today
 
 pytestmark = pytest.mark.engine

@@ -5,8 +5,8 @@ import stat
 
 import pytest
 
-from evennia_ai.game.file_modes import advice, check_file_modes
-from evennia_ai.memory.mem0_setup import prepare_environment
+from evennia_ai.game.settings import advice, check_file_modes
+from evennia_ai.memory.mem0_store import prepare_environment
 
 
 @pytest.fixture

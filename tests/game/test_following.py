@@ -2,8 +2,8 @@
 
 import pytest
 
-from evennia_ai.game.following import leader_id
-from evennia_ai.policy.conversation.following import asks_to_stay
+from evennia_ai.game.presence import leader_id
+from evennia_ai.policy.conversation.addressing import asks_to_stay
 from tests.scripted import call
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.game.sleep_state import Bedtime
-from evennia_ai.policy.schedule.sleep_schedule import WISH
+from evennia_ai.policy.sleep_schedule import WISH
 from evennia_ai.testing.tools import try_tool
 from evennia_ai.tools.control import go_to_sleep
 from tests.scripted import call

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.game.heard_lines import split_message
+from evennia_ai.game.room_lines import split_message
 from evennia_ai.models import Event
 from tests.scripted import call
 

@@ -9,7 +9,7 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.internet.task import Clock, deferLater
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.segments import SIZE
+from evennia_ai.policy.records.provenance import SIZE
 from evennia_ai.ports import records as record_store
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, contents, rows

@@ -5,7 +5,7 @@ from django.db import OperationalError, connection
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.records.segments import SIZE
+from evennia_ai.policy.records.provenance import SIZE
 from evennia_ai.ports.journal import Journal
 from tests.faults.own_database import Full
 from tests.game import journal_scene as scene

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evennia_ai.models import ToolCall, Turn
-from evennia_ai.policy.explanation.lock_answers import LockAsked, read_locks
+from evennia_ai.policy.explanation.call_record import LockAsked, read_locks
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.forget import Forgetting
 from tests.game.vault import Vault

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.policy.schedule.sleep_schedule import WISH
+from evennia_ai.policy.sleep_schedule import WISH
 from evennia_ai.policy.tokens import count_tools
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import brief_schema, tool

@@ -10,7 +10,7 @@ from evennia_ai.config.table_retention import (
     Limit,
 )
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.policy.log_filter import LogFilter
+from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.store import purge
 from evennia_ai.store.search import message_page
 from tests.game import purge_scene as scene

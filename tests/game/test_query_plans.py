@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from evennia_ai.policy.log_filter import LogFilter
+from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.store.about_speaker import tokens_used
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.inbox import TableInbox

@@ -8,8 +8,7 @@ from evennia_ai.memory import logged_lines
 from evennia_ai.memory.logged_lines import LINE_BYTES
 from evennia_ai.messages import EXCUSE, make_message
 from evennia_ai.models import LineVector, Message
-from evennia_ai.policy.amendments import EDITED
-from evennia_ai.policy.lines import line_id
+from evennia_ai.policy.log_lines import EDITED, line_id
 from evennia_ai.store import lines as line_store
 from evennia_ai.store.lines import TableAmendments
 from tests.game import recalled_lines_scene as scene

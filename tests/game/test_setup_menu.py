@@ -5,7 +5,7 @@ import pytest
 from evennia_ai import models
 from evennia_ai.commands.setup.draft import archetypes, read_draft
 from evennia_ai.config import FIELDS
-from evennia_ai.policy.conversation.persona import read_persona
+from evennia_ai.policy.conversation.character import read_persona
 from evennia_ai.store.attributes import MENU_DRAFT
 from tests.game import setup_menu_scene as scene
 from tests.game.screens import on_telnet

@@ -7,17 +7,15 @@ from django.test.utils import CaptureQueriesContext
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.policy.log_filter import LogFilter
+from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.erase import count_rows, erase_chunk
-from evennia_ai.store.forget_words import PAGE
+from evennia_ai.store.erase import PAGE, count_rows, erase_chunk
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.search import message_page
 from evennia_ai.store.turns import TableTurns, lost_turns, recover_lost_turn
-from evennia_ai.testing.memory_conversation import MemoryConversation
-from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 ANN = frozenset({"#5"})
 

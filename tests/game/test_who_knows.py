@@ -4,8 +4,8 @@ from django.apps import apps
 from django.db import models as fields
 from evennia.typeclasses.attributes import Attribute
 
-from evennia_ai.policy.records.forget_me import FIXED, NO_WORDS, words_in
-from evennia_ai.policy.records.segments import read_segment
+from evennia_ai.policy.records.forgetting import FIXED, NO_WORDS, words_in
+from evennia_ai.policy.records.provenance import read_segment
 from evennia_ai.store.who_knows import LOGS, PLACES, STORES
 from tests.game import forgetting_scene as scene
 

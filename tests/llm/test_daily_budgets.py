@@ -7,7 +7,8 @@ from evennia_ai.errors import BudgetExhausted
 from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.budgets import (
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+from evennia_ai.policy.limits.money import (
     ASSISTANT,
     GAME,
     OWNER,
@@ -15,9 +16,8 @@ from evennia_ai.policy.limits.budgets import (
     TIGHT,
     USED_UP,
     WHOLE_GAME,
+    read_prices,
 )
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
-from evennia_ai.policy.limits.prices import read_prices
 from tests.llm.gateway_desk import ANN, Desk
 
 PRICES = read_prices({"input": 1.0, "output": 2.0}, "m")  # a micro a token of the prompt

@@ -10,7 +10,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient, key_of
 from evennia_ai.messages import LLMReply, Timings
-from evennia_ai.policy.limits.endpoint_facts import Speed
+from evennia_ai.policy.limits.endpoints import Speed
 from evennia_ai.ports import LLMRequest
 from tests.scripted import ScriptedLLM
 

@@ -7,7 +7,7 @@ from evennia_ai.errors import (
     BudgetExhausted,
 )
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
+from evennia_ai.policy.limits.money import PLAYER, WHOLE_GAME
 from evennia_ai.policy.limits.retry import RetryLimits
 from tests.llm.gateway_desk import ANN, Desk
 from tests.scripted import spent_today

@@ -10,16 +10,17 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.policy.limits.breaker import BreakerLimits
-from evennia_ai.policy.limits.endpoint_facts import EndpointFacts, Speed
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
-from evennia_ai.policy.limits.placement import (
+from evennia_ai.policy.limits.endpoints import (
     ENDPOINTS_FULL,
     GAME_FULL,
     PLAYERS_FIRST,
     PREFIX,
     RETRY,
+    EndpointFacts,
+    Speed,
 )
-from evennia_ai.policy.limits.prices import Prices
+from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+from evennia_ai.policy.limits.money import Prices
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene
 from tests.llm.gateway_desk import DOWN

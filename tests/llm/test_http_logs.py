@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from evennia_ai.llm.http_client import LOGGERS, clean_http_logs
+from evennia_ai.llm.http_connections import LOGGERS, clean_http_logs
 
 
 class Address:

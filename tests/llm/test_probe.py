@@ -7,9 +7,8 @@ from twisted.internet.defer import CancelledError
 
 from evennia_ai.errors import Busy
 from evennia_ai.llm.probe import REPLY_TOKENS
-from evennia_ai.policy.limits.endpoint_facts import Speed
-from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE
-from evennia_ai.policy.probe.forms import LOCAL_PROBE_S
+from evennia_ai.policy.limits.endpoints import Speed
+from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, LOCAL_PROBE_S, NOTE
 from evennia_ai.policy.probe.grading import WORD
 from tests.llm import probe_scene as scene
 from tests.llm.probe_scene import (

@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import Delta, LLMRequest, Scene, Situation
 
 PROFILE = ModelProfile("far", client="openai", model="m")

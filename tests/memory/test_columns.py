@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.memory.columns import ALONE, Columns
-from evennia_ai.policy.retrieval.weights import describe
+from evennia_ai.policy.retrieval.relevance import describe
 
 ANN = frozenset({"#1"})
 ROWS = st.lists(

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.memory.embedders import default
-from evennia_ai.memory.glosses import FILE, LANGUAGES, to_english
+from evennia_ai.memory.ranking import FILE, LANGUAGES, to_english
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.memory.index import MemoryIndex
-from evennia_ai.memory.lexical import number_of
-from evennia_ai.memory.rarity import Rarity
+from evennia_ai.memory.lexical import Rarity, number_of
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdefghijklmnop"), max_size=10), max_size=40)
 

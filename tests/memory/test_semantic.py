@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
-from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings, remove_files
+from evennia_ai.memory.mem0_store import EMBEDDED, StoreSettings, remove_files
 from evennia_ai.memory.semantic import (
     FAILURES,
     PAUSE_S,
@@ -21,7 +21,7 @@ from evennia_ai.memory.semantic import (
     MemorySettings,
     read_settings,
 )
-from evennia_ai.policy.records.long_term import make_item
+from evennia_ai.policy.records.journal_entry import make_item
 from tests.llm import conftest as shared
 from tests.memory.bag_of_words import BagOfWords
 
@@ -354,7 +354,7 @@ def no_network(*args, **kwargs):
     raise OSError("no network")
 socket.socket.connect = socket.getaddrinfo = socket.create_connection = no_network
 from twisted.internet.task import Clock
-from evennia_ai.memory.mem0_setup import StoreSettings
+from evennia_ai.memory.mem0_store import StoreSettings
 from evennia_ai.memory.semantic import LongTermMemory, MemorySettings
 from tests.memory.bag_of_words import BagOfWords
 from tests.memory.test_semantic import item

@@ -10,7 +10,7 @@ from typing import Any
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Situation, heard_line
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
 TOOLS = ("say", "whisper", "emote", "look", "move", "get", "give", "noop")

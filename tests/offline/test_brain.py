@@ -12,7 +12,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Situation
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
 PROFILE = ModelProfile("offline")

@@ -7,7 +7,7 @@ import pytest
 
 from evennia_ai.messages import Situation
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 from tests.offline.stage import TOOLS, Talk
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
 
 TALK = [

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.offline.languages import ENGLISH, read
 from evennia_ai.offline.transcript import Said, read_transcript
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import LLMRequest, Scene
 
 

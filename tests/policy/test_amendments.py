@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import PERCEIVED, make_message, to_wire, wire_call
-from evennia_ai.policy.amendments import (
+from evennia_ai.policy.compaction.plan import orphans
+from evennia_ai.policy.context.projection import View
+from evennia_ai.policy.log_lines import (
     EDITED,
     HIDDEN,
     UNRECALLED,
@@ -17,8 +19,6 @@ from evennia_ai.policy.amendments import (
     unit_of,
     why_no_new_words,
 )
-from evennia_ai.policy.compaction.plan import orphans
-from evennia_ai.policy.context.projection import View
 from evennia_ai.policy.tokens import count_message
 
 AT = "2026-11-20T12:00:00+00:00"

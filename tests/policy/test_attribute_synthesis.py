@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.consolidation.attribute_synthesis import (
+from evennia_ai.policy.consolidation.entities import (
     LONGEST_NAME,
     LONGEST_VALUE,
     MOST_FINDINGS,

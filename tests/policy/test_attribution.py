@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from evennia_ai.policy.explanation.attribution import attribute
-from evennia_ai.policy.explanation.prompt_parts import (
+from evennia_ai.policy.explanation.attribution import (
     LORE,
     NEW,
     PERSONA,
@@ -17,6 +16,7 @@ from evennia_ai.policy.explanation.prompt_parts import (
     TALK,
     Line,
     Part,
+    attribute,
 )
 
 PROMPT = [

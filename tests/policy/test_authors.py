@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.authors import (
+from evennia_ai.policy.audience import (
     Editors,
     editors_in,
     known,

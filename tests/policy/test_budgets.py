@@ -5,7 +5,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.limits.budgets import (
+from evennia_ai.policy.limits.money import (
     ASSISTANT,
     PLAYER,
     TOKENS,

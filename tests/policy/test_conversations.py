@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.conversation.conversations import is_stale, talks_with
+from evennia_ai.policy.conversation.inbox import is_stale, talks_with
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
 

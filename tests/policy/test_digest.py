@@ -4,7 +4,7 @@ together and taken apart again."""
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.digest import (
+from evennia_ai.policy.compaction.summary import (
     count_line,
     make_digest,
     prefix_hash,

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.messages import LLMReply, Timings, Usage
-from evennia_ai.policy.limits.endpoint_facts import (
+from evennia_ai.policy.limits.endpoints import (
     FIRST_DEADLINE_S,
     LEAST_READ,
     LEAST_WRITTEN,
@@ -21,7 +21,7 @@ from evennia_ai.policy.limits.endpoint_facts import (
     smooth_speed,
     stored_facts,
 )
-from evennia_ai.policy.probe.forms import judge_rate
+from evennia_ai.policy.probe.cases import judge_rate
 
 CPU = Speed(140.0, 35.0)
 

@@ -13,8 +13,7 @@ from evennia_ai.policy.facts.check import (
     missing_facts,
     note_of,
 )
-from evennia_ai.policy.facts.sources import MOST_CHARS, sentences_of
-from evennia_ai.policy.facts.terms import WEIGHTS, with_digits
+from evennia_ai.policy.facts.terms import MOST_CHARS, WEIGHTS, sentences_of, with_digits
 from evennia_ai.policy.tokens import estimate_tokens
 from tests.growth import text_grows_like_a_square
 

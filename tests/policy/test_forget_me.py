@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.records.forget_me import FORGOTTEN, ToForget, words_in
+from evennia_ai.policy.records.forgetting import FORGOTTEN, ToForget, words_in
 
 ANN, BEN = "#5", "#6"
 

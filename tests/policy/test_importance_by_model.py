@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.consolidation.importance import read_scores, scoring_request
+from evennia_ai.policy.consolidation.weights import read_scores, scoring_request
 
 
 def test_a_number_and_a_score_on_each_line_count():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.known_models import (
+from evennia_ai.policy.request_forms.form import (
     SCHEMA,
     TOOLS,
     form_for,

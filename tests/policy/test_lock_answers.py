@@ -1,6 +1,6 @@
 """What locks answered is stored in few bytes and told in plain words."""
 
-from evennia_ai.policy.explanation.lock_answers import (
+from evennia_ai.policy.explanation.call_record import (
     LockAsked,
     lock_sentence,
     read_locks,

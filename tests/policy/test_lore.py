@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.conversation.lore import (
+from evennia_ai.policy.conversation.character import (
     LoreEntry,
     check_scope,
     is_known,

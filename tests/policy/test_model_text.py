@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.model_text import (
+from evennia_ai.policy.texts import (
     complete_lines,
     fenced,
     read_line_object,

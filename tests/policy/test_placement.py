@@ -13,7 +13,7 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
-from evennia_ai.policy.limits.placement import (
+from evennia_ai.policy.limits.endpoints import (
     Place,
     Slot,
     choose_place,

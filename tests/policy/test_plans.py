@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.records.day_plan import (
     current_block,
     is_stale,

@@ -7,16 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.limits.budgets import (
+from evennia_ai.policy.limits.money import (
+    FREE,
     ROOMY,
     TIGHT,
     TOKENS,
     USED_UP,
     WHOLE_GAME,
     BudgetUse,
-)
-from evennia_ai.policy.limits.prices import (
-    FREE,
     Prices,
     money_words,
     read_prices,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.facts.quotes import SpokenWords
+from evennia_ai.policy.facts.origin import SpokenWords
 
 
 @pytest.fixture

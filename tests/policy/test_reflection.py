@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evennia_ai.policy.consolidation.importance import BY_MODEL
 from evennia_ai.policy.consolidation.reflection import (
     INSTRUCTIONS,
     MOST_ENTRIES,
@@ -13,12 +12,13 @@ from evennia_ai.policy.consolidation.reflection import (
     Insight,
     insight_entry,
     read_insights,
+    reflect_plainly,
     reflection_request,
     select_groups,
     unreflected,
     weight,
 )
-from evennia_ai.policy.consolidation.rule_reflection import reflect_plainly
+from evennia_ai.policy.consolidation.weights import BY_MODEL
 from evennia_ai.policy.records.journal_entry import BY_RULE, make_entry
 
 

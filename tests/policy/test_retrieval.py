@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, describe, understand
+from evennia_ai.policy.retrieval.relevance import LONGEST_TEXT, describe, understand
 from evennia_ai.policy.retrieval.words import find_words, stem
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.consolidation.relationship import mean_sentiment, sentiment_of
+from evennia_ai.policy.consolidation.weights import mean_sentiment, sentiment_of
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.authors import BUILDER, people_among
-from evennia_ai.policy.limits.shares import PINS_FULL, is_reached, plan_pin
+from evennia_ai.policy.audience import BUILDER, people_among
+from evennia_ai.policy.limits.people import PINS_FULL, is_reached, plan_pin
 
 ANN, BOB = "#5", "#6"
 

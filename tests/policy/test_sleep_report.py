@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.schedule.sleep_report import (
+from evennia_ai.policy.sleep_schedule import (
     describe_step,
     split_result,
     summarise_pass,

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.schedule.sleep_schedule import (
+from evennia_ai.policy.sleep_schedule import (
     ASLEEP,
     AWAKE,
     BedtimeState,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.journal_summary import (
+from evennia_ai.policy.compaction.materials import (
     nearest_lines,
     select_found,
     speakers_of,

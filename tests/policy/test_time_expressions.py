@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.retrieval.time_expressions import DAY_S, find_spans
+from evennia_ai.policy.retrieval.exchange import DAY_S, find_spans
 
 NOW = datetime(2023, 6, 14, 15, 30, tzinfo=UTC).timestamp()  # a Wednesday
 

@@ -12,12 +12,11 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import Heard
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
-from evennia_ai.sleep import STEPS_IN_TICK
-from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
-from evennia_ai.sleep.pass_time import PassTime
+from evennia_ai.sleep import STEPS_IN_TICK, PassTime
+from evennia_ai.sleep.compaction.compact import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.testing.memory_records import EmptyGoals, EmptyPlan, EmptyProfiles
+from evennia_ai.testing.memory_services import EmptyGoals, EmptyPlan, EmptyProfiles
 from evennia_ai.testing.minds import MemoryIdentity, MemoryMind, NoRest
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK
 

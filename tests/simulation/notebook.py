@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record, select_known
-from evennia_ai.testing.memory_records import MemoryJournal
+from evennia_ai.testing.memory_services import MemoryJournal
 
 
 class Notebook(MemoryJournal):

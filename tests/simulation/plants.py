@@ -21,8 +21,7 @@ from evennia_ai.sleep import extraction
 from evennia_ai.sleep.compaction import compact as compaction
 from evennia_ai.sleep.compaction import summarising
 from evennia_ai.testing import memory_stores
-from evennia_ai.testing.memory_conversation import MemoryConversation
-from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from evennia_ai.turn import (
     answer_events,
     model_call,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evennia_ai.testing.memory_conversation import MemoryConversation, Now
-from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns, Now
 
 
 class ReopenedTurns(MemoryTurns):

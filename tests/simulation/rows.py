@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evennia_ai.messages import EXCUSE, Message, is_excuse
-from evennia_ai.policy.compaction.journal_summary import synthesis_entries
+from evennia_ai.policy.compaction.materials import synthesis_entries
 from evennia_ai.policy.context.projection import CompactionRecord, is_marker
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.testing.memory_conversation import StoredCompaction
+from evennia_ai.testing.memory_stores import StoredCompaction
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.invariants import (
     ActRow,

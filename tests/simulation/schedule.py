@@ -22,8 +22,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
-from evennia_ai.testing.memory_conversation import MemoryConversation
-from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from tests.invariants import (
     Deed,
     MessageRow,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evennia_ai.policy.request_forms.form import FORMS
-from evennia_ai.testing.memory_conversation import StoredCompaction, StoredMask
+from evennia_ai.testing.memory_stores import StoredCompaction, StoredMask
 from tests.simulation.schedule import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]

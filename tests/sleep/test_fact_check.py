@@ -6,9 +6,9 @@ import pytest
 from twisted.internet.defer import succeed
 
 from evennia_ai.messages import make_message
-from evennia_ai.sleep.compaction import fact_check
-from evennia_ai.sleep.compaction.ladder import OF_A_MODEL
-from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
+from evennia_ai.sleep.compaction import journal_summary
+from evennia_ai.sleep.compaction.compact import EMERGENCY, CompactionRequest
+from evennia_ai.sleep.compaction.summarising import OF_A_MODEL
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep
 
 SISTER = "Ann says: My sister Lina keeps bees in Dunmore."
@@ -123,4 +123,4 @@ def test_of_many_facts_an_even_sample_is_looked_up():
     script.memories.asked.clear()
     script.memories.search = lambda query, *about, upto: script.memories.asked.append(query) or ()
     assert outcome(script.mind.compactor._facts._count_recalled(facts, None)) == 0
-    assert fact_check.SAMPLE / 2 <= len(script.memories.asked) <= fact_check.SAMPLE
+    assert journal_summary.SAMPLE / 2 <= len(script.memories.asked) <= journal_summary.SAMPLE

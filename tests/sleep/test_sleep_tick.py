@@ -8,8 +8,7 @@ from twisted.internet.task import Clock
 from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.sleep import BROKEN_OFF, WOKEN, SleepPass, SleepStep
-from evennia_ai.sleep.pass_time import STEP_TIME_S, PassTime
+from evennia_ai.sleep import BROKEN_OFF, STEP_TIME_S, WOKEN, PassTime, SleepPass, SleepStep
 from evennia_ai.testing.memory_services import AtOnce
 from evennia_ai.testing.minds import MemoryLife
 

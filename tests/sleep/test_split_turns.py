@@ -3,7 +3,7 @@
 import json
 
 from evennia_ai.messages import LLMReply, make_message, wire_call
-from evennia_ai.policy.compaction.digest import UNDER_WAY
+from evennia_ai.policy.compaction.summary import UNDER_WAY
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, sleep, talk
 
 BEGUN = "Ann wants to know all of the tower."

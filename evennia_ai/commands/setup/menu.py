@@ -12,14 +12,13 @@ from evennia.utils.evmenu import EvMenu, EvMenuCmdSet
 
 from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.columns import TABLE_WIDTH
-from evennia_ai.commands.common import UsageError, error_line
+from evennia_ai.commands.common import TABLE_WIDTH, UsageError, error_line
 from evennia_ai.commands.dry_run import hear_line
 from evennia_ai.commands.setup.attaching import SetupCommand
 from evennia_ai.commands.setup.draft import Draft, InForce, read_draft, write_draft
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.client_text import as_shown, shown_name
 from evennia_ai.game.perception import find_object
+from evennia_ai.game.shown import as_shown, shown_name
 from evennia_ai.mind.dry_run import as_drafted
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard

@@ -24,7 +24,7 @@ from evennia_ai.commands.setup.draft import (
 from evennia_ai.commands.setup.menu import SetupMenu, page, refuse
 from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.conversation.persona import read_persona, stored_fields
+from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard, cut_text
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.tools.base import Tool

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from evennia_ai.messages import Audience, Message, is_excuse, make_message, with_content
-from evennia_ai.policy.audience import audience_of, select_visible, visible
-from evennia_ai.policy.authors import of_parts
+from evennia_ai.policy.audience import audience_of, of_parts, select_visible, visible
 from evennia_ai.policy.tokens import stored_tokens
 
 Size = Callable[[Message], int]
@@ -53,7 +52,7 @@ class CompactionRecord:
     facts_found: int = 0  # in the evicted messages
     facts_kept: int = 0  # in the summary
     facts_rescued: int = 0  # not in the summary, but recalled from the log
-    # The authors of each part (`policy.authors`), by audience.
+    # The authors of each part (`policy.audience`), by audience.
     speakers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     consulted: Mapping[str, object] = field(default_factory=dict)
     previous_id: int | None = None

@@ -1,13 +1,14 @@
-"""Decisions on inbox events: which the next turn takes, and which expire."""
+"""Which events belong together, who talks with whom, and when a character acts unasked."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from evennia_ai.messages import SPEECH, Audience, InboxEvent
+from evennia_ai.messages import SPEECH, Audience, InboxEvent, Message
 
 WAITING, DOUBTFUL, ANSWERED = "waiting", "doubtful", "answered"
 MAX_ATTEMPTS = 3
@@ -83,3 +84,94 @@ def state_after_loss(acts: Iterable[tuple[str, str]], was_doubtful: bool = False
     if "done" in speech:
         return ANSWERED
     return DOUBTFUL if was_doubtful or "intended" in speech else WAITING
+
+
+@dataclass(frozen=True)
+class RunningTalk:
+    """A conversation: the partner's dbref, its start, and its last line."""
+
+    partner: str
+    since: datetime
+    last_at: datetime
+
+
+def lines_by_speaker(messages: Iterable[Message]) -> dict[str, list[datetime]]:
+    """Return the times of each speaker's lines, oldest first."""
+    said: dict[str, list[datetime]] = {}
+    for message in messages:
+        speaker, at = message["metadata"].get("speaker"), message["metadata"].get("at")
+        if message["role"] == "user" and speaker and at:
+            said.setdefault(str(speaker), []).append(datetime.fromisoformat(str(at)))
+    return said
+
+
+def talks_with(
+    partners: Mapping[str, datetime], messages: Iterable[Message], timeout_s: float
+) -> list[RunningTalk]:
+    """Return the conversations with some partners, the latest last.
+
+    ``partners`` has the time of the last exchange by dbref; the messages come oldest first.
+    """
+    said = lines_by_speaker(messages)
+    talks = [
+        RunningTalk(partner, began_at(said.get(partner, ()), last_at, timeout_s), last_at)
+        for partner, last_at in partners.items()
+    ]
+    return sorted(talks, key=lambda talk: talk.last_at)
+
+
+def began_at(said: Iterable[datetime], last_at: datetime, timeout_s: float) -> datetime:
+    """Return when a conversation began: after the last silence longer than the limit."""
+    began = last_at
+    for at in sorted(said, reverse=True):
+        if (began - at).total_seconds() > timeout_s:
+            break
+        began = min(began, at)
+    return began
+
+
+def is_stale(last_at: datetime, now: datetime, timeout_s: float) -> bool:
+    """Return True if a conversation timed out or the clock was set back."""
+    return abs((now - last_at).total_seconds()) > timeout_s
+
+
+HOUR_S = 3_600.0
+
+
+@dataclass(frozen=True)
+class AutonomyState:
+    """The input of the decision; times in seconds of one clock, None for never."""
+
+    now: float
+    players_near: bool
+    acts: Sequence[float] = ()  # earlier autonomous calls, answers to assistants among them
+    last_talk_at: float | None = None  # in the room
+    news_at: float | None = None  # the last event that deserves a reaction
+
+
+def should_act(state: AutonomyState, calls_per_hour: int, quiet_s: float) -> bool:
+    """Decide whether to think now without being asked; ``quiet_s`` is the silence before a call."""
+    # News (an arrival, a message of the game) gets a reaction after a short silence. Without news,
+    # the acts are spread evenly over the hour.
+    acts = acts_of_hour(state.acts, state.now)
+    if not state.players_near or len(acts) >= calls_per_hour:
+        return False
+    last_act = acts[-1] if acts else -math.inf
+    has_news = state.news_at is not None and state.news_at > last_act
+    if not has_news and state.now - last_act < HOUR_S / calls_per_hour:
+        return False
+    least_s = min(quiet_s, 2.0) if has_news else quiet_s
+    return state.last_talk_at is None or state.now - state.last_talk_at >= least_s
+
+
+def may_answer_assistant(acts: Sequence[float], now: float, calls_per_hour: int) -> bool:
+    """Return True if the hour has a call left for an answer to another assistant.
+
+    An assistant with 0 calls never acts unasked; only `max_hops` limits such answers of its.
+    """
+    return calls_per_hour == 0 or len(acts_of_hour(acts, now)) < calls_per_hour
+
+
+def acts_of_hour(acts: Sequence[float], now: float) -> list[float]:
+    """Return the times within the last hour; a clock that was set back leaves later ones."""
+    return [at for at in acts if 0 <= now - at < HOUR_S]

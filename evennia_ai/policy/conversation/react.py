@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evennia_ai.messages import LLMReply, ToolCallRequest
-from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.sanitize import storable
+from evennia_ai.policy.texts import read_object
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 FREE, ONCE, FINAL = "free", "once", "final"

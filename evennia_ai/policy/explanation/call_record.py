@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from evennia_ai.messages import Authors, Message, WireMessage, to_wire, with_content
+from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
 from evennia_ai.policy.compaction.summary import summary_material, transcript_lines
 from evennia_ai.policy.context.projection import mask_results, part_key
 
@@ -267,3 +268,45 @@ def as_shown(messages: Sequence[Message], trace: PromptTrace) -> list[Message]:
 def user(content: str) -> WireMessage:
     """Return a user message."""
     return {"role": "user", "content": content}
+
+
+WORDS = {GAME: "the game", BUILDER: "a builder's text", STRANGER: "somebody unknown"}
+
+
+class LockAsked(NamedTuple):
+    """One lock that was asked: its type, and the tool or the object (by dbref) that has it.
+
+    ``passed`` has the answer for each author (`policy.audience`), or for the character; it is empty
+    if the lock lets everybody pass.
+    """
+
+    lock: str
+    of: str
+    passed: Mapping[str, bool]
+
+
+def stored_locks(asked: Sequence[LockAsked]) -> str:
+    """Return locks and their answers as JSON, "" for none."""
+    return json.dumps(asked, separators=(",", ":")) if asked else ""
+
+
+def read_locks(stored: str) -> list[LockAsked]:
+    """Return the locks that `stored_locks` returned as JSON."""
+    return [LockAsked(*row) for row in json.loads(stored or "[]")]
+
+
+def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
+    """Return a lock with its answers in words; ``names`` by dbref."""
+    lock = f"{asked.lock} lock of {name_of(asked.of, names)}: "
+    if not asked.passed:
+        return f"{lock}everybody passes"
+    told = (
+        f"for {name_of(who, names)}: {'passes' if passed else 'refuses'}"
+        for who, passed in asked.passed.items()
+    )
+    return f"{lock}asked {'; '.join(told)}"
+
+
+def name_of(who: str, names: Mapping[str, str]) -> str:
+    """Return an author, a tool or an object in words."""
+    return f"{names[who]} ({who})" if who in names else WORDS.get(who, who)

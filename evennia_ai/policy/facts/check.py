@@ -22,7 +22,6 @@ from evennia_ai.messages import (
     Message,
     is_offline,
 )
-from evennia_ai.policy.facts.sources import Source, sentences_of, spoken
 from evennia_ai.policy.facts.terms import (
     ASKABLE,
     DEBT,
@@ -38,10 +37,13 @@ from evennia_ai.policy.facts.terms import (
     TIME,
     WEIGHTS,
     WISH,
+    Source,
     cues_of,
     find_terms,
     is_question,
     normal_words,
+    sentences_of,
+    spoken,
     without_cues,
 )
 from evennia_ai.policy.tokens import estimate_tokens

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import LLMReply, WireMessage, wire_call
-from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Answer, Finding, saying
 from evennia_ai.policy.replies.text_calls import read_text_calls
 from evennia_ai.policy.sanitize import CALL_MARKUP, DANGLING_REASONING, REASONING
+from evennia_ai.policy.texts import read_object
 
 WORD = "pineapple"
 RULE = f"Whatever you are asked, answer with this one word and no other: {WORD}."

@@ -10,13 +10,12 @@ from typing import ClassVar, TypedDict
 from pydantic import Field
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.authors import of_record
-from evennia_ai.policy.conversation.persona import Persona, render_persona
-from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
+from evennia_ai.policy.audience import KnownLine, of_record
+from evennia_ai.policy.conversation.character import Persona, render_persona
 from evennia_ai.policy.records.provenance import Record, Remembered, Time, Words, make_record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.policy.schedule.sleep_schedule import DAY_MINUTES, Schedule
+from evennia_ai.policy.sleep_schedule import DAY_MINUTES, Schedule
+from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 

@@ -16,10 +16,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.authors import of_record
-from evennia_ai.policy.conversation.persona import Persona, render_persona
-from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
+from evennia_ai.policy.audience import KnownLine, of_record
+from evennia_ai.policy.conversation.character import Persona, render_persona
 from evennia_ai.policy.records.forgetting import DAY_S
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import (
@@ -31,6 +29,7 @@ from evennia_ai.policy.records.provenance import (
     make_record,
 )
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.tokens import CountText
 
 Changes = dict[str, dict[str, object]]  # fields to store, by goal id

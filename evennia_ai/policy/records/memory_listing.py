@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from evennia_ai.policy.authors import people_among
+from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
 from evennia_ai.policy.records.entity_profiles import (
     ATTRIBUTE,
@@ -14,9 +14,8 @@ from evennia_ai.policy.records.entity_profiles import (
     RELATIONSHIP,
     familiarity_at,
 )
-from evennia_ai.policy.records.forget_me import FORGOTTEN
-from evennia_ai.policy.records.forgetting import is_lasting, retention_of
-from evennia_ai.policy.records.long_term import memory_of
+from evennia_ai.policy.records.forgetting import FORGOTTEN, is_lasting, retention_of
+from evennia_ai.policy.records.journal_entry import memory_of
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.retrieval.words import WORD, asked_words, find_words, language_of
 

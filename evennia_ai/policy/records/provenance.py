@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from types import MappingProxyType
@@ -21,8 +23,8 @@ from pydantic import (
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
-from evennia_ai.policy.audience import visible
-from evennia_ai.policy.authors import BUILDER, GAME, STRANGER, people_among
+from evennia_ai.policy.audience import BUILDER, GAME, STRANGER, people_among, visible
+from evennia_ai.policy.disclosure import Sealed, unsealed
 from evennia_ai.policy.sanitize import cut_text, storable
 
 Record = dict[str, Any]
@@ -91,7 +93,7 @@ class Remembered(BaseModel):
     source_type: SourceType = "direct"  # how the character came to know it
     # Empty if the source is not one entity.
     source_entity: Annotated[str, StringConstraints(pattern=r"^(#\d+)?$")] = ""
-    # Its authors (`policy.authors`): tools' locks are asked of them, "forget me" removes it.
+    # Its authors (`policy.audience`): tools' locks are asked of them, "forget me" removes it.
     speakers: Annotated[list[Author], SORTED_ONCE] = Field(default_factory=list)
     source_seqs: Annotated[list[int], SORTED_ONCE] = Field(default_factory=list)
     said_at: Time | None = None  # when these messages were said; None if unknown
@@ -217,3 +219,58 @@ def is_known_to(record: Record, audience: Audience | None) -> bool:
 def select_known(records: Iterable[Record], audience: Audience | None) -> Sequence[Record]:
     """Return the records that may enter a prompt for this audience, in order."""
     return [record for record in records if is_known_to(record, audience)]
+
+
+SIZE = 32
+LABEL = "{count} records of an assistant; aimemory and aigoals show them"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Part of the list: how many of its numbers are used, and records by number."""
+
+    used: int = 0
+    records: Mapping[int, Record] = field(default_factory=dict)
+
+    def as_columns(self) -> dict[str, object]:
+        """Return the columns of the Attribute: the value, and everybody concerned (" #5 #12 ")."""
+        content = {"used": self.used, "records": dict(self.records)}
+        people = frozenset().union(*map(people_in, self.records.values()))
+        sealed = Sealed(content, LABEL.format(count=len(self.records)))
+        return {"db_value": sealed, "db_strvalue": people_field(people)}
+
+
+def people_field(people: Iterable[str]) -> str:
+    """Return dbrefs as text in which " #5 " finds each one."""
+    return " ".join(["", *sorted(people), ""])
+
+
+def read_segment(
+    raw: object, segment: int, read: Callable[[object], Record]
+) -> tuple[Segment, bool]:
+    """Return the readable part of an Attribute's value, and whether it was complete.
+
+    If it was not complete, all of its numbers count as used. The value need not be sealed.
+    """
+    raw = unsealed(raw)
+    if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
+        return Segment(SIZE), False
+    records: dict[int, Record] = {}
+    for number, item in raw["records"].items():
+        with suppress(BadRecord):
+            if isinstance(number, int) and segment_of(number) == segment:
+                records[number] = read(item)
+    used = raw.get("used", -1)
+    highest = max(map(place_in, records), default=0)
+    whole = len(records) == len(raw["records"]) and used in range(highest, SIZE + 1)
+    return Segment(used if whole else SIZE, records), whole
+
+
+def segment_of(number: int) -> int:
+    """Return the segment of a number; numbers count from 1."""
+    return (number - 1) // SIZE
+
+
+def place_in(number: int) -> int:
+    """Return a number's place in its segment, from 1."""
+    return (number - 1) % SIZE + 1

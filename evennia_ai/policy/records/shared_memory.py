@@ -1,7 +1,7 @@
 """Sharing of memories among characters: what is told, to whom, when, how trusted.
 
-A scope is a label as in lore (`policy.conversation.lore`): a faction, a place, a tag, everybody. A
-character shares only public knowledge of its own experience. So a shared memory is never told on,
+A scope is a label as in lore (`policy.conversation.character`): a faction, a place, a tag,
+everybody. A character shares only public knowledge of its own experience. So a shared memory is never told on,
 and a whisper is never shared, however trusting the teller is.
 """
 
@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.conversation.lore import EVERYBODY, check_scope
+from evennia_ai.policy.conversation.character import EVERYBODY, check_scope
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.words import find_words
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from evennia_ai.messages import SAY, WHISPER, LLMReply, ToolCallRequest
-from evennia_ai.policy.replies.partial_json import FieldEvent, ObjectReader
+from evennia_ai.policy.replies.json_parts import FieldEvent, ObjectReader
 from evennia_ai.policy.replies.speech import WORDS, SentenceSplitter, Speech, joined, spoken
 from evennia_ai.policy.replies.text_calls import ACT, beginnings, read_text_calls
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall, tool_name

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.sanitize import cut_text
+from evennia_ai.policy.texts import one_of, split_alternatives
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
 ABBREVIATIONS = frozenset(
@@ -16,7 +17,7 @@ ABBREVIATIONS = frozenset(
 )
 OPENINGS = "([\"'“‘„«»*_¡¿"
 # An end is known only with the first letter behind it: 'Go!" he said' and "Oui ! » dit-il" go on.
-END = re.compile(
+SENTENCE_END = re.compile(
     r"""(?<![.!?…])[.!?…]++(?:["”“’'*_)\]»«]|\s»(?=\s))*+"""
     rf"(?=\s++(?!»\s)[{re.escape(OPENINGS)}]*+[^{re.escape(OPENINGS)}])"
     r"|(?<![。！？])[。！？]++[」』”’）】]*+(?=[^」』”’）】。！？])"
@@ -58,7 +59,7 @@ class SentenceSplitter:
         return left
 
     def _find_end(self) -> int | None:
-        for found in END.finditer(self._text, self._scanned):
+        for found in SENTENCE_END.finditer(self._text, self._scanned):
             self._scanned = found.end()
             too_short = self._first and len(self._text[: found.end()].strip()) < FIRST_CHARS
             if not too_short and self._ends_sentence(found.start(), found.end()):
@@ -131,3 +132,199 @@ def with_sentence(before: ToolCallRequest, call: ToolCallRequest) -> ToolCallReq
     words = first.pop(WORDS)
     space = "" if words.endswith(tuple(WITHOUT_SPACE)) else " "
     return spoken(f"{words}{space}{more[WORDS]}", before.id, before.name, **first)
+
+
+AI_EN = r"(?:AI|A\.I\.|artificial intelligence|(?:large )?language model|chat ?bot)(?!\w)"
+AI_DE = r"(?:KI(?:-\w+)?|künstliche Intelligenz|(?:großes )?Sprachmodell|Chatbot)(?!\w)"
+AI_FR = r"(?:(?-i:IA)|intelligence artificielle|modèle de langage|agent conversationnel)(?!\w)"
+AI_ES = r"(?:(?-i:IA)|inteligencia artificial|modelo de lenguaje|chatbot)(?!\w)"
+AI_IT = r"(?:(?-i:IA|AI)|intelligenza artificiale|modello linguistico|chatbot)(?!\w)"
+AI_PT = r"(?:(?-i:IA)|inteligência artificial|modelo de linguagem|chatbot)(?!\w)"
+AI_RU = r"(?:(?-i:ИИ)(?:-\w+)?|искусственный интеллект|(?:большая )?языковая модель|чат-?бот)(?!\w)"
+AI_PL = r"(?:(?-i:AI|SI)|sztuczna inteligencja|(?:duży )?model językowy|chatbot)(?!\w)"
+AI_NL = r"(?:AI(?:-\w+)?|kunstmatige intelligentie|(?:groot )?taalmodel|chatbot)(?!\w)"
+I_AM = r"\bI(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
+THAT = r"(?:that|this|it|your|such|these|those)(?: (?:request|question|task|topic|kind)s?)?"
+CANNOT = r"\bI ?(?:can(?:no|')t|can not|(?:am|'m) (?:unable|not able) to|won't be able to)"
+END = r"\s*(?:[.!,;]|\Z)"
+
+REFUSALS = (
+    rf"{CANNOT} help(?: you)? with {THAT}{END}",
+    rf"{CANNOT} assist(?: you)?(?: with\b| in\b|{END})",
+    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:fulfill?|comply|engage|process|generate)\b",
+    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:discuss|continue) (?:with )?(?:that|this)\b",
+    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:respond|provide (?:that|this|any|information))\b",
+    rf"{CANNOT} (?:fulfill?|comply with|process|generate|engage in) (?:that|this|your|such|any)\b",
+    (
+        r"\btut mir leid,? (?:aber )?(?:ich kann|ich bin nicht|(?:da|hier)(?:bei|mit) kann ich)\b"
+        r"[^.!?]{0,30}\b(?:dabei|damit|hierbei|diese[rnm]? \w+|dazu|Ihnen|nicht)\b[^.!?]{0,20}"
+        r"\b(?:helfen|weiterhelfen|behilflich|unterstützen|erfüllen|beantworten)"
+    ),
+    (
+        r"\bdésolée?s?,? (?:mais )?je ne (?:peux|puis) pas (?:vous |t')?(?:aider|assister|répondre)"
+        rf"(?: (?:avec|à|dans|sur) (?:cela|ça|ce|cette|votre)\b|{END})"
+    ),
+    (
+        r"\blo siento,? (?:pero )?no puedo (?:ayudar|asistir)(?:te|le|los)?"
+        rf"(?: (?:con|en) (?:eso|esto|esa|ese|tu|su)\b|{END})"
+    ),
+    (
+        r"\b(?:mi dispiace|spiacente),? (?:ma )?non posso (?:aiutar|assister)(?:ti|vi|la|e)"
+        rf"(?: (?:con|in) (?:quest[oaie]|ciò|tale)\b|{END})"
+    ),
+    (
+        r"\b(?:desculpe|sinto muito|lamento),? (?:mas )?(?:eu )?não posso (?:te |lhe )?"
+        rf"ajudar(?:-\w+)?(?: (?:com|n)(?: ?(?:isso|isto|ess[ea]|est[ea]))\b|{END})"
+    ),
+    (
+        r"\b(?:извини(?:те)?|прости(?:те)?|к сожалению),? (?:но )?я не могу (?:вам |тебе )?"
+        r"(?:(?:с этим|в этом) помочь|помочь (?:вам |тебе )?(?:с (?:этим|вашим|таким)|в этом)"
+        r"|(?:выполнить|обработать) (?:этот|ваш|такой) запрос)"
+    ),
+    (
+        r"\b(?:przepraszam|przykro mi),? (?:ale )?nie (?:mogę|jestem w stanie) "
+        r"(?:(?:ci |panu |pani )?(?:w tym|z tym) pomóc|pomóc (?:ci )?(?:w tej|w tym|z tym|z tą)\b)"
+    ),
+    (
+        r"\b(?:het spijt me|sorry),? (?:maar )?ik kan (?=[^.!?]{0,30}\bniet\b)"
+        r"[^.!?]{0,30}\b(?:daar|hier|met (?:dit|dat|deze|die))[^.!?]{0,20}\bhelpen\b"
+    ),
+)
+# How a reply begins that refuses a task; words that may begin a sentence about somebody else need
+# a mark or a conjunction behind them.
+THEN = (
+    r"(?=\s*[,.!;:–—-]|\s+(?:but|aber|mais|pero|ma|mas|ale|maar|но|I|ich|je|no|não|non|nie|ik|я)\b)"
+)
+REFUSAL_OPENINGS = (
+    r"I(?: am|'m)(?: \w+)? (?:sorry|afraid|unable|not able)|I (?:apologi[sz]e|must decline)\b",
+    r"(?:unfortunately,? )?I (?:can(?:no|')t|can not|won't|will not|am unable|am not able)\b",
+    rf"(?:sorry|(?:my )?apologies){THEN}",
+    r"(?:es )?tut mir (?:\w+ )?leid|(?:ich bedaure|entschuldig(?:ung|en Sie)),",
+    r"ich (?:kann|darf|werde) (?:\w+ ){0,6}?(?:nicht|kein)|ich bin (?:\w+ )?nicht in der Lage",
+    r"leider (?:kann|darf|werde|bin|muss) ich\b|leider ist es mir\b",
+    r"(?:das|dies\w*|dabei|damit|hier\w*)(?: \w+)? kann ich (?:\w+ ){0,5}?nicht\b",
+    rf"(?:je suis )?(?:\w+ )?désolée?s?(?:{THEN}| de ne)|je (?:m'excuse|regrette)\b",
+    r"(?:malheureusement,? )?je ne (?:peux|puis|pourrai|saurais|suis) pas\b",
+    r"(?:malheureusement,? )?il m'est impossible\b",
+    rf"lo (?:siento|lamento)\b|(?:disculp[ae]n?|perd[óo]n[ae]?){THEN}",
+    r"(?:(?:lamentable|desafortunada)mente,? )?no (?:puedo|podré|me es posible|estoy en)\b",
+    rf"mi (?:dispiace|scuso)\b|(?:chiedo scusa|(?:sono )?spiacente|scus[ai]){THEN}",
+    r"(?:purtroppo,? )?non (?:posso|potrò|sono in grado|mi è possibile)\b",
+    rf"sinto muito\b|(?:peço )?(?:desculp(?:a|as|e)|lamento|perdão){THEN}",
+    r"(?:infelizmente,? )?(?:eu )?não (?:posso|poderei|consigo|sou capaz|me é possível)\b",
+    rf"(?:прошу прощения|сожалею|мне (?:\w+ )?жаль|извиняюсь|(?:извини|прости)(?:те)?){THEN}",
+    r"(?:к сожалению,? )?(?:но )?(?:я )?не (?:могу|смогу|в состоянии|имею возможности)\b",
+    rf"przykro mi\b|przepraszam{THEN}",
+    r"(?:niestety,? )?nie (?:mogę|potrafię|jestem w stanie|będę w stanie)\b",
+    r"(?:het )?spijt (?:me|mij)\b|helaas (?:kan|ben|mag) ik\b|ik ben (?:\w+ )?niet in staat\b",
+    r"(?:ik (?:kan|mag|zal)|(?:dat|dit|daar\w*|hier\w*) kan ik) (?:\w+ ){0,6}?(?:niet|geen)\b",
+    r"(?:ich fürchte, ich|je crains de ne|me temo que no|temo di non|receio (?:que )?não)\b",
+    r"(?:боюсь,? (?:что )?(?:я )?не|obawiam się,? że nie|ik ben bang dat ik)\b",
+    r"很?抱歉|对不起|我(?:无法|不能)|申し訳|すみません|죄송",
+)
+SELF_DESCRIPTIONS = (
+    rf"\bas an? (?:\w+ ){{0,2}}?{AI_EN}",
+    rf"{I_AM}(?:an?|your|the) (?:\w+ ){{0,2}}?{AI_EN}",
+    rf"{I_AM}an? (?:virtual|digital|automated|helpful) assistant\b",
+    (
+        r"\bI(?: am|'m| was) (?:\w+ )?(?:created|developed|trained|programmed|made) by "
+        r"(?:OpenAI|Alibaba|Anthropic|Google|Meta|Mistral|DeepSeek|Microsoft)\b"
+    ),
+    rf"{I_AM}(?:Qwen|ChatGPT|GPT-?\d|LLaMA|Gemini)\b|\bAlibaba Cloud\b|\bOpenAI\b",
+    r"\bmy (?:training data|knowledge cut-?off|programming|guidelines)\b",
+    r"\bI (?:do not|don't) have (?:personal|real|human) (?:feelings|emotions|opinions|experience)",
+    r"\b(?:access to|provide) real-time (?:information|data)\b",
+    r"\bmy instructions (?:say|state|prevent|forbid|do not|don't)\b|\b(?:my|system) prompt\b",
+    r"\brole-?play(?:ing)?\b|\bstay(?:ing)? in character\b",
+    rf"\bals (?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
+    rf"\bich bin (?:nur |bloß |lediglich )?(?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
+    r"\bich bin (?:nur )?ein (?:virtueller|digitaler|hilfreicher) Assistent\b",
+    rf"\ben tant qu['e] ?(?:une? )?(?:assistante? )?{AI_FR}|\ben tant qu'assistant",
+    (
+        r"\bje (?:suis|ne suis qu') ?(?:juste |seulement )?une? (?:assistante? )?"
+        rf"(?:{AI_FR}|virtuel)"
+    ),
+    r"作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我是(?:一个)?(?:AI|人工智能|语言模型|通义千问)",
+    rf"\bcomo (?:una? )?(?:asistente )?(?:de )?{AI_ES}",
+    rf"\bsoy (?:solo |sólo )?una? (?:asistente )?(?:de )?(?:{AI_ES}|virtual\b)",
+    rf"\b(?:come|in quanto|sono (?:solo )?un(?:'|a|o)?) ?(?:assistente )?(?:di )?{AI_IT}",
+    rf"\b(?:como|sou (?:apenas |só )?)(?: ?uma?)? (?:assistente )?(?:de )?{AI_PT}",
+    rf"\b(?:как|я(?: —| -)?(?: всего лишь| просто)?) {AI_RU}",
+    rf"\b(?:jako|jestem(?: tylko)?) {AI_PL}",
+    rf"\b(?:als|ik ben(?: maar| slechts)?) (?:een )?{AI_NL}",
+)
+THOUGHTS = (
+    (
+        r"\bthe user(?:'s)? (?:\w+ )?(?:wants?|ask(?:s|ed|ing)|says?|said|has|is|seems?|might"
+        r"|message|query|question|request|input|may|would|provided|mentioned|needs?)\b"
+    ),
+    (
+        r"\A\W*(?:okay|ok|alright|hmm|first|well|so),? (?:so )?(?:let me|let's|I need to|I should"
+        r"|I have to|we need to) (?:think about how|break|analy[sz]e|respond|process|parse|craft)"
+    ),
+    (
+        r"\b(?:I|we) (?:need to|should|must|will|have to) (?:respond|reply|generate|answer) "
+        r"(?:in character|as (?-i:[A-Z])\w|with (?:a|one|the) (?:short|tool|function|sentence))"
+    ),
+    r"\bas (?-i:[A-Z])\w+, I (?:would|will|should|might) (?:say|respond|reply|answer)\b",
+    r"\bmy (?:response|reply|output) (?:should|must|needs to|will)\b",
+    r"\b(?:here is|here's|below is) (?:the|a|my) (?:\w+ )?(?:response|reply|output) (?:in|as)\b",
+    r"\bJSON\b|\b(?:tool|function)[ _-]calls?\b",
+    r"\bcalling the (?:\w+ )?(?:tool|function)\b|\bcall the (?:\w+ )?function\b",
+    r"\b(?:der|die) (?:Be)?nutzer(?:in)? (?:möchte|fragt|will|hat|sagt|bittet)\b",
+    r"\bl'utilisat(?:eur|rice) (?:veut|demande|a|souhaite|dit)\b",
+    r"\b(?:el|la) usuari[oa] (?:quiere|pide|pregunta|dice|ha)\b",
+)
+BOUNDARY = r"\b"
+MARKUP = " \t\n*_#>-–—([])"
+QUOTES = tuple("\"'“”„«»‘`")
+IS_AI = re.compile(r"\byou are (?:[^.!?\n]{0,60}?\b)?(?:an|the) (?:\w+ ){0,2}AI\b", re.IGNORECASE)
+NOT_AI = re.compile(r"\b(?:not?|never|nor)\b", re.IGNORECASE)
+
+
+def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Return one pattern for several, of which one at least begins with a word's boundary."""
+    every = [one for pattern in patterns for one in split_alternatives(pattern)]
+    words = "|".join(one.removeprefix(BOUNDARY) for one in every if one.startswith(BOUNDARY))
+    others = [one for one in every if not one.startswith(BOUNDARY)]
+    return re.compile("|".join([f"{BOUNDARY}{one_of(words)}", *others]), re.IGNORECASE)
+
+
+REFUSAL, SELF_DESCRIPTION, THOUGHT = map(any_of, (REFUSALS, SELF_DESCRIPTIONS, THOUGHTS))
+OPENING = any_of((*REFUSAL_OPENINGS, *SELF_DESCRIPTIONS))
+
+
+def straight(words: str) -> str:
+    """Return words with straight apostrophes."""
+    return words.replace("’", "'")
+
+
+def is_refusal(words: str) -> bool:
+    """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
+    return REFUSAL.search(straight(words)) is not None
+
+
+def opens_with_refusal(text: str) -> bool:
+    """Return True for a reply to a task that begins with a refusal, as "I cannot summarise ..."."""
+    # Quoted words at the beginning count only if the whole reply is quoted: a summary may begin
+    # with what somebody said.
+    words = straight(text).strip(MARKUP)
+    if words[:1] in QUOTES:
+        words = words[1:] if words[-1:] in QUOTES else ""
+    return OPENING.match(words) is not None
+
+
+def describes_assistant(words: str, persona: str) -> bool:
+    """Return True for "As an AI language model ..."; a persona that is an AI may say so."""
+    return SELF_DESCRIPTION.search(straight(words)) is not None and not is_ai(persona)
+
+
+def is_ai(persona: str) -> bool:
+    """Return True if a persona says "You are an AI"."""
+    found = IS_AI.search(persona)
+    return found is not None and NOT_AI.search(found[0]) is None
+
+
+def tells_thoughts(words: str) -> bool:
+    """Return True for thoughts about the task: "Okay, the user wants me to ..."."""
+    return THOUGHT.search(straight(words)) is not None

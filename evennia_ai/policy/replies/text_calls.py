@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from evennia_ai.policy.replies.loose_json import LooseReader, Unreadable
+from evennia_ai.policy.replies.json_parts import LooseReader, Unreadable
 from evennia_ai.policy.sanitize import SPECIAL_TOKEN, drop_reasoning
 
 Tools = Mapping[str, Mapping[str, Any]]  # a tool's name: the JSON schema of its parameters

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 from evennia_ai.messages import EMOTE, LOST_RESULT, MARK, NOOP, SPEECH, WireMessage, unmarked
-from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.sanitize import cut_text
+from evennia_ai.policy.texts import read_object
 
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
 RULES_ROLES = (SYSTEM, "developer")

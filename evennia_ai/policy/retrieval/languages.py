@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from evennia_ai.policy.word_patterns import one_of
+from evennia_ai.policy.texts import one_of
 
 ENGLISH, RUSSIAN = "en", "ru"
 # The names of Snowball's algorithms; English has a lighter stemmer of its own.

@@ -13,12 +13,19 @@ from evennia_ai.config.profiles import DEFAULT_PROFILE, Profiles, resolve_profil
 from evennia_ai.errors import ConfigError, ProviderUnavailable
 from evennia_ai.game.settings import game_setting, game_settings
 from evennia_ai.messages import NOOP
-from evennia_ai.policy.conversation.persona import render_persona
+from evennia_ai.policy.conversation.character import render_persona
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings
-from evennia_ai.policy.scenes.checks import Act, Answer, judge_answer
 from evennia_ai.policy.scenes.format import Scene
-from evennia_ai.policy.scenes.results import PlayedStep, Run, SceneResult, progress_line
+from evennia_ai.policy.scenes.results import (
+    Act,
+    Answer,
+    PlayedStep,
+    Run,
+    SceneResult,
+    judge_answer,
+    progress_line,
+)
 from evennia_ai.ports import Gateway
 from evennia_ai.scheduling import Steps
 from evennia_ai.testing.scenes.stage import SPOKEN, Cast, Stage

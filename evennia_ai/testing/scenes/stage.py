@@ -32,12 +32,11 @@ from evennia_ai.messages import (
     wire_call,
 )
 from evennia_ai.policy.audience import may_be_said
-from evennia_ai.policy.conversation.lore import LoreEntry, is_known
-from evennia_ai.policy.conversation.persona import Persona, read_persona
+from evennia_ai.policy.conversation.character import LoreEntry, Persona, is_known, read_persona
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.policy.scenes.checks import Spoken
 from evennia_ai.policy.scenes.format import Line, Scene
+from evennia_ai.policy.scenes.results import Spoken
 from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute

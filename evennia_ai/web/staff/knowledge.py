@@ -15,8 +15,8 @@ from evennia_ai.errors import AssistantError
 from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.memory_reading import readable_page
 from evennia_ai.messages import Audience
-from evennia_ai.policy.compaction.journal_summary import is_synthesis
-from evennia_ai.policy.conversation.lore import LoreEntry, LoreTrial, try_lore
+from evennia_ai.policy.compaction.materials import is_synthesis
+from evennia_ai.policy.conversation.character import LoreEntry, LoreTrial, try_lore
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.entity_profiles import RELATIONSHIP, familiarity_at
@@ -25,9 +25,8 @@ from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.names import names_in, names_of
-from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
+from evennia_ai.store.search import Row, names_in, names_of
 from evennia_ai.turn.recall import text_of
 from evennia_ai.web.staff.access import Refused, log_sec, may_act, staff_page
 from evennia_ai.web.staff.game_thread import Missing, find_script, game

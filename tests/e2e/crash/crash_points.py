@@ -25,12 +25,12 @@ from evennia_ai.models import Message
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.services import startup
 from evennia_ai.sleep import consolidation
-from evennia_ai.sleep.compaction import ladder
 from evennia_ai.store import turns
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.tools.registry import ToolRegistry
+from evennia_ai.turn.llm_interaction import Summariser
 
 ORDER = Path(settings.GAME_DIR, "crash.order")
 PLANT = Path(settings.GAME_DIR, "crash.plant")
@@ -44,7 +44,7 @@ POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "act executed": ((ToolRegistry, "run"),),
     "outcome stored": ((TableTurns, "record_outcome"),),
     "turn finished": ((TableTurns, "finish"),),
-    "summary asked": ((ladder, "generate_context_summary"),),
+    "summary asked": ((Summariser, "summarise"),),
     "compaction stored": ((TableConversation, "compact"),),
     "compaction undone": ((TableConversation, "undo"),),
     "summary journalled": ((TableConversation, "note_archived"),),

@@ -42,10 +42,10 @@ from pathlib import Path
 from django.conf import settings
 from evennia.objects.models import ObjectDB
 from evennia_ai.memory import embedders
-from evennia_ai.memory.mem0_setup import StoreSettings
+from evennia_ai.memory.mem0_store import StoreSettings
 from evennia_ai.memory.mem0_store import Mem0Store
 from evennia_ai.memory.semantic import FOLDER
-from evennia_ai.policy.records.long_term import agent_of, digest_of, memory_of
+from evennia_ai.policy.records.journal_entry import agent_of, digest_of, memory_of
 from evennia_ai.store.server_settings import game_name
 mira = ObjectDB.objects.get(db_key="Mira")
 store = Mem0Store(StoreSettings(Path(settings.GAME_DIR) / FOLDER, {}), embedders.default)

@@ -13,8 +13,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import Compaction, DailyUse, Event, Message, Turn
-from evennia_ai.policy.explanation.attribution import Attribution, Source
-from evennia_ai.policy.explanation.prompt_parts import Line, Part
+from evennia_ai.policy.explanation.attribution import Attribution, Line, Part, Source
 from evennia_ai.policy.limits.gateway_limits import GatewayLimits
 from evennia_ai.web import site_urls
 from evennia_ai.web.staff.logs import why_values
@@ -269,7 +268,7 @@ def test_nothing_changes_without_the_setting_the_token_or_the_right(
 
 
 def test_lore_says_what_a_line_triggers_and_why(lived, service, admin):
-    from evennia_ai.policy.conversation.lore import LoreEntry
+    from evennia_ai.policy.conversation.character import LoreEntry
 
     service.lore.write(LoreEntry("The north gate", f"Hanno built it {SCRIPT}."))
     service.lore.write(LoreEntry("The old mill", "It burnt."))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.conversation.persona import Persona, render_persona
+from evennia_ai.policy.conversation.character import Persona, render_persona
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.sanitize import spoken_words
 from tests.growth import text_grows_like_a_square

@@ -2,8 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import Asked
-from evennia_ai.policy.request_forms.plain_forms import TEXT_FORM, TOOLS_FORM
+from evennia_ai.policy.request_forms.form import TEXT_FORM, TOOLS_FORM, Asked
 
 FORMS = (TOOLS_FORM, TEXT_FORM)
 TOOL = {"type": "function", "function": {"name": "brew"}}

@@ -3,8 +3,8 @@
 import pytest
 
 from evennia_ai.policy.replies.artefacts import Surroundings
-from evennia_ai.policy.scenes.checks import Act, Answer, Spoken, judge_answer
 from evennia_ai.policy.scenes.format import Expected
+from evennia_ai.policy.scenes.results import Act, Answer, Spoken, judge_answer
 
 AROUND = Surroundings(
     name="Odile", persona="You are Odile, daughter of Berta.", people={"Ann"}, heard=["Hello!"]

@@ -6,18 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evennia_ai.policy.scenes.checks import Act, Answer, Spoken, Verdict
 from evennia_ai.policy.scenes.format import Scene, Step
 from evennia_ai.policy.scenes.results import (
+    Act,
+    Answer,
     PlayedStep,
     Run,
     SceneResult,
+    Spoken,
+    Verdict,
     failure_lines,
     junit,
     progress_line,
     table,
 )
-from evennia_ai.policy.text_width import shown_width
+from evennia_ai.policy.texts import shown_width
 
 WIDE = st.text("黑猫a ", max_size=90)
 

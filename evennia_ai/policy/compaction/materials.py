@@ -1,0 +1,194 @@
+"""What a compaction keeps at hand: materials that were consulted, and summaries in the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from evennia_ai.messages import Audience, Message
+from evennia_ai.policy.audience import audience_of, of_messages, visible
+from evennia_ai.policy.context.projection import (
+    MASKED,
+    PUBLIC,
+    CompactionRecord,
+    part_audience,
+    part_key,
+    split_by_audience,
+)
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.retrieval.relevance import score_texts
+
+READ, CHANGED = "read", "changed"
+ENTRY, ENTITY = "entry", "entity"
+MOST_RESTORED = 5
+MOST_KEPT = 50  # of each kind, in a record
+LASTING_MESSAGES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Consulted:
+    """One thing that was consulted."""
+
+    ref: str  # see `entry_ref` and `entity_ref`
+    seq: int  # the latest message it was consulted in
+    heard_by: Audience | None = None  # that message's audience, None for everybody
+    how: str = READ  # `READ` or `CHANGED`
+
+
+def entry_ref(id: str) -> str:
+    """Return the reference of a journal entry."""
+    return f"{ENTRY}:{id}"
+
+
+def entity_ref(dbref: str) -> str:
+    """Return the reference of a person, a thing or a place."""
+    return f"{ENTITY}:{dbref}"
+
+
+def consulted_in(messages: Iterable[Message]) -> Iterator[Consulted]:
+    """Yield everything that was consulted in some messages, oldest first."""
+    for message in messages:
+        metadata: Mapping[str, Any] = message["metadata"] if message["role"] == "tool" else {}
+        for how, refs in metadata.get("consulted", {}).items():
+            for ref in refs if how in (READ, CHANGED) else ():
+                yield Consulted(ref, message["metadata"]["seq"], audience_of(message), how)
+
+
+def newest_each(items: Iterable[Consulted]) -> list[Consulted]:
+    """Return each thing once for each audience and way, as of its latest use; newest first."""
+    latest: dict[tuple[str, Audience | None, str], Consulted] = {}
+    for item in items:
+        key = (item.ref, item.heard_by, item.how)
+        if key not in latest or latest[key].seq <= item.seq:
+            latest[key] = item
+    return sorted(latest.values(), key=lambda item: -item.seq)
+
+
+def keep_consulted(
+    record: CompactionRecord | None, going: Sequence[Message]
+) -> dict[str, list[list[Any]]]:
+    """Return what a compaction's record stores: the newest things consulted, of each way."""
+    # They come from the evicted messages and from the record before.
+    kept: dict[str, list[list[Any]]] = {READ: [], CHANGED: []}
+    for item in newest_each([*read_consulted(record), *consulted_in(going)]):
+        if len(kept[item.how]) < MOST_KEPT:
+            kept[item.how].append([item.ref, item.seq, part_key(item.heard_by)])
+    return kept
+
+
+def read_consulted(record: CompactionRecord | None) -> list[Consulted]:
+    """Return what a record stores; unreadable items are left out."""
+    stored: Mapping[str, Any] = record.consulted if record is not None else {}
+    found = []
+    for how in (READ, CHANGED):
+        for item in stored.get(how) or ():
+            with suppress(TypeError, ValueError, AttributeError):
+                ref, seq, key = item
+                found.append(Consulted(str(ref), int(seq), part_audience(key), how))
+    return found
+
+
+def select_restored(
+    record: CompactionRecord | None, messages: Sequence[Message], audience: Audience
+) -> list[Consulted]:
+    """Select the `MOST_RESTORED` things consulted last, newest first, that are not in view."""
+    # After `LASTING_MESSAGES` since the compaction in force, ``record``, nothing is restored.
+    if record is None or not any(record.consulted.values()):
+        return []
+    lasting = messages[-LASTING_MESSAGES:]
+    if len(lasting) == LASTING_MESSAGES and lasting[0]["metadata"]["at"] > record.compacted_at:
+        return []
+    shown = [m for m in messages if m["role"] == "tool" and m["content"] != MASKED]
+    in_view = {item.ref for item in consulted_in(shown)}
+    items = (*read_consulted(record), *consulted_in(messages))
+    allowed = [item for item in items if visible(item.heard_by, audience)]
+    newest: dict[str, Consulted] = {}
+    for item in newest_each(allowed):
+        newest.setdefault(item.ref, item)
+    return [item for item in list(newest.values())[:MOST_RESTORED] if item.ref not in in_view]
+
+
+TITLE = "[CONTEXT SYNTHESIS]"
+SOURCE = "compaction"
+TAGS = (SOURCE, "synthesis")
+IMPORTANCE = 7
+PREFIX = "compact_"
+
+
+def synthesis_entries(record: CompactionRecord) -> dict[str, dict[str, Any]]:
+    """Return the fields of each journal entry of a stored compaction, by the entry's id."""
+    return {
+        entry_id: entry_fields(record, key)
+        for key, entry_id in synthesis_ids(record).items()
+        if record.summary[key].strip()
+    }
+
+
+def synthesis_ids(record: CompactionRecord) -> dict[str, str]:
+    """Return each part's entry id: the compaction's time and a number, 1 for the public part."""
+    at = datetime.fromisoformat(record.compacted_at).astimezone(UTC)
+    keys = sorted(record.summary, key=lambda key: (key != PUBLIC, key))
+    return {key: f"{PREFIX}{at:%Y%m%dT%H%M%S%fZ}_{n}" for n, key in enumerate(keys, 1)}
+
+
+def entry_fields(record: CompactionRecord, key: str) -> dict[str, Any]:
+    """Return one part as fields of a journal entry, with its audience, authors and messages."""
+    # ``source_seqs`` are the first and the last message of the range.
+    audience = part_audience(key)
+    return {
+        "content": f"{TITLE}\n{record.summary[key].strip()}",
+        "timestamp": record.compacted_at,
+        "source_type": SOURCE,
+        "speakers": list(record.speakers.get(key, ())),
+        "source_seqs": [record.from_seq, record.upto_seq],
+        "audience": None if audience is None else sorted(audience),
+        "importance": IMPORTANCE,
+        "tags": list(TAGS),
+    }
+
+
+def is_synthesis(entry: Mapping[str, Any]) -> bool:
+    """Return True for an entry that a compaction wrote."""
+    return bool(entry["source_type"] == SOURCE)
+
+
+def speakers_of(
+    messages: Iterable[Message], earlier: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """Return the authors of each part: the earlier ones, and those of the evicted messages."""
+    found = {key: set(authors) for key, authors in earlier.items()}
+    for key, evicted in split_by_audience(messages).items():
+        found.setdefault(key, set()).update(of_messages(evicted))
+    return {key: sorted(authors) for key, authors in found.items()}
+
+
+def select_found(
+    entries: Iterable[Record], record: CompactionRecord | None, most: int
+) -> list[Record]:
+    """Return the best search results, with at most one summary entry, as they are long."""
+    # Entries of the compaction in force are left out, since the prompt holds them.
+    in_view = set(synthesis_ids(record).values()) if record is not None else set()
+    shown: list[Record] = []
+    for entry in entries:
+        crowds = is_synthesis(entry) and (entry["id"] in in_view or any(map(is_synthesis, shown)))
+        if not crowds:
+            shown.append(entry)
+        if len(shown) == most:
+            break
+    return shown
+
+
+def nearest_lines(content: str, words: str, most_chars: int) -> str:
+    """Return the lines that match some words best, in order: at least one, and as many as fit."""
+    lines = [line.strip() for line in content.splitlines() if line.strip() not in ("", TITLE)]
+    scores = score_texts(words, lines)
+    chosen: set[int] = set()
+    for number in sorted(range(len(lines)), key=lambda number: -scores[number]):
+        most_chars -= len(lines[number]) + 1
+        if chosen and (most_chars < 0 or not scores[number]):
+            break
+        chosen.add(number)
+    return " ".join(lines[number] for number in sorted(chosen))

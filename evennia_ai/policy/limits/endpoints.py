@@ -1,0 +1,245 @@
+"""What is known of an endpoint, and which one a call gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import ceil
+
+from evennia_ai.errors import (
+    Busy,
+    CircuitOpen,
+    DeadlineExceeded,
+    ProviderError,
+    ProviderMisconfigured,
+    ProviderUnavailable,
+    QuotaExhausted,
+)
+from evennia_ai.messages import LLMReply
+from evennia_ai.policy.request_forms.form import FORMS
+
+LEAST_READ, LEAST_WRITTEN = 32, 8  # tokens; below, overhead hides the speed
+READ_PER_WRITTEN = 4.0  # a model on a CPU reads about four tokens while it writes one (measured)
+NEW_SHARE = 0.3
+TOLERANCE = 0.25
+LOCAL_DEADLINE_S = 60.0
+FIRST_DEADLINE_S = 120.0  # the server may have to load the model first
+LONGEST_DEADLINE_S = 180.0
+LOAD = 2.0  # other calls share the machine
+REPLY_SHARE = 0.5  # few replies use up max_reply_tokens
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Tokens a second, read anew and written; None if unknown."""
+
+    read: float | None = None
+    written: float | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Return True if both figures are known."""
+        return self.read is not None and self.written is not None
+
+    def seconds_for(self, read: float, written: float) -> float:
+        """Return the time for a call with that many tokens; unknown speed takes no time."""
+        return read / (self.read or float("inf")) + written / (self.written or float("inf"))
+
+
+UNKNOWN = Speed()
+
+
+def measure_speed(reply: LLMReply, took_s: float) -> Speed:
+    """Return the speed of one call: as the endpoint reports it, else an estimate."""
+    # The estimate divides the call's time between prompt and reply by `READ_PER_WRITTEN`. It is too
+    # high if the endpoint had the prompt in its cache and does not say so.
+    told = reply.timings
+    if told is not None:  # figures from too few tokens do not count
+        return Speed(
+            told.read_per_s if told.read >= LEAST_READ else None,
+            told.written_per_s if told.written >= LEAST_WRITTEN else None,
+        )
+    usage = reply.usage
+    if usage is None or took_s <= 0 or usage.completion_tokens < LEAST_WRITTEN:
+        return UNKNOWN
+    written = (usage.prompt_tokens / READ_PER_WRITTEN + usage.completion_tokens) / took_s
+    return Speed(written * READ_PER_WRITTEN, written)
+
+
+def smooth_speed(old: Speed, new: Speed) -> Speed:
+    """Return the running figure after one more measurement, an exponential average."""
+    return Speed(_smooth(old.read, new.read), _smooth(old.written, new.written))
+
+
+def _smooth(old: float | None, new: float | None) -> float | None:
+    if old is None or new is None:
+        return new if old is None else old
+    return old + NEW_SHARE * (new - old)
+
+
+def has_changed(old: Speed, new: Speed) -> bool:
+    """Return True if a figure is new or differs by more than `TOLERANCE` of the old one."""
+    return any(
+        now is not None and (before is None or abs(now - before) > TOLERANCE * before)
+        for before, now in ((old.read, new.read), (old.written, new.written))
+    )
+
+
+def local_deadline(speed: Speed, answered: bool, prompt_tokens: int, reply_tokens: int) -> float:
+    """Return the turn deadline for a local model, `LOCAL_DEADLINE_S` to `LONGEST_DEADLINE_S`.
+
+    ``answered`` is True if the endpoint has answered since the server start. ``prompt_tokens`` is
+    the whole prompt, since none of it may be in a cache; ``reply_tokens`` is the reply's limit.
+    Whole seconds, so that similar prompts have the same.
+    """
+    needed_s = LOAD * speed.seconds_for(prompt_tokens, REPLY_SHARE * reply_tokens)
+    least_s = LOCAL_DEADLINE_S if answered else FIRST_DEADLINE_S
+    return max(least_s, float(ceil(min(needed_s, LONGEST_DEADLINE_S))))
+
+
+@dataclass(frozen=True)
+class EndpointFacts:
+    """What replies and probes told about one model of one endpoint."""
+
+    window: int | None = None  # the context window in tokens, None if unknown
+    form: str = ""  # the request form that the probe found (one of `FORMS`), empty if unknown
+    system: bool | None = None  # True if a system message is accepted, None if unknown
+    speed: Speed = UNKNOWN
+    answered: bool = False  # True if it has answered since the server start; never stored
+
+
+NOTHING_KNOWN = EndpointFacts()
+
+
+def common_facts(each: Sequence[EndpointFacts]) -> EndpointFacts:
+    """Return what holds at every one of several endpoints, the most careful figures."""
+    read, written = (
+        min(filter(None, rates), default=None)
+        for rates in zip(*((one.speed.read, one.speed.written) for one in each), strict=True)
+    )
+    systems = [one.system for one in each if one.system is not None]
+    return EndpointFacts(
+        window=min((one.window for one in each if one.window), default=None),
+        form=next((one.form for one in each if one.form), ""),
+        system=all(systems) if systems else None,
+        speed=Speed(read, written),
+        answered=all(one.answered for one in each),
+    )
+
+
+def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
+    """Return True if the facts differ from the stored ones by more than a little speed."""
+    told, known = ((one.window, one.form, one.system) for one in (stored, facts))
+    return told != known or has_changed(stored.speed, facts.speed)
+
+
+def stored_facts(facts: EndpointFacts) -> dict[str, object]:
+    """Return facts as plain data."""
+    return {name: value for name, value in asdict(facts).items() if name != "answered"}
+
+
+def read_facts(stored: object) -> EndpointFacts:
+    """Return facts from stored data; an unusable value counts as unknown."""
+    found = stored if isinstance(stored, Mapping) else {}
+    speed = found.get("speed")
+    speeds = speed if isinstance(speed, Mapping) else {}
+    window, form, system = found.get("window"), found.get("form"), found.get("system")
+    return EndpointFacts(
+        window if type(window) is int and window > 0 else None,
+        form if form in FORMS else "",
+        system if isinstance(system, bool) else None,
+        Speed(_rate(speeds.get("read")), _rate(speeds.get("written"))),
+    )
+
+
+def _rate(value: object) -> float | None:
+    return value if isinstance(value, float) and 0 < value < float("inf") else None
+
+
+ASSUMED_PLACES = 8  # of an endpoint without a limit, to compare how busy it is
+BUSY_SHARE = 0.5  # of its places
+PATIENCE_SHARE = 0.5  # of the time that reading the prompt anew would take
+DEADLINE_SHARE = 0.25  # of the time that a call has left
+
+# Why a call waits, as staff read it.
+GAME_FULL = "all places of the game are taken"
+ENDPOINTS_FULL = "all places of the endpoint are taken"
+PREFIX = "the endpoint that has its prompt is busy"
+PLAYERS_FIRST = "background work leaves the last places to players"
+RETRY = "the last attempt failed"
+
+
+@dataclass(frozen=True)
+class Place:
+    """An endpoint as one call sees it; ``most`` is the limit of calls in flight, None for none."""
+
+    in_flight: int = 0
+    most: int | None = None
+    admits: bool = True  # False while its circuit breaker lets no call pass
+    tried: bool = False  # the call failed there
+    warm: bool = False  # the character's last call went there
+    free_in_s: float = 0.0  # the expected time until a place is free
+    cost: float = 0.0  # of the call; infinity if unknown
+    calls: int = 0  # that it got so far
+
+    @property
+    def has_room(self) -> bool:
+        """Return True if a call may start there now."""
+        return self.admits and (self.most is None or self.in_flight < self.most)
+
+    @property
+    def rank(self) -> tuple[bool, float, float, float]:
+        """Return what decides among free endpoints, the least first."""
+        places = self.most or ASSUMED_PLACES
+        load = self.in_flight / places
+        return load >= BUSY_SHARE, self.cost, load, self.calls / places
+
+
+def choose_place(places: Sequence[Place], patience_s: float) -> int | None:
+    """Return the index of the endpoint to call now, None to wait.
+
+    ``patience_s`` is how long the call may still wait for the endpoint that has its prefix.
+    """
+    admitting = [n for n, place in enumerate(places) if place.admits]
+    chosen = [n for n in admitting if not places[n].tried] or admitting
+    free = [n for n in chosen if places[n].has_room]
+    for n in chosen:
+        if places[n].warm:
+            if n in free:
+                return n
+            if patience_s > 0 and places[n].free_in_s <= patience_s:
+                return None
+    return min(free, key=lambda n: places[n].rank, default=None)
+
+
+def patience_s(prompt_tokens: int, read_per_s: float | None, left_s: float) -> float:
+    """Return how long a call may wait for its prefix; 0 s if the reading speed is unknown."""
+    if read_per_s is None:
+        return 0.0
+    return min(PATIENCE_SHARE * prompt_tokens / read_per_s, DEADLINE_SHARE * left_s)
+
+
+def may_go_elsewhere(error: ProviderError) -> bool:
+    """Return True if another endpoint may answer the call that failed with this error."""
+    if error.begun or isinstance(error, Busy | CircuitOpen | DeadlineExceeded):
+        return False
+    return isinstance(error, ProviderUnavailable | ProviderMisconfigured | QuotaExhausted)
+
+
+@dataclass
+class Slot:
+    """A prompt cache of a llama.cpp server."""
+
+    owner: str | None = None  # who used it last, None before its first use
+    used: int = 0  # grows with each use
+    busy: bool = False
+
+
+def choose_slot(slots: Sequence[Slot], owner: str) -> int | None:
+    """Return the slot for a call: its owner's, else the idle one that was used least recently.
+
+    None if all are busy.
+    """
+    idle = [n for n, slot in enumerate(slots) if not slot.busy]
+    own = [n for n in idle if slots[n].owner == owner]
+    return min(own or idle, key=lambda n: slots[n].used, default=None)

@@ -1,0 +1,250 @@
+"""What a call costs, and what budgets allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+
+from evennia_ai.errors import ConfigError
+from evennia_ai.messages import Usage
+
+MICROS = 1_000_000
+MILLION_TOKENS = 1_000_000
+MOST_MONEY = 1_000_000_000  # the highest price or budget, in money
+LEAST_SHOWN = 100  # micros: a ten-thousandth
+INPUT, CACHED, OUTPUT = "input", "cached", "output"
+EXAMPLE = "{'input': 0.20, 'cached': 0.05, 'output': 0.80}"
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a million tokens cost, in micros."""
+
+    input: int
+    cached: int
+    output: int
+
+    def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> int:
+        """Return what tokens cost in micros, rounded half up; cached ones are of the prompt."""
+        cached = min(cached_tokens, prompt_tokens)
+        paid = (prompt_tokens - cached) * self.input + cached * self.cached
+        paid += completion_tokens * self.output
+        return (paid + MILLION_TOKENS // 2) // MILLION_TOKENS
+
+
+FREE = Prices(0, 0, 0)
+
+
+def read_prices(value: object, model: str) -> dict[str, Prices]:
+    """Return prices by model; raises ConfigError.
+
+    ``value`` has either the prices of ``model`` or a dictionary of prices for each model. Without
+    ``model`` they are for all models ("").
+    """
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"it must be a dictionary such as {EXAMPLE}, not {value!r}.")
+    if any(isinstance(entry, Mapping) for entry in value.values()):
+        return {str(name): one_models_prices(entry) for name, entry in value.items()}
+    return {model: one_models_prices(value)}
+
+
+def one_models_prices(value: object) -> Prices:
+    """Return the prices of one model, cached ones as the input if not given; raises ConfigError."""
+    if not isinstance(value, Mapping) or not {INPUT, OUTPUT} <= set(value):
+        raise ConfigError(f"prices need input and output, as in {EXAMPLE}.")
+    if strange := [str(name) for name in value if name not in (INPUT, CACHED, OUTPUT)]:
+        raise ConfigError(f"'{strange[0]}' is no price. Use {INPUT}, {CACHED} and {OUTPUT}.")
+    given = {INPUT: value[INPUT], CACHED: value.get(CACHED, value[INPUT]), OUTPUT: value[OUTPUT]}
+    return Prices(**{name: to_micros(price) for name, price in given.items()})
+
+
+def to_micros(money: object) -> int:
+    """Return money in micros; raises ConfigError unless it is a number from 0."""
+    if isinstance(money, bool) or not isinstance(money, (int, float, Decimal)):
+        raise ConfigError(f"money must be a number from 0, such as 0.15, not {money!r}.")
+    amount = Decimal(str(money))
+    if not amount.is_finite() or not 0 <= amount <= MOST_MONEY:
+        raise ConfigError(f"money must be from 0 to {MOST_MONEY:,}, not {money!r}.")
+    return int((amount * MICROS).to_integral_value(ROUND_HALF_UP))
+
+
+def money_words(micros: int) -> str:
+    """Return money with two decimals, or with four if it is less than 0.01."""
+    if 0 < micros < LEAST_SHOWN:
+        return "<0.0001"
+    return f"{micros / MICROS:,.{4 if 0 < micros < MICROS // 100 else 2}f}"
+
+
+ASSISTANT, PLAYER, OWNER, GAME = "assistant", "player", "owner", "game"
+NAMES = {
+    ASSISTANT: "This assistant's budget",
+    PLAYER: "This player's budget",
+    OWNER: "This player's account's budget",
+    GAME: "The game's budget",
+}
+Account = tuple[str, str]
+Spent = Callable[[date], Mapping[Account, int]]
+WHOLE_GAME: Account = (GAME, "")
+TOKENS = "tokens"  # the unit of a budget, if that is no currency
+TIGHT_PERCENT = 80
+ROOMY, TIGHT, USED_UP = range(3)  # how full a budget is
+CALLS, TOKENS_IN, TOKENS_OUT, MS = "calls", "tokens_in", "tokens_out", "ms"
+NOTHING: Mapping[str, int] = {CALLS: 0, TOKENS_IN: 0, TOKENS_OUT: 0, MS: 0}
+
+
+@dataclass(frozen=True)
+class BudgetUse:
+    """What one account has spent of its budget today, in tokens or in micros of a currency."""
+
+    account: Account
+    unit: str
+    spent: int
+    limit: int
+    refused: bool = False  # the budget has just refused a call
+
+    @property
+    def level(self) -> int:
+        """`ROOMY`, `TIGHT` or `USED_UP`."""
+        if self.refused or self.spent >= self.limit:
+            return USED_UP
+        return TIGHT if self.percent >= TIGHT_PERCENT else ROOMY
+
+    @property
+    def percent(self) -> int:
+        """How much of the budget is spent, rounded down."""
+        return self.spent * 100 // self.limit if self.limit else 100
+
+    @property
+    def is_games(self) -> bool:
+        """True for the budget of the whole game."""
+        return self.account == WHOLE_GAME
+
+    @property
+    def name(self) -> str:
+        """What the budget is called at the beginning of a sentence."""
+        return NAMES[self.account[0]]
+
+    def amount(self, spent: int) -> str:
+        """Return an amount as staff read it, without its unit."""
+        return f"{spent:,}" if self.unit == TOKENS else money_words(spent)
+
+    def __str__(self) -> str:
+        """Return what is spent, and of how much."""
+        return (
+            f"{self.amount(self.spent)} of today's {self.amount(self.limit)} {self.unit} are used"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Reservation:
+    """What is reserved for one call, from the accounts that pay for it."""
+
+    accounts: Collection[Account]
+    amount: int
+    day: date
+
+
+@dataclass
+class Ledger:
+    """The budgets of one unit: `TOKENS`, or a currency, whose amounts are micros.
+
+    ``read`` returns what each account spent on a UTC day. ``waived`` are the kinds of accounts that
+    do not pay for free models. ``player`` and ``game`` are limits for one day, None for none.
+    """
+
+    unit: str
+    read: Spent
+    player: int | None = None
+    game: int | None = None
+    waived: Collection[str] = ()
+    day: date = date.min
+    spent: dict[Account, int] = field(default_factory=dict)  # today
+    reserved: dict[Account, int] = field(default_factory=dict)
+    # The limits of assistants that called a model in this process.
+    own: dict[Account, int | None] = field(default_factory=dict)
+    # How full each budget was when staff were told last, with its limit.
+    told: dict[tuple[Account, int], int] = field(default_factory=dict)
+
+    def limit_of(self, account: Account) -> int | None:
+        """Return the limit of an account, None if it has none or is not known yet."""
+        limits = {GAME: self.game, ASSISTANT: self.own.get(account)}
+        return limits.get(account[0], self.player)
+
+    def price(self, usage: Usage, prices: Prices | None) -> int:
+        """Return what tokens cost in this unit; 0 money without prices."""
+        if self.unit == TOKENS:
+            return usage.prompt_tokens + usage.completion_tokens
+        used = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens or 0)
+        return prices.cost(*used) if prices else 0
+
+    def begin_day(self, day: date, spent: Mapping[Account, int]) -> None:
+        """Begin a day with the log's figures; open reservations stay."""
+        if day != self.day:
+            self.told.clear()
+        self.day, self.spent = day, dict(spent)
+
+    def exhausted(self, accounts: Collection[Account], amount: int) -> Account | None:
+        """Return the first account whose limit a call exceeds, reservations included."""
+        for account in accounts:
+            limit = self.limit_of(account)
+            used = self.spent.get(account, 0) + self.reserved.get(account, 0)
+            if limit is not None and used + share_of(amount, account, accounts) > limit:
+                return account
+        return None
+
+    def reserve(self, accounts: Collection[Account], amount: int) -> Reservation:
+        """Reserve an amount for a call."""
+        for account in accounts:
+            add(self.reserved, account, share_of(amount, account, accounts))
+        return Reservation(accounts, amount, self.day)
+
+    def settle(self, reservation: Reservation, amount: int) -> None:
+        """Replace a reservation by the call's cost; a past day's is only undone."""
+        accounts = reservation.accounts
+        for account in accounts:
+            add(self.reserved, account, -share_of(reservation.amount, account, accounts))
+            if reservation.day == self.day:
+                add(self.spent, account, share_of(amount, account, accounts))
+
+    def used(self, accounts: Iterable[Account]) -> list[BudgetUse]:
+        """Return what accounts have used of their budgets, without those that have no limit.
+
+        An account of a player who uses one character is left out: it is the same budget.
+        """
+        uses = [
+            BudgetUse(account, self.unit, self.spent.get(account, 0), limit)
+            for account in sorted(accounts)
+            if (limit := self.limit_of(account)) is not None
+        ]
+        ones = {amount for (kind, _), amount in self.spent.items() if kind == PLAYER}
+        return [use for use in uses if use.account[0] != OWNER or use.spent not in ones]
+
+    def is_fuller(self, use: BudgetUse) -> bool:
+        """Return True, once, if a budget is fuller than when staff were told of it last today."""
+        key = (use.account, use.limit)
+        fuller = use.level > self.told.get(key, ROOMY)
+        self.told[key] = max(use.level, self.told.get(key, ROOMY))
+        return fuller
+
+
+def share_of(amount: int, account: Account, accounts: Collection[Account]) -> int:
+    """Return what one of the accounts that pay for a call pays; players share evenly."""
+    players = sum(kind == PLAYER for kind, _ in accounts)
+    return -(-amount // players) if account[0] in (PLAYER, OWNER) else amount
+
+
+def add(sums: dict[Account, int], account: Account, amount: int) -> None:
+    """Add to the sum of an account; a sum of nothing goes."""
+    total = sums.pop(account, 0) + amount
+    if total > 0:
+        sums[account] = total
+
+
+def add_call(
+    cost: Mapping[str, int], tokens_in: int, tokens_out: int, duration_ms: int
+) -> dict[str, int]:
+    """Return a cost with one more call, successful or not."""
+    more = {CALLS: 1, TOKENS_IN: tokens_in, TOKENS_OUT: tokens_out, MS: duration_ms}
+    return {name: cost.get(name, 0) + more[name] for name in NOTHING}

@@ -1,0 +1,123 @@
+"""Texts for and from a model, their width on a screen, and patterns of words."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from evennia_ai.messages import WireMessage, unmarked
+from evennia_ai.policy.sanitize import strip_reasoning
+
+
+def fenced(mark: str, text: str) -> str:
+    """Return text between ``<mark>`` tags, with any closing tag in the text made harmless."""
+    return f"<{mark}>\n{text.replace(f'</{mark}', f'< /{mark}')}\n</{mark}>"
+
+
+def request(instructions: str, material: str, *, with_marks: bool = False) -> list[WireMessage]:
+    """Return a request of two messages: instructions as system, material as user.
+
+    ``with_marks`` keeps `messages.MARK` in material that holds it before perceived lines only.
+    """
+    material = material if with_marks else unmarked(material)
+    return [{"role": "system", "content": instructions}, {"role": "user", "content": material}]
+
+
+def reply_lines(reply: str) -> list[str]:
+    """Return the stripped lines of a reply, without reasoning, blank lines and code fences."""
+    lines = (line.strip() for line in strip_reasoning(reply).splitlines())
+    return [line for line in lines if line and not line.startswith("```")]
+
+
+def complete_lines(reply: str) -> str:
+    """Return a reply that was cut off, without its last line unless that is a whole object."""
+    head, _, last = reply.rpartition("\n")
+    return reply if read_line_object(last) else head
+
+
+def read_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object that a model wrote, or None if the text is not one. Never raises."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def read_line_object(line: str) -> dict[str, Any]:
+    """Return the JSON object on one line, a comma behind it allowed; empty if there is none."""
+    return read_object(line.strip().rstrip(",")) or {}
+
+
+WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})
+
+
+def shown_width(text: str) -> int:
+    """Return the columns that a text takes: two for a wide letter, none for an accent."""
+    return sum(
+        2
+        if unicodedata.east_asian_width(char) in WIDE
+        else unicodedata.category(char) not in UNSEEN
+        for char in text
+    )
+
+
+def fitting(text: str, columns: int) -> str:
+    """Return a text cut to some columns, with an ellipsis if anything is cut."""
+    shown = text
+    while shown_width(shown) > columns:
+        shown = f"{shown.removesuffix('…')[:-1]}…"
+    return shown
+
+
+def filled(text: str, columns: int) -> str:
+    """Return a text cut and filled up to some columns."""
+    shown = fitting(text, columns)
+    return shown + " " * (columns - shown_width(shown))
+
+
+QUANTIFIERS = ("?", "*", "+", "{")
+
+
+def one_of(alternatives: str) -> str:
+    """Return a pattern without regard to case for any of some alternatives, divided by ``|``.
+
+    Use it in patterns with IGNORECASE: the first letter may always be of either case. Alternatives
+    of one first letter keep their order. Those that begin with a group, a class, an escape or a
+    quantified letter come after the others.
+    """
+    letters: dict[str, list[str]] = {}
+    others = []
+    for one in split_alternatives(alternatives):
+        if one[:1].isalpha() and not one[1:].startswith(QUANTIFIERS):
+            letters.setdefault(one[0].lower(), []).append(one[1:])
+        else:
+            others.append(one)
+    groups = [
+        f"(?-i:[{letter}{letter.upper()}])(?:{'|'.join(rests)})"
+        for letter, rests in letters.items()
+    ]
+    return f"(?:{'|'.join([*groups, *others])})"
+
+
+def split_alternatives(pattern: str) -> Iterator[str]:
+    """Yield the alternatives of a pattern that stand in no group or class."""
+    start = depth = at = 0
+    in_class = False
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "\\":
+            at += 1
+        elif in_class:
+            in_class = char != "]"
+        elif char == "[":
+            in_class = True
+        elif char == "|" and not depth:
+            yield pattern[start:at]
+            start = at + 1
+        else:
+            depth += (char == "(") - (char == ")")
+        at += 1
+    yield pattern[start:]

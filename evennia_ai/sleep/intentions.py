@@ -1,0 +1,176 @@
+"""Review goals and plan the next day."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.policy.audience import BUILDER, of_records
+from evennia_ai.policy.records.day_plan import (
+    MOST_GOALS,
+    Planned,
+    places_near,
+    plan_plainly,
+    plan_request,
+    read_plan,
+)
+from evennia_ai.policy.records.goal import (
+    by_weight,
+    needs_steps,
+    plan_fading,
+    read_steps,
+    steps_request,
+)
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.ports import Goals, Identity, Services, Settings, Slices, World
+from evennia_ai.scheduling import Clock, Steps, persist
+from evennia_ai.turn.model_call import Asked, Background, BackgroundReply, skip
+from evennia_ai.turn.prompt_contexts import CONTEXT_GOAL_DECOMPOSE, CONTEXT_PLAN_DAY
+
+CALLS_A_PASS = 3
+REPLY_TOKENS = 300
+
+
+class GoalReview:
+    """Reviews the goals of a character."""
+
+    def __init__(
+        self, who: Identity, settings: Settings, background: Background, services: Services
+    ) -> None:
+        self._who, self._settings, self._background = who, settings, background
+        self._clock, self._now, self._put = services.clock, services.now, services.slices.put
+
+    @inlineCallbacks
+    def review(self) -> Steps[dict[str, Any]]:
+        """Drop neglected goals, remove those that closed long ago, and find steps for important
+        ones.
+
+        A model is asked once for each goal and sees that goal and the persona only (P9). Without a
+        model no steps are found. The steps, and the mark that they were asked for, are one
+        transaction.
+
+        Fires with ``success``, ``faded``, ``removed``, ``steps`` (new sub-goals), ``calls``,
+        ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed;
+        or with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        """
+        goals, config = self._who.character.ai_goals, self._settings.config
+        yield goals.load(self._put)
+        every = goals.all()
+        if not every:
+            return skip("no goals")
+        fading = plan_fading(every, self._now(), config.goal_half_life)
+        faded: int = yield persist(self._clock, partial(goals.update_all, fading))
+        over = goals.over(config.archive_days)
+        removed: int = yield persist(self._clock, partial(goals.remove, *over))
+        every = goals.all()
+        wanting = (
+            [goal for goal in every if needs_steps(goal, every)]
+            if self._background.has_model
+            else []
+        )
+        work = partial(self._find_steps, goals)
+        asked: Asked[Counter[str]] = yield self._background.ask_each(wanting[:CALLS_A_PASS], work)
+        if not (faded or removed or asked.calls):
+            return skip("nothing to do about them")
+        total = sum(asked.results, Counter[str]())
+        figures = {
+            "faded": faded,
+            "removed": removed,
+            "steps": total["steps"],
+            "calls": asked.calls,
+        }
+        return asked.report(**figures, cut_off=total["cut_off"])
+
+    @inlineCallbacks
+    def _find_steps(self, goals: Goals, goal: Record) -> Steps[Counter[str]]:
+        """Ask for a goal's steps and store them.
+
+        Fires with the number of ``steps``, and ``cut_off`` 1 if the reply reached its limit; fails
+        with `ProviderError`.
+        """
+        context, name = CONTEXT_GOAL_DECOMPOSE, self._who.name
+        wire = steps_request(context.prompt, name, self._who.persona, goal)
+        reply: BackgroundReply = yield self._background.ask(
+            context.name, wire, REPLY_TOKENS, [goal]
+        )
+        work = partial(goals.add_steps, goal["id"], read_steps(reply.text, goal))
+        steps: int = yield persist(self._clock, work)
+        return Counter(steps=steps, cut_off=int(reply.is_cut))
+
+
+PLAN_TOKENS = 400
+
+
+class DayPlanning:
+    """Plans the days of a character."""
+
+    def __init__(
+        self,
+        who: Identity,
+        settings: Settings,
+        world: World,
+        background: Background,
+        clock: Clock,
+        slices: Slices,
+    ) -> None:
+        self._who, self._settings, self._world, self._background = who, settings, world, background
+        self._clock, self._put = clock, slices.put
+
+    @inlineCallbacks
+    def plan(self) -> Steps[dict[str, Any]]:
+        """Plan the coming day, once a day; the new plan replaces the old one.
+
+        The plan is made of the persona, the neighbouring places and the public goals (P9). A model
+        is asked once. Without a model, or if its reply is of no use, the plan is that of the trade
+        which the persona names, if any.
+
+        Fires with ``success``, ``parts`` (of the day), ``calls``, ``cut_off`` 1 if the model's plan
+        reached its token limit, so that its end is missing, and ``error`` if a provider failed; or
+        with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        """
+        if not self._settings.config.daily_plan:
+            return skip("no plans wanted")
+        plan = self._who.character.ai_plan
+        yield plan.load(self._put)
+        yield self._who.character.ai_goals.load(self._put)
+        if not plan.is_stale:
+            return skip("its day is planned, or cannot be")
+        goals = by_weight(self._who.character.ai_goals.open())[:MOST_GOALS]
+        told = [goal["content"] for goal in goals]
+        requests = [goals] if self._background.has_model else []
+        work = self._ask
+        asked: Asked[tuple[Sequence[Planned], bool]] = yield self._background.ask_each(
+            requests, work
+        )
+        if asked.error:
+            return asked.report(parts=0, calls=asked.calls)
+        planned, is_cut = asked.results[0] if asked.results else ((), False)
+        planned = planned or plan_plainly(self._who.persona, told)
+        if not planned:
+            plan.give_up()
+            reason = "the plan was cut off" if is_cut else "nothing is known of its days"
+            return skip(reason, calls=asked.calls)
+        # A player may have been forgotten while the model was asked.
+        if any(self._who.character.ai_goals.get(goal["id"]) is None for goal in goals):
+            return skip("its goals have changed meanwhile", calls=asked.calls)
+        store = partial(plan.replace, planned, sorted({BUILDER} | of_records(goals)))
+        parts: int = yield persist(self._clock, store)
+        return asked.report(parts=parts, calls=asked.calls, cut_off=int(is_cut))
+
+    @inlineCallbacks
+    def _ask(self, goals: Sequence[Record]) -> Steps[tuple[Sequence[Planned], bool]]:
+        """Ask a model for a plan.
+
+        Fires with its complete parts, none if they are too few, and True if the reply reached its
+        token limit. Fails with `ProviderError`.
+        """
+        context, name = CONTEXT_PLAN_DAY, self._who.name
+        places = places_near(self._world.situation(self._who.character).exits)
+        told = [goal["content"] for goal in goals]
+        wire = plan_request(context.prompt, name, self._who.persona, told, places)
+        reply: BackgroundReply = yield self._background.ask(context.name, wire, PLAN_TOKENS, goals)
+        return read_plan(reply.text, places), reply.is_cut
