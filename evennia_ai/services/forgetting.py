@@ -240,7 +240,7 @@ class ForgettingService:
     def _rewrite(self, script: AssistantScript, id_: int, payer: str) -> Steps[None]:
         """Let the model rewrite one summary. Without a model, its digest stays."""
         script.mind.settings.resolve()
-        owed = owed_parts(id_) if has_model(script) else {}
+        owed = owed_parts(id_) if has_model(script.mind.settings.profile) else {}
         terms, parts, rung = SummaryTerms(payer=frozenset({payer})), {}, ""
         try:
             for key, (messages, previous) in owed.items():
