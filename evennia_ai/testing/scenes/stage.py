@@ -174,9 +174,10 @@ class Stage:
         self.toolbox = SceneToolbox(tools, scene, cast, self.people)
         profile, config = chosen
         self.script = script = MemoryMind(gateway, config, cast.persona, name=cast.name)
-        script.mind.settings.profile = profile
+        script.settings.profile = profile
         services: Any = script.services
         services.clock, services.toolbox = clock, self.toolbox
+        script.rebuild()
         world = services.world
         world.present = frozenset(self.people.values())
         world.names = {ref: who for who, ref in self.people.items()}
