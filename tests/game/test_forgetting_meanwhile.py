@@ -8,7 +8,7 @@ from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES
-from evennia_ai.sleep.compaction import record
+from evennia_ai.sleep.compaction import compact
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.forget import Forgetting
@@ -77,13 +77,13 @@ def test_a_summary_that_was_ready_when_it_began_is_not_stored(planted, ann, serv
     line = f"Ann says: {'The toll at the bridge is up again. ' * 20}"
     heard = make_message("user", line, speaker=ann.dbref, speaker_name="Ann")
     planted.script.conversation.append([heard] * 20)
-    make_record = record.make_record
+    make_record = compact.make_record
 
     def begin_meanwhile(*args):
         service.forgetting.begin([ann.dbref])
         return make_record(*args)
 
-    monkeypatch.setattr(record, "make_record", begin_meanwhile)
+    monkeypatch.setattr(compact, "make_record", begin_meanwhile)
     planted.reply(LLMReply(f"Ann spoke of the {planted.words[0]} goblet."))
     order = CompactionRequest("manual", force=True, keep_recent=0)
     results = []
@@ -143,12 +143,12 @@ def test_who_has_only_overheard_an_answer_does_not_think_either(
     knows = "evennia_ai.services.forgetting.assistants_who_know"
     monkeypatch.setattr(knows, lambda dbref: [mira.assistant.id])
     forgetting = service.forgetting.begin([ann.dbref])
-    assert service.forgetting.holds(mira.assistant)
-    assert not service.forgetting.holds(bruno.assistant)
+    assert service.forgetting.holds(mira.assistant.id)
+    assert not service.forgetting.holds(bruno.assistant.id)
     for gone in forgetting.steps():
         if gone:
             break
-    assert service.forgetting.holds(bruno.assistant)
+    assert service.forgetting.holds(bruno.assistant.id)
 
 
 def test_an_act_that_is_deleted_with_their_words_is_not_done_again(planted, ann):
