@@ -36,7 +36,7 @@ def act_unasked(game, mira, *replies):
     mira.assistant.attributes.add("autonomous_calls_per_hour", 10)
     mira.assistant.mind.will._acts = []
     game.model.add(*replies)
-    game.service.attend(mira.ai_mind)
+    game.service.attend(mira.assistant.mind)
     game.run(60)
     game.run()
 

@@ -287,7 +287,7 @@ def test_a_chain_of_waits_does_not_hold_a_character_from_others(game, tavern):
 def test_who_speaks_during_an_act_of_its_own_is_answered_right_after_it(game, ann, mira):
     late = Deferred()
     mira.assistant.attributes.add("autonomous_calls_per_hour", 10)
-    game.service.attend(mira.ai_mind)
+    game.service.attend(mira.assistant.mind)
     game.model.add(late, call("say", text="Yes, Ann?"))
     game.run(60)
     assert len(game.model.requests) == 1

@@ -7,6 +7,7 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.logger import capturedLogs
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
@@ -140,7 +141,7 @@ def test_two_assistants_alone_cost_nothing(game, ann, mira, tavern, django_asser
     with django_assert_num_queries(0):
         for _ in range(60):
             game.clock.advance(1)
-    assert ("tick", mira.assistant.id) not in game.service.timer
+    assert not any(("tick", one.id) in game.service.timer for one in AssistantScript.objects.all())
 
 
 def test_the_answer_waits_for_who_asked(game, ann, mira, tavern):

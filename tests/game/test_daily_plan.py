@@ -116,9 +116,7 @@ def test_what_it_is_about_stands_in_its_prompts_at_its_hour(game, ann, mira):
     assert "You are about" not in ask(game, ann)
 
 
-def test_near_a_player_it_is_seen_at_it_and_with_nobody_near_it_costs_nothing(
-    offline_game, settings
-):
+def test_with_nobody_near_it_costs_nothing(offline_game, settings):
     settings.AI_ASSISTANT = {
         "autonomous_calls_per_hour": 4,
         "autonomy_quiet": 30.0,

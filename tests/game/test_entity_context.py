@@ -276,7 +276,7 @@ def test_the_room_for_it_is_kept(game, mira, ann, bob, known):
     set_attribute(known, ann.dbref, "story", "word " * 200)
     set_attribute(known, bob.dbref, "likes ale", "yes")
     mira.assistant.attributes.add("entity_tokens", 0)
-    assert lines(mira.assistant, ann.dbref) == []
+    assert not lines(mira.assistant, ann.dbref)
     mira.assistant.attributes.add("entity_tokens", 40)
     assert lines(mira.assistant, ann.dbref) == []
 

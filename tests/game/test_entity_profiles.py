@@ -53,7 +53,7 @@ def notice(game, mira, ann):
 
     def notice(entity, observation, private=False):
         ears = frozenset({ann.dbref})
-        context = ToolContext(mira, ears, private, ears, assistant=mira.ai_mind.acts.tools)
+        context = ToolContext(mira, ears, private, ears, assistant=mira.assistant.mind.acts.tools)
         arguments = json.dumps({"entity": entity, "observation": observation})
         fired = []
         request = ToolCallRequest("1", "update_entity_observation", arguments)

@@ -8,9 +8,9 @@ from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES
-from evennia_ai.sleep import PassTime
-from evennia_ai.sleep.compaction import compact as compacting
-from evennia_ai.sleep.compaction.compact import CompactionRequest
+from evennia_ai.sleep.compaction import compact
+from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.server_settings import wishes
 from tests.game import forgetting_scene as scene
@@ -77,13 +77,13 @@ def test_a_summary_that_was_ready_when_it_began_is_not_stored(planted, ann, serv
     line = f"Ann says: {'The toll at the bridge is up again. ' * 20}"
     heard = make_message("user", line, speaker=ann.dbref, speaker_name="Ann")
     planted.script.conversation.append([heard] * 20)
-    make_record = compacting.make_record
+    make_record = compact.make_record
 
     def begin_meanwhile(*args):
         service.forgetting.begin([ann.dbref])
         return make_record(*args)
 
-    monkeypatch.setattr(compacting, "make_record", begin_meanwhile)
+    monkeypatch.setattr(compact, "make_record", begin_meanwhile)
     planted.reply(LLMReply(f"Ann spoke of the {planted.words[0]} goblet."))
     order = CompactionRequest("manual", force=True, keep_recent=0)
     results = []

@@ -173,7 +173,7 @@ class Stage:
         self.toolbox = SceneToolbox(tools, scene, cast, self.people)
         profile, config = chosen
         self.script = script = MemoryMind(gateway, config, cast.persona, name=cast.name)
-        script.mind.settings.profile = profile
+        script.settings.profile = profile
         services: Any = script.services
         services.clock, services.toolbox = clock, self.toolbox
         script.rebuild()
