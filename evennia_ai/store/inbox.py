@@ -15,7 +15,7 @@ from evennia_ai.policy.records.segments import people_field
 from evennia_ai.ports import OpenEvents
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.backlog import Backlog
-from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.brief_transaction import brief_transaction, store_errors
 from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.rows import COPIED, event_from_row, insert_rows
 
@@ -79,9 +79,13 @@ class TableInbox:
         return dict(rows.values_list("speaker", "at"))
 
     def times_of_assistants(self, since: datetime) -> list[datetime]:
-        """Return the times since which assistants said what needed an answer and got or gets it."""
+        """Return the times since which assistants said what needed an answer and got or gets it.
+
+        Raises StoreUnavailable.
+        """
         rows = self._in_states(WAITING, CLAIMED, DOUBTFUL, "answered", "excused")
-        return list(rows.filter(hops__gt=0, at__gte=since).values_list("at", flat=True))
+        with store_errors():
+            return list(rows.filter(hops__gt=0, at__gte=since).values_list("at", flat=True))
 
     def has_perceived(
         self, kind: str, actor: str, item: str = "", name: str = "", since: datetime | None = None

@@ -21,7 +21,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.conversation.inbox import state_after_loss
 from evennia_ai.ports import ModelCallRecord, TurnRecord
-from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.brief_transaction import brief_transaction, store_errors
 from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, not_of, overheard_by
@@ -223,9 +223,13 @@ class TableTurns:
         self.conversation.extend_view(rows)
 
     def times_of(self, context: str, since: datetime) -> list[datetime]:
-        """Return the start times of the turns of one context since a time, oldest first."""
+        """Return the start times of the turns of one context since a time, oldest first.
+
+        Raises StoreUnavailable.
+        """
         rows = self._rows.filter(context=context, at__gte=since).order_by("id")
-        return list(rows.values_list("at", flat=True))
+        with store_errors():
+            return list(rows.values_list("at", flat=True))
 
     def waiting_speakers(self) -> list[str]:
         """Return the speakers whom the open turn must answer."""
