@@ -43,7 +43,7 @@ def test_aiwhy_shows_the_answers(game, mira, ann, admin):
 def test_nobody_known_behind_a_prompt_is_told_as_somebody_unknown(game, mira, ann):
     Vault(game)
     nobody = frozenset()
-    context = ToolContext(mira.assistant, mira, nobody, private=False, speakers=nobody)
+    context = ToolContext(mira, nobody, private=False, speakers=nobody)
     game.service.toolbox.run(context, call("staff_vault", door="north"))
     assert context.locks == [LockAsked("use", "staff_vault", {"stranger": False})]
 

@@ -125,10 +125,10 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
     for number in range(2):
         assert "has an assistant" in builder.told(f"aisetup/new Guard{number} = @guard")
     assert "You never:\n- sleep\n- take bribes" in builder.told("aisetup/persona guard")
-    persona = next(o for o in tavern.contents if o.key == "Guard1").assistant.persona
+    persona = next(o for o in tavern.contents if o.key == "Guard1").assistant.mind.who.persona
     assert persona.never == ("sleep", "take bribes")
     builder.do("aisetup/persona guard.voice = hoarse")
-    persona = next(o for o in tavern.contents if o.key == "Guard0").assistant.persona
+    persona = next(o for o in tavern.contents if o.key == "Guard0").assistant.mind.who.persona
     assert persona.voice == "hoarse"
     refused = builder.told("aisetup/set Guard0/persona.voice = soft")
     assert "aisetup/persona guard.voice = ..." in refused

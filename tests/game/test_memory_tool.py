@@ -18,7 +18,7 @@ def search(game, mira, ann):
 
     def search(query, audience=None):
         context = ToolContext(
-            script=mira.assistant,
+            assistant=mira.assistant.mind.acts.tools,
             character=mira,
             audience=frozenset({ann.dbref} if audience is None else audience),
             private=False,

@@ -52,9 +52,9 @@ def listen(game, room):
 
 def test_warnings_name_the_character_and_the_player(game, talk, mira, ann, tavern):
     staff = listen(game, tavern)
+    limit(game, player_tokens_per_day=3_500)  # before there is a mind, which keeps its gateway
     mira.assistant.db.tokens_per_day = 3_500
     mira.assistant.mind.settings.resolve()
-    limit(game, player_tokens_per_day=3_500)
     talk()
     text = "\n".join(staff.heard())
     assert f"This assistant's budget Mira({mira.dbref}): 2,910 of today's 3,500 tokens" in text

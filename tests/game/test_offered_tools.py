@@ -103,7 +103,7 @@ def test_every_shipped_tool_is_shown_once_it_is_needed(game, ann, mira, tavern):
     compact(mira)
     mira.assistant.attributes.add("autonomous_calls_per_hour", 10)
     game.model.add(call("noop"))
-    game.service.attend(mira.assistant)
+    game.service.attend(mira.assistant.mind)
     game.run(60)
     game.run()
     mira.assistant.attributes.add("mask_threshold", 0.05)
@@ -157,7 +157,8 @@ def test_a_tool_that_is_not_shown_still_runs_in_its_category(game, ann, mira):
 
 def context_of(mira, player):
     heard_by = frozenset({player.dbref})
-    return ToolContext(mira.assistant, mira, heard_by, False, heard_by)
+    parts = mira.assistant.mind.acts.tools
+    return ToolContext(mira, heard_by, False, heard_by, assistant=parts)
 
 
 class OwnArguments(BaseModel):

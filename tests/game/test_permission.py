@@ -87,7 +87,6 @@ def test_a_tool_runs_only_if_each_author_may_use_it(cast, mira, authors, speaker
 
     everybody = authors | speakers
     context = ToolContext(
-        script=None,
         character=mira,
         audience=frozenset(),
         private=False,
