@@ -20,7 +20,6 @@ from evennia_ai.messages import Audience, Heard, InboxEvent
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.relevance import score_texts
-from evennia_ai.sleep import STEPS, run_sleep_tick
 from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.mud_world import (
@@ -102,7 +101,7 @@ class Lived:
 
     def sleep(self) -> None:
         """A pass of sleep for everybody."""
-        passes = [run_sleep_tick(mind.assistant, mind, STEPS) for mind in self.minds.values()]
+        passes = [mind.assistant.mind.sleep_pass.run() for mind in self.minds.values()]
         self.slept += self.wait(gatherResults(passes))
 
     def wait(self, done: Deferred[Any]) -> Any:
@@ -121,8 +120,8 @@ class Lived:
 
     def search(self, question: Question, audience: Audience) -> list[Record]:
         """What `search_memory` finds, best first."""
-        mind = self.minds[question.assistant]
-        asked = find_memories(mind.assistant, question.text, audience)
+        mind = self.minds[question.assistant].assistant.mind
+        asked = find_memories(mind.memories(), mind.log, self.service, question.text, audience)
         return [hit.record for hit in self.wait(asked)]
 
     def prompt(self, question: Question, audience: Audience) -> str:

@@ -40,6 +40,6 @@ def test_a_leak_would_be_seen(lived):
         for records in (mind.journal, mind.ai_profiles):
             records.update_all({one["id"]: {"audience": None} for one in records.all()})
         script.conversation.forget_view()
-        script.services.memory_indices.drop(script)
+        script.services.memory_indices.drop(script.id)
     leaks, _ = lived.leaks()
     assert {leak.where for leak in leaks} == {"search", "prompt"}
