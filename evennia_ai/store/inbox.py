@@ -79,12 +79,12 @@ class TableInbox:
         return dict(rows.values_list("speaker", "at"))
 
     def times_of_assistants(self, since: datetime) -> list[datetime]:
-        """Return when assistants said what needed an answer and got or gets it, since a time.
+        """Return the times since which assistants said what needed an answer and got or gets it.
 
         Raises StoreUnavailable.
         """
+        rows = self._in_states(WAITING, CLAIMED, DOUBTFUL, "answered", "excused")
         with store_errors():
-            rows = self._in_states(WAITING, CLAIMED, DOUBTFUL, "answered", "excused")
             return list(rows.filter(hops__gt=0, at__gte=since).values_list("at", flat=True))
 
     def has_perceived(

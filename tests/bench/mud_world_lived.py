@@ -120,9 +120,8 @@ class Lived:
 
     def search(self, question: Question, audience: Audience) -> list[Record]:
         """What `search_memory` finds, best first."""
-        mind = self.minds[question.assistant]
-        found = mind.assistant.mind
-        asked = find_memories(found.memories(), found.log, found.services, question.text, audience)
+        mind = self.minds[question.assistant].assistant.mind
+        asked = find_memories(mind.memories(), mind.log, self.service, question.text, audience)
         return [hit.record for hit in self.wait(asked)]
 
     def prompt(self, question: Question, audience: Audience) -> str:

@@ -56,7 +56,7 @@ def test_the_least_recently_used_minds_are_let_go_by_bytes(game, ann, mira, thre
         talk(game, ann, one.key)
     assert [loaded(one) for one in three] == [ALL] * 3
     minds, sizes = game.service.loaded, [one.assistant.mind.nbytes for one in three]
-    minds.note(mira.ai_mind)
+    minds.note(mira.assistant.mind)
     assert minds.nbytes == sum(sizes)
     minds.most_bytes = sum(sizes[1:]) + sizes[0] // 2
     talk(game, ann, "Mira", "and the barrels?")

@@ -52,7 +52,7 @@ def listen(game, room):
 
 def test_warnings_name_the_character_and_the_player(game, talk, mira, ann, tavern):
     staff = listen(game, tavern)
-    limit(game, player_tokens_per_day=3_500)
+    limit(game, player_tokens_per_day=3_500)  # before there is a mind, which keeps its gateway
     mira.assistant.db.tokens_per_day = 3_500
     mira.assistant.mind.settings.resolve()
     talk()
