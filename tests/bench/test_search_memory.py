@@ -44,7 +44,11 @@ def test_search_memory_finds_what_was_said(sheet: Callable[[str], Sheet]) -> Non
         script, turn_of = overhear(talk, embedder)
         found = []
         for question in retrieving.questions_of(talk):
-            hits = at_once(find_memories(script, question.text, EVERYBODY))
+            log, services = script.mind.log, script.services
+            found_later = find_memories(
+                script.mind.around.memories(), log, services, question.text, EVERYBODY
+            )
+            hits = at_once(found_later)
             shown = [turn_of[hit.record["seq"]] for hit in hits]
             found.append(retrieving.recall(shown, question.evidence, FOUND))
         paper.add(f"dialogue {number}, recall@{FOUND}", float(np.mean(found)))

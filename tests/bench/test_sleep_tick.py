@@ -112,7 +112,7 @@ def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
     from evennia_ai.ports.goal_records import Goals
     from evennia_ai.ports.journal import Journal, JournalArchive
     from evennia_ai.ports.profiles import EntityProfiles
-    from evennia_ai.sleep import STEPS, run_sleep_tick
+    from evennia_ai.sleep import STEPS
 
     live_long(mira)
     recalls = mira.journal.recalls
@@ -125,8 +125,9 @@ def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
     script.mind.settings.resolve()
     slices = TimedSlices()
     script.services.slices = slices
+    script.ndb.mind = None  # made anew, with these slices
     fired: list[Any] = []
-    slices.time(lambda: run_sleep_tick(script, mira, STEPS).addBoth(fired.append))
+    slices.time(lambda: script.mind.sleep_pass.run().addBoth(fired.append))
     slices.run_all()
     while not fired:
         slices.time(lambda: script.services.clock.advance(TIME_S))
