@@ -20,7 +20,7 @@ from evennia_ai.config import (
     fit_settings,
     read_families,
 )
-from evennia_ai.config.resolve import context_complaints
+from evennia_ai.config.checks import context_complaints
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import Hearing
 from evennia_ai.game.life import GameLife, Ticker

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from evennia_ai.sleep.compaction.compact import CompactionRequest
-from evennia_ai.sleep import PassTime
 from twisted.internet.defer import Deferred
 
 from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES
+from evennia_ai.sleep import PassTime
 from evennia_ai.sleep.compaction import compact
+from evennia_ai.sleep.compaction.compact import CompactionRequest
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.server_settings import wishes
 from tests.game import forgetting_scene as scene
