@@ -10,10 +10,8 @@ from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUn
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction.compact import (
-    CompactionRequest,
-    compact_conversation_history,
-)
+from evennia_ai.sleep.compaction.compact import compact_conversation_history
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT

@@ -21,9 +21,9 @@ from twisted.python.failure import Failure
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError, ProviderError
+from evennia_ai.game.client_text import NAME_CHARS, clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.perception import all_named, find_named
-from evennia_ai.game.shown import NAME_CHARS, clean_output, shown_name
 from evennia_ai.game.texts import text
 from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.policy.sanitize import clean_heard

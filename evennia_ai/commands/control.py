@@ -7,12 +7,13 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.game.shown import clean_output
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.sleep_schedule import ORDER
-from evennia_ai.sleep.compaction.compact import CHANGED, MANUAL, CompactionRequest
+from evennia_ai.sleep.compaction.compact import CHANGED
+from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.store.attributes import write_attribute
 
 EVERYBODY = "all"

@@ -19,12 +19,12 @@ from evennia_ai.commands.common import (
     told_apart,
 )
 from evennia_ai.config import ModelProfile
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.crowd import budget_name
-from evennia_ai.game.shown import clean_output
 from evennia_ai.policy.disclosure import FIGURES, PLAYER_COSTS
 from evennia_ai.policy.limits.money import GAME, PLAYER, money_words, to_micros
 from evennia_ai.store import usage
-from evennia_ai.store.search import names_of
+from evennia_ai.store.names import names_of
 
 ROWS_A_PAGE = 20
 AT_A_GLANCE = 5

@@ -9,10 +9,10 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.commands.history_rendering import call_text
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile, valid_values
+from evennia_ai.game.client_text import clean_address, clean_output, shown_name
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine, perceive, uncoloured
 from evennia_ai.game.settings import game_settings
-from evennia_ai.game.shown import clean_address, clean_output, shown_name
 from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import NO_USAGE, Heard
 from evennia_ai.mind import Surroundings
@@ -22,7 +22,7 @@ from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps
-from evennia_ai.store.search import list_names
+from evennia_ai.store.names import list_names
 
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS = 400

@@ -12,7 +12,7 @@ from evennia_ai.commands import history_rendering as rendering
 from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.config import ModelProfile, resolve_profile
-from evennia_ai.game.shown import clean_output
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse
 from evennia_ai.mind.dry_run import next_request
 from evennia_ai.policy import disclosure
@@ -27,9 +27,9 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.scheduling import Steps
 from evennia_ai.store import explanations
-from evennia_ai.store.explanations import StoredCall, calls_of_turn, with_talk
+from evennia_ai.store.call_records import StoredCall, calls_of_turn, with_talk
+from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import acted_in_private, find_row
-from evennia_ai.store.search import list_names, locks_of
 from evennia_ai.turn.replay import Replayed
 
 LINE_CHARS = 200

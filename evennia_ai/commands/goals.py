@@ -9,7 +9,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.commands.memory_rendering import hidden_line
 from evennia_ai.errors import BadRecord
-from evennia_ai.game.shown import clean_output, shown_name
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.policy.disclosure import PUBLIC_MEMORIES
 from evennia_ai.policy.records.day_plan import clock
 from evennia_ai.policy.records.goal import (
@@ -26,7 +26,7 @@ from evennia_ai.policy.records.goal import (
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.search import list_names
+from evennia_ai.store.names import list_names
 
 LINE_CHARS = 160
 HOW_TO_UNDO = "|waigoals/undo|n opens it again."

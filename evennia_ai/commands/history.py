@@ -19,8 +19,8 @@ from evennia_ai.commands.common import NUMBER, Outcome, UsageError, log_private_
 from evennia_ai.commands.history_changes import HistoryChanges
 from evennia_ai.commands.memory_rendering import journal_lines
 from evennia_ai.commands.players import objects_called
+from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.settings import export_folder
-from evennia_ai.game.shown import clean_address, clean_output
 from evennia_ai.messages import EXCUSE, Message
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
 from evennia_ai.policy.log_lines import (
@@ -36,15 +36,8 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store import reports
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.search import (
-    MOST_EVENTS,
-    all_messages,
-    events_beside,
-    message_page,
-    names_of,
-    speakers_among,
-    speakers_named,
-)
+from evennia_ai.store.names import names_of, speakers_among, speakers_named
+from evennia_ai.store.search import MOST_EVENTS, all_messages, events_beside, message_page
 
 log = Logger()
 

@@ -8,7 +8,7 @@ from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, UsageError, page_number
-from evennia_ai.game.shown import clean_output
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import Message, is_private
 from evennia_ai.policy.disclosure import PRIVATE_WORDS
 from evennia_ai.policy.log_lines import EDITED, HIDDEN, unit_of, why_no_new_words

@@ -12,7 +12,7 @@ from typing import Any
 
 from evennia_ai.commands.common import unbroken
 from evennia_ai.game import texts
-from evennia_ai.game.shown import clean_output
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import EMOTE, EXCUSE, SAY, SAYS, Message, heard_line, is_excuse
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
@@ -23,8 +23,8 @@ from evennia_ai.policy.records.memory_listing import Names, named
 from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import WAITING
+from evennia_ai.store.names import list_names, names_of
 from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between
-from evennia_ai.store.search import list_names, names_of
 
 LINE_CHARS = 400
 INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"

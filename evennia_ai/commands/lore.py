@@ -7,7 +7,7 @@ import re
 from evennia.objects.models import ObjectDB
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.game.shown import clean_output, shown_name
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.policy.conversation.character import (
     EVERYBODY,
     LoreEntry,

@@ -20,7 +20,7 @@ from evennia_ai.commands.memory_rendering import (
 )
 from evennia_ai.commands.players import name_of
 from evennia_ai.errors import TurnAborted
-from evennia_ai.game.shown import clean_output, shown_name
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PRIVATE_WORDS
 from evennia_ai.policy.log_lines import LINE
@@ -30,8 +30,9 @@ from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.memory_editor import MemoryEditor
+from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import messages_by_seq
-from evennia_ai.store.search import names_in, repeats_of
+from evennia_ai.store.search import repeats_of
 
 LINE_CHARS = 200
 MOST_REPEATS = 10

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.memory_reading import MemorySearch, readable_page
-from evennia_ai.game.shown import clean_output
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
@@ -17,8 +17,8 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Found, Journal, LineMaker, RecordStore
 from evennia_ai.scheduling import Put, Steps
+from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import Page, turns_of_messages
-from evennia_ai.store.search import names_in
 from evennia_ai.turn.recall import text_of
 
 ENTRIES_A_PAGE = 20

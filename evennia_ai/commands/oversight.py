@@ -12,8 +12,8 @@ from evennia_ai.commands.common import AICommand, UsageError, all_assistants, ch
 from evennia_ai.commands.history_rendering import message_line
 from evennia_ai.commands.players import PlayersCommand
 from evennia_ai.game.act_answers import answer, decide
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.perception import display_name
-from evennia_ai.game.shown import clean_output, shown_name
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.oversight import (
     APPROVE,
@@ -26,8 +26,8 @@ from evennia_ai.policy.oversight import (
 from evennia_ai.policy.sanitize import clean_heard, one_line, storable
 from evennia_ai.store import pending_acts, reports
 from evennia_ai.store.attributes import script_of
+from evennia_ai.store.names import list_names
 from evennia_ai.store.reports import messages_by_seq
-from evennia_ai.store.search import list_names
 
 ACT_CHARS = 100
 WHEN = "%Y-%m-%d %H:%M"

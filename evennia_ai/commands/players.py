@@ -12,9 +12,9 @@ from evennia.utils import logger
 from evennia.utils.evmore import EvMore
 
 from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError, choose, told_apart
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
-from evennia_ai.game.shown import clean_output, shown_name
 from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store.about_speaker import (
     BUILT,
@@ -26,7 +26,7 @@ from evennia_ai.store.about_speaker import (
     tokens_used,
 )
 from evennia_ai.store.attributes import numbers_of
-from evennia_ai.store.search import last_name_of, names_of, speakers_among, speakers_named
+from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
 from evennia_ai.store.who_knows import count_traces, is_known
 
 FOR_ADMINS = """

@@ -10,7 +10,7 @@ from twisted.python.failure import Failure
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome, table
-from evennia_ai.game.shown import shown_name
+from evennia_ai.game.client_text import shown_name
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.store.purge import Report

@@ -10,8 +10,8 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, all_assistants, table, told_apart
 from evennia_ai.commands.history_rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.crowd import budget_name
-from evennia_ai.game.shown import clean_output
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES

@@ -9,8 +9,8 @@ import evennia
 from evennia.locks.lockhandler import check_lockstring
 from twisted.logger import Logger
 
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name
-from evennia_ai.game.shown import clean_output
 from evennia_ai.game.texts import is_yes, text
 from evennia_ai.policy.oversight import PendingAct, arguments_line
 from evennia_ai.store import pending_acts

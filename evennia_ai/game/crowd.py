@@ -12,8 +12,8 @@ from evennia.scripts.models import ScriptDB
 from evennia.utils import logger
 from twisted.logger import Logger
 
+from evennia_ai.game.client_text import NAME_CHARS, clean_output
 from evennia_ai.game.perception import find_object, is_assistant
-from evennia_ai.game.shown import NAME_CHARS, clean_output
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.disclosure import PLAYER_COSTS, Reader
 from evennia_ai.policy.limits.money import ASSISTANT, OWNER, USED_UP, Account, BudgetUse

@@ -15,11 +15,11 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
+from evennia_ai.game.ai_mark import introduce
 from evennia_ai.game.life import GameLife
 from evennia_ai.game.perception import display_name, find_objects, is_assistant
 from evennia_ai.game.presence import Presence, end_pause, leader_id, shake_off
 from evennia_ai.game.room_lines import RoomLine, Said, named, perceive
-from evennia_ai.game.shown import introduce
 from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
 from evennia_ai.policy.audience import GAME

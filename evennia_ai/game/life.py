@@ -12,8 +12,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import RunElsewhere, StoreUnavailable, TurnAborted
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name, find_objects
-from evennia_ai.game.shown import clean_output
 from evennia_ai.game.texts import text
 from evennia_ai.messages import turn_label
 from evennia_ai.policy.audience import KnownLine

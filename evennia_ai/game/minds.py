@@ -41,7 +41,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, count_message, estimate_tokens
 from evennia_ai.ports import Memories, OfferedTools, RequestSizes
 from evennia_ai.ports.records import RecordStore
-from evennia_ai.sleep.compaction.compact import CompactionRequest
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.attributes import (
     forget_all_cached,
     inspect_attribute,

@@ -16,7 +16,7 @@ from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultObject
 from evennia.utils.ansi import strip_ansi
 
 from evennia_ai.game.authorship import authors_of_objects
-from evennia_ai.game.shown import as_shown
+from evennia_ai.game.client_text import as_shown
 from evennia_ai.messages import Audience, Authors
 from evennia_ai.policy.conversation.character import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.facts.check import HAPPENED

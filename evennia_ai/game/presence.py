@@ -10,9 +10,9 @@ from evennia.objects.models import ObjectDB
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import can_hear, display_name, players_in
 from evennia_ai.game.room_lines import RoomLines
-from evennia_ai.game.shown import clean_output
 from evennia_ai.game.texts import text
 from evennia_ai.messages import ARRIVE
 from evennia_ai.ports import Character, Identity, Settings

@@ -14,8 +14,8 @@ from typing import Any
 from django.conf import settings
 from twisted.logger import Logger
 
+from evennia_ai.game.client_text import as_shown, clean_output
 from evennia_ai.game.perception import display_name, listening_objects
-from evennia_ai.game.shown import as_shown, clean_output
 from evennia_ai.game.texts import FILLER_KEYS, text
 from evennia_ai.messages import Audience
 from evennia_ai.policy.sanitize import spoken_words

@@ -22,7 +22,8 @@ from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.quirks import CACHED_TOKENS, REPLY_LIMITS, TEXT_PART_TYPES, USAGE_FORMS
 from evennia_ai.messages import Timings, WireMessage
-from evennia_ai.policy.request_forms.form import TOOLS, style_for
+from evennia_ai.policy.request_forms.form import TOOLS
+from evennia_ai.policy.request_forms.known_models import style_for
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from evennia_ai.offline.languages import Intent, exit_parts, match_exit, match_name
-from evennia_ai.offline.passages import Passage, Told, is_description, joined, rotated, words
+from evennia_ai.offline.passages import Passage, Told
 from evennia_ai.offline.view import KNOWN, View
+from evennia_ai.offline.words import is_description, joined, rotated, words
 
 Handler = Callable[[View, str, str], str]
 LINE = 0.34  # share of a question's words that a told line must hold

@@ -17,7 +17,11 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.messages import MARK, NOOP, PERCEIVED, SAY, SPEECH, WHISPER, make_message
 from evennia_ai.offline.answers import answer
 from evennia_ai.offline.languages import ENGLISH, read, read_languages
-from evennia_ai.offline.passages import (
+from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
+from evennia_ai.offline.steps import Calls, act_autonomously, done, next_step, words_for_step
+from evennia_ai.offline.transcript import READ_CHARS
+from evennia_ai.offline.view import View, read_request
+from evennia_ai.offline.words import (
     capitals,
     in_sentence,
     is_description,
@@ -25,10 +29,6 @@ from evennia_ai.offline.passages import (
     sentences,
     words,
 )
-from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
-from evennia_ai.offline.steps import Calls, act_autonomously, done, next_step, words_for_step
-from evennia_ai.offline.transcript import READ_CHARS
-from evennia_ai.offline.view import View, read_request
 from evennia_ai.policy.compaction.summary import newest_within
 from evennia_ai.policy.facts.check import (
     Fact,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.passages import capitals, ended, sentences
+from evennia_ai.offline.words import capitals, ended, sentences
 from evennia_ai.policy.conversation.character import Persona
 
 

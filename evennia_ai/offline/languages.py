@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.offline.passages import words
+from evennia_ai.offline.words import words
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.policy.retrieval.words import find_words, stem
 

@@ -12,8 +12,8 @@ from evennia_ai.offline.languages import (
     match_exit,
     match_name,
 )
-from evennia_ai.offline.passages import with_article, words
 from evennia_ai.offline.view import View
+from evennia_ai.offline.words import with_article, words
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Situation
 

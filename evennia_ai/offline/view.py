@@ -15,21 +15,18 @@ from typing import NamedTuple
 
 from evennia_ai.offline.character import Character, read_character
 from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.passages import (
-    Passage,
-    Told,
+from evennia_ai.offline.passages import Passage, Told, read_passages, read_told
+from evennia_ai.offline.transcript import Transcript, read_transcript
+from evennia_ai.offline.words import (
     an,
     capitals,
     in_sentence,
     is_description,
     joined,
     long_sentences,
-    read_passages,
-    read_told,
     rotated,
     seed_of,
 )
-from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.policy.retrieval.relevance import score_weighted
 from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 

@@ -23,12 +23,12 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.resolve import read_person_limits
 from evennia_ai.config.table_retention import limits_in_force
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.client_text import read_hosts
 from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.minds import GameMind
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, advice, game_setting
-from evennia_ai.game.shown import read_hosts
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.memory.extras import TELEMETRY

@@ -29,8 +29,8 @@ from twisted.internet.defer import maybeDeferred
 from evennia_ai import __version__, models
 from evennia_ai.messages import OFFLINE
 from evennia_ai.signals import compaction_finished, turn_finished
+from evennia_ai.store.page_rows import Row, with_parts
 from evennia_ai.store.reports import count_by_mode, count_waiting_events
-from evennia_ai.store.search import Row, with_parts
 from evennia_ai.store.turns import INTERRUPTED
 
 SCOPE = ("evennia_ai", __version__)

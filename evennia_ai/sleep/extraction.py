@@ -44,7 +44,7 @@ from evennia_ai.ports import (
     Turns,
 )
 from evennia_ai.scheduling import Clock, Put, Steps, pause, persist, spread
-from evennia_ai.sleep.compaction.compact import SLEEP, CompactionRequest, CompactionTask
+from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest, CompactionTask
 from evennia_ai.sleep.noting import Noting
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls, calls_tools, has_model, skip

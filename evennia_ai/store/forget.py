@@ -19,9 +19,9 @@ from evennia_ai import models
 from evennia_ai.policy.records.forgetting import FORGOTTEN, ToForget
 from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.erase import PAGE, pages
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.forget_summaries import rewrite_summaries
+from evennia_ai.store.forget_words import PAGE, pages
 from evennia_ai.store.inbox import DOUBTFUL, WAITING
 from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.server_settings import mark_for_deletion

@@ -15,7 +15,7 @@ from evennia_ai.policy.facts.origin import SpokenWords, without_json
 from evennia_ai.policy.retrieval.words import WORD
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.backlog import PAUSES_S
-from evennia_ai.store.erase import learn_words, pages, rows_of
+from evennia_ai.store.forget_words import learn_words, pages, rows_of
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer

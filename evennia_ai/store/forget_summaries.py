@@ -17,8 +17,8 @@ from evennia_ai.policy.log_lines import amend
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import MASK
-from evennia_ai.store.erase import PAGE
 from evennia_ai.store.forget_rows import Traces
+from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.lines import amended_at
 from evennia_ai.store.rows import delete_rows, message_from_row
 

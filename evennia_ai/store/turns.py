@@ -22,8 +22,8 @@ from evennia_ai.policy.audience import visible
 from evennia_ai.policy.conversation.inbox import state_after_loss
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction, store_errors
+from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.explanations import store_call
 from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, not_of, overheard_by
 from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.rows import event_from_row

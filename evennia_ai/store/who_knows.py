@@ -20,7 +20,7 @@ from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.store.attributes import SCRIPT_KEY, rows_about
-from evennia_ai.store.erase import rows_of
+from evennia_ai.store.forget_words import rows_of
 from evennia_ai.store.memory_editor import UndoSteps
 
 # The records of a character. The journal comes before what is made of it. "Forget me" searches

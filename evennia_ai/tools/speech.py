@@ -9,6 +9,8 @@ from django.utils.translation import gettext
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
+from evennia_ai.game.ai_mark import introduce, word_mark
+from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.perception import (
     AtStart,
     Quoted,
@@ -21,7 +23,6 @@ from evennia_ai.game.perception import (
     with_people,
 )
 from evennia_ai.game.room_lines import Utterance
-from evennia_ai.game.shown import as_shown, introduce, word_mark
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED

@@ -16,7 +16,7 @@ from evennia_ai.errors import ProviderError
 from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply, Sent
-from evennia_ai.policy.request_forms.form import REQUEST_FORMS
+from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.tokens import count_conversation_tokens
 from evennia_ai.ports import Caller, Identity, LLMRequest, Scene
 from evennia_ai.scheduling import Steps

@@ -17,7 +17,7 @@ from evennia.accounts.models import AccountDB
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.search import Row
+from evennia_ai.store.page_rows import Row
 
 MOST_CHARS = 20_000
 

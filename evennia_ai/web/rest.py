@@ -25,8 +25,8 @@ from evennia_ai import __version__, errors, models
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.policy.disclosure import FIGURES, Reader
 from evennia_ai.policy.sleep_schedule import OUTCOMES
+from evennia_ai.store.page_rows import PRIVATE_CALL, Row
 from evennia_ai.store.reports import figures_of, having
-from evennia_ai.store.search import PRIVATE_CALL, Row
 from evennia_ai.web import disclosure
 
 OPEN, OK = "open", "ok"

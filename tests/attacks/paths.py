@@ -7,7 +7,7 @@ from functools import partial
 from twisted.internet.defer import maybeDeferred
 
 from evennia_ai.policy.conversation.character import LoreEntry
-from evennia_ai.sleep.compaction.compact import MANUAL, CompactionRequest
+from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from tests.attacks.scene import ABOVE_BUILDERS, FOREIGN
 
 GOOD_EVENING = "say Mira, good evening! What news?"

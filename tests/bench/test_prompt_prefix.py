@@ -21,7 +21,8 @@ from evennia_ai.policy.retrieval.words import stemmers
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Situation
 from evennia_ai.scheduling import TimeSlices
-from evennia_ai.sleep.compaction.compact import CompactionRequest, compact
+from evennia_ai.sleep.compaction.compact import compact
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.prompt_building import Prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT

@@ -9,7 +9,7 @@ import pytest
 from evennia_ai import models
 from evennia_ai.policy.context.projection import MASKED
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.explanations import load_call
+from evennia_ai.store.call_records import load_call
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db, pytest.mark.engine]

@@ -10,7 +10,7 @@ from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES
 from evennia_ai.sleep import PassTime
 from evennia_ai.sleep.compaction import compact
-from evennia_ai.sleep.compaction.compact import CompactionRequest
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.server_settings import wishes
 from tests.game import forgetting_scene as scene

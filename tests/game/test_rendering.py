@@ -11,7 +11,7 @@ from hypothesis import settings as running
 from hypothesis import strategies as st
 
 from evennia_ai.commands.common import CELL_CHARS, table
-from evennia_ai.game.shown import clean_output
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.sanitize import inert, one_line
 from tests.game.screens import after_functions, on_telnet, on_web, telnet, web_page
 

@@ -2,12 +2,8 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import (
-    SCHEMA,
-    TOOLS,
-    form_for,
-    style_for,
-)
+from evennia_ai.policy.request_forms.form import SCHEMA, TOOLS
+from evennia_ai.policy.request_forms.known_models import form_for, style_for
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 
 SMALL = """

@@ -6,7 +6,7 @@ from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.compaction.plan import LITTLE_PROGRESS
 from evennia_ai.policy.compaction.summary import prefix_hash
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction.compact import EMERGENCY, CompactionRequest
+from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
 
 

@@ -26,7 +26,7 @@ from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.conversation.character import LoreEntry
-from evennia_ai.policy.request_forms.form import REQUEST_FORMS
+from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.testing.minds import MemoryMind

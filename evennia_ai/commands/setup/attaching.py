@@ -16,9 +16,9 @@ from evennia_ai.commands.common import UsageError
 from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.config import ModelProfile, resolve_profile
 from evennia_ai.game.authorship import is_played_by, owners_of
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
-from evennia_ai.game.shown import clean_output, shown_name
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes

@@ -13,8 +13,8 @@ from evennia_ai.commands.costs import switch_estimate
 from evennia_ai.commands.setup.attaching import SetupCommand, changed_persona
 from evennia_ai.commands.setup.menu import open_menu
 from evennia_ai.config import FIELDS, known_setting, parse_value
+from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.minds import unknown_families
-from evennia_ai.game.shown import clean_output, shown_name
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.conversation.character import Persona, read_persona, render_persona

@@ -14,9 +14,9 @@ from evennia_ai.commands.common import UsageError
 from evennia_ai.config import FIELDS, HINTS, AssistantConfig, ModelProfile, source_of, valid_values
 from evennia_ai.config.fields import describe_kind
 from evennia_ai.config.profiles import choose_settings, fit_settings
+from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.perception import find_object
 from evennia_ai.game.settings import game_settings
-from evennia_ai.game.shown import as_shown
 from evennia_ai.ports.mind import GUESSED_OVERHEAD
 from evennia_ai.store.attributes import MENU_DRAFT, read_attribute, write_attribute
 

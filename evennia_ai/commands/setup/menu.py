@@ -17,8 +17,8 @@ from evennia_ai.commands.dry_run import hear_line
 from evennia_ai.commands.setup.attaching import SetupCommand
 from evennia_ai.commands.setup.draft import Draft, InForce, read_draft, write_draft
 from evennia_ai.errors import AssistantError
+from evennia_ai.game.client_text import as_shown, shown_name
 from evennia_ai.game.perception import find_object
-from evennia_ai.game.shown import as_shown, shown_name
 from evennia_ai.mind.dry_run import as_drafted
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard

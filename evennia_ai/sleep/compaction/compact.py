@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,14 +11,12 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
-from evennia_ai.messages import Message
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.materials import keep_consulted, speakers_of
 from evennia_ai.policy.compaction.plan import (
     LITTLE_PROGRESS,
     TOO_LITTLE,
     CompactionLimits,
-    CompactionPlan,
     ContextUse,
     Skip,
     count_small,
@@ -30,7 +28,6 @@ from evennia_ai.policy.compaction.summary import count_line, prefix_hash
 from evennia_ai.policy.context.projection import (
     CompactionRecord,
     Sizes,
-    View,
     part_audience,
     part_sizes,
     plan_mask,
@@ -40,56 +37,16 @@ from evennia_ai.policy.tokens import count_message, estimate_tokens, stored_toke
 from evennia_ai.ports import Conversation, Identity, Life, Settings, Slices
 from evennia_ai.scheduling import Clock, Steps, pause, persist
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive, SummaryPart
+from evennia_ai.sleep.compaction.request import (
+    MANUAL,
+    SLEEP,
+    STRIKES,
+    CompactionRequest,
+    CompactionTask,
+)
 from evennia_ai.sleep.compaction.summarising import LAST, OF_A_MODEL, PartSummaries, worst_of
 from evennia_ai.turn.context_use import ContextMeter, reserve
 from evennia_ai.turn.model_call import ModelCalls, skip
-
-SLEEP, EMERGENCY, OVERFLOW, MANUAL = "sleep", "emergency", "overflow", "manual"
-URGENT = (EMERGENCY, OVERFLOW)
-STRIKES = 2
-
-
-@dataclass(frozen=True)
-class CompactionRequest:
-    """Why and how to compact."""
-
-    reason: str = SLEEP  # or EMERGENCY, OVERFLOW, MANUAL
-    force: bool = False  # skip the threshold, and compact even if little is gained
-    focus: str | None = None  # what the summary should keep above all
-    keep_recent: int | None = None  # newest messages to keep this time; None uses the setting
-
-    @property
-    def is_urgent(self) -> bool:
-        """Return True if somebody may be waiting for an answer meanwhile."""
-        return self.reason in URGENT
-
-    @property
-    def waits_for_threshold(self) -> bool:
-        """Return True if nothing is to be done below ``compact_sleep_threshold``."""
-        return self.reason == SLEEP and not self.force
-
-
-@dataclass(frozen=True)
-class CompactionTask:
-    """A compaction that was decided on: the request, and what it found."""
-
-    request: CompactionRequest
-    use: ContextUse  # how full the context window was
-    view: View
-    messages: Sequence[Message]  # in view when it was decided on
-    plan: CompactionPlan
-    limits: CompactionLimits  # by which the plan was made
-
-    @property
-    def evicted(self) -> Sequence[Message]:
-        """Return the messages that leave the context window."""
-        return self.messages[: self.plan.cut]
-
-    @property
-    def last_seq(self) -> int:
-        """Return the sequence number of the last evicted message."""
-        return int(self.messages[self.plan.cut - 1]["metadata"]["seq"])
-
 
 log = Logger()
 

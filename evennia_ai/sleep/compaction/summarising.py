@@ -28,14 +28,14 @@ from evennia_ai.policy.facts.check import Fact, as_bullets
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Identity, Settings, Slices
 from evennia_ai.scheduling import Clock, Steps, pause
-from evennia_ai.sleep.compaction.compact import (
+from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryPart
+from evennia_ai.sleep.compaction.request import (
     MANUAL,
     OVERFLOW,
     STRIKES,
     CompactionRequest,
     CompactionTask,
 )
-from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryPart
 from evennia_ai.turn.llm_interaction import Summariser, SummaryTerms
 from evennia_ai.turn.model_call import ModelCalls
 

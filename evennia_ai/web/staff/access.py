@@ -19,7 +19,7 @@ from evennia.utils import logger
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.disclosure import FIGURES, Reader
-from evennia_ai.store.search import Row, assistant_rows
+from evennia_ai.store.page_rows import Row, assistant_rows
 from evennia_ai.web.disclosure import reader_of
 from evennia_ai.web.staff.game_thread import Missing, game, services
 

@@ -25,8 +25,9 @@ from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store.memory_editor import MemoryEditor
+from evennia_ai.store.names import names_in, names_of
+from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
-from evennia_ai.store.search import Row, names_in, names_of
 from evennia_ai.turn.recall import text_of
 from evennia_ai.web.staff.access import Refused, log_sec, may_act, staff_page
 from evennia_ai.web.staff.game_thread import Missing, find_script, game

@@ -24,7 +24,7 @@ from evennia_ai.policy.explanation.attribution import Attribution, Part
 from evennia_ai.policy.sleep_schedule import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep import STEP_TEXTS
-from evennia_ai.store import search
+from evennia_ai.store import page_rows
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.explanations import (
     Explanation,
@@ -32,8 +32,9 @@ from evennia_ai.store.explanations import (
     explain_call,
     explain_turn,
 )
+from evennia_ai.store.names import locks_of
+from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import rows_of, seconds_between, waiting_events
-from evennia_ai.store.search import Row, locks_of
 from evennia_ai.web import disclosure
 from evennia_ai.web.staff.access import StaffPage, staff_page
 from evennia_ai.web.staff.rendering import (
@@ -79,13 +80,13 @@ class Timeline(LogPage, ListView):
         found |= {
             "asked": self.asked,
             "trouble": self.trouble,
-            "turns": [shown.turn(row) for row in search.with_parts(rows)],
+            "turns": [shown.turn(row) for row in page_rows.with_parts(rows)],
             "searches_private": self.reader.may(PRIVATE_WORDS),
         }
         if "page" in self.request.GET or any(self.asked.values()):
             return found
         number = self.who["id"]
-        chart = search.use_by_day(datetime.now(UTC).date(), assistant_id=number)
+        chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=number)
         waiting = [shown.event(row) for row in waiting_events(number)]
         return {**found, "waiting": waiting, "chart": chart}
 
@@ -105,7 +106,7 @@ def find_turns(assistant: int, asked: Mapping[str, str], reader: Reader) -> tupl
     if trouble:
         return models.Turn.objects.none(), trouble
     may_search_all = reader.may(PRIVATE_WORDS)
-    return search.turns_wanted(assistant, may_search_all, day, speakers, words), ""
+    return page_rows.turns_wanted(assistant, may_search_all, day, speakers, words), ""
 
 
 class TurnPage(LogPage, DetailView):
@@ -115,7 +116,7 @@ class TurnPage(LogPage, DetailView):
 
     def get_context_data(self, **values: Any) -> Row:
         """Return the values of the template."""
-        (row,) = search.with_parts([self.object])
+        (row,) = page_rows.with_parts([self.object])
         turn = Shown(self.reader, self.who, [row]).turn(row)
         for act in turn["acts"]:
             act["locks"] = [page_text(told) for told in locks_of(act["locks"])]
@@ -176,14 +177,14 @@ def live(request: Any, reader: Reader, who: Row) -> Row:
 def newest(request: Any, reader: Reader, who: Row) -> Any:
     """Return the list of lines alone, or nothing (204) if there is none after ``after``."""
     after = number_or_none(request.GET.get("after")) or 0
-    if not search.lines_after(who["id"], after, 1):
+    if not page_rows.lines_after(who["id"], after, 1):
         return HttpResponse(status=204)
     return newest_lines(reader, who)
 
 
 def newest_lines(reader: Reader, who: Row) -> Row:
     """Return the newest lines, oldest first, and the number of the last."""
-    rows = search.lines_after(who["id"], 0, LIVE_LINES)
+    rows = page_rows.lines_after(who["id"], 0, LIVE_LINES)
     shown = Shown(reader, who, rows)
     last = str(rows[-1]["id"]) if rows else "0"
     return {"lines": [shown.line(row) for row in rows], "last": last}

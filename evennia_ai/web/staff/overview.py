@@ -17,8 +17,8 @@ from evennia_ai.llm.lanes import WaitingCall
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.scheduling import Steps, spread
+from evennia_ai.store.page_rows import Row, assistant_rows, latencies, use_by_day
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
-from evennia_ai.store.search import Row, assistant_rows, latencies, use_by_day
 from evennia_ai.store.usage import DAY, total_of, use_on, uses_by
 from evennia_ai.web.disclosure import error_text
 from evennia_ai.web.staff.access import StaffPage

@@ -13,8 +13,9 @@ from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.store.names import dbrefs_named, names_of
+from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import is_erased, seconds_between
-from evennia_ai.store.search import Row, dbrefs_named, names_of
 from evennia_ai.web import disclosure
 
 LINE_CHARS, ASKED_CHARS = 1_000, 300

@@ -2,7 +2,8 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import FORMS, REQUEST_FORMS, choose_form
+from evennia_ai.policy.request_forms.form import FORMS
+from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS, choose_form
 
 BIG, SMALL = "gpt-5.1", "qwen2.5-coder-1.5b"
 

@@ -1,60 +1,17 @@
-"""What clients show of assistants: safe words, the mark of a line, and a first meeting's line."""
+"""The mark of a line that a machine wrote, and the line of a first meeting."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
-from django.conf import settings
-
-from evennia_ai.errors import ConfigError, StoreUnavailable
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.settings import game_setting
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import is_plain_web_client
-from evennia_ai.policy.sanitize import ANY_HOST, clean_heard, inert
 from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute, write_attribute
-
-NAME_CHARS = 60
-ADDRESS_CHARS = 200
-
-
-def link_hosts() -> Collection[str]:
-    """Return the hosts to which addresses stay links; none if the setting is wrong."""
-    try:
-        return read_hosts(game_setting("LINK_HOSTS", ()))
-    except ConfigError:  # `aistatus` shows it
-        return ()
-
-
-def read_hosts(value: Any) -> tuple[str, ...]:
-    """Return the setting ``LINK_HOSTS``; raises ConfigError if it is no list of host names."""
-    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
-        raise ConfigError(f'must be a list of host names, such as ["example.org"], not {value!r}')
-    return tuple(host.strip().lower().removeprefix("*.") for host in value if host.strip())
-
-
-def as_shown(words: str, hosts: Collection[str] | None = None) -> str:
-    """Return words, already one line, escaped for a client; ``hosts`` replaces the setting."""
-    parses = getattr(settings, "FUNCPARSER_PARSE_OUTGOING_MESSAGES_ENABLED", False)
-    return inert(words, link_hosts() if hosts is None else hosts, functions=bool(parses))
-
-
-def clean_output(text: str, limit: int = 6_000) -> str:
-    """Return any text as one escaped line for a client; ``limit`` counts what a person sees."""
-    return as_shown(clean_heard(text, limit))
-
-
-def clean_address(address: str) -> str:
-    """Return an address of the game's own settings, which staff may copy."""
-    return as_shown(clean_heard(address, ADDRESS_CHARS), hosts=(ANY_HOST,))
-
-
-def shown_name(obj: Any) -> str:
-    """Return the key of an object, or of an assistant's character, escaped for a client."""
-    return clean_output(str(getattr(obj, "character_name", "") or obj.key), NAME_CHARS)
-
 
 MARKED = frozenset({"say", "whisper", "pose"})
 WEB_CLASS = "out ai-line"  # "out" is the class that Evennia gives to all text

@@ -1,0 +1,93 @@
+"""Small operations on words, names and sentences, the same for every language."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable
+
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\S)")
+ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
+LOWER_START = re.compile(r"(?:^|(?<=[.!?] ))([a-zà-ÿ])")
+ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "their"})
+DESCRIBING = frozenset({"a", "an", "the", "some", "ein", "eine"})
+LONG_SENTENCE = 3  # words of a sentence that may be said again soon
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
+    return WORD.findall(text.lower().replace("’", "'"))
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, with single spaces."""
+    found: list[str] = []
+    for part in SENTENCE_END.split(" ".join(text.split())):
+        if found and ABBREVIATION.search(found[-1]):
+            found[-1] += " " + part
+        elif part.strip():
+            found.append(part.strip())
+    return found
+
+
+def long_sentences(text: str) -> list[str]:
+    """Return the sentences that must not be repeated soon, without case and punctuation."""
+    parts = (words(part) for part in re.split(r"[.!?…]+", text))
+    return [" ".join(part) for part in parts if len(part) > LONG_SENTENCE]
+
+
+def capitals(text: str) -> str:
+    """Return the text with every sentence beginning in upper case."""
+    return LOWER_START.sub(lambda found: found[1].upper(), text)
+
+
+def joined(text: str) -> str:
+    """Return sentences as one, joined by semicolons."""
+    return re.sub(r"[.!] (?=\S)", "; ", text)
+
+
+def ended(text: str) -> str:
+    """Return the text with a full stop, unless it has an end."""
+    text = text.rstrip(" ,;:-")
+    return text if not text or text[-1] in '.!?…”"' else text + "."
+
+
+def with_article(name: str) -> str:
+    """Return a thing's English name with "the", unless it has an article or is a proper name."""
+    first, _, rest = name.partition(" ")
+    if first.lower() in {"a", "an"}:
+        return f"the {rest}"
+    return name if first.lower() in ARTICLES or first[:1].isupper() else f"the {name}"
+
+
+def an(name: str) -> str:
+    """Return a thing's English name with an indefinite article, if it needs one."""
+    head = name.partition(" of ")[0].lower()
+    plural = head.endswith("s") and not head.endswith(("ss", "us", "is"))
+    if name.split(" ", 1)[0].lower() in ARTICLES or name[:1].isupper() or plural:
+        return name
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def is_description(name: str) -> bool:
+    """Return True for a description such as "A tall man", which is no form of address."""
+    first, *rest = name.split() or [""]
+    return bool(rest) and (first.lower() in DESCRIBING or rest[-1].islower())
+
+
+def in_sentence(name: str) -> str:
+    """Return a name as it stands within a sentence: "a tall man" for "A tall man"."""
+    return name[:1].lower() + name[1:] if is_description(name) else name
+
+
+def seed_of(*parts: object) -> int:
+    """Return a number that is the same for the same parts in every process."""
+    return zlib.crc32("\x1f".join(str(part) for part in parts).encode("utf-8", "replace"))
+
+
+def rotated(options: Iterable[str], seed: int) -> list[str]:
+    """Return the options in order, beginning with the one the seed selects."""
+    items = list(options)
+    start = seed % len(items) if items else 0
+    return items[start:] + items[:start]

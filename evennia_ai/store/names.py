@@ -1,0 +1,61 @@
+"""The names of objects and speakers, from the tables alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evennia.objects.models import ObjectDB
+
+from evennia_ai import models
+from evennia_ai.policy.audience import people_among
+from evennia_ai.policy.explanation.call_record import lock_sentence, read_locks
+from evennia_ai.policy.records.memory_listing import Names, named
+from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.store.attributes import numbers_of
+
+
+def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
+    """Return the names of objects by dbref, without those that are deleted. One query."""
+    rows = ObjectDB.objects.filter(id__in=numbers_of(people_among(dbrefs)))
+    return {f"#{number}": key for number, key in rows.values_list("id", "db_key")}
+
+
+def list_names(dbrefs: Sequence[str]) -> str:
+    """Return the names of objects with commas; a deleted one keeps its number."""
+    return named(dbrefs, names_of(dbrefs))
+
+
+def locks_of(stored: str) -> list[str]:
+    """Return the locks that a tool call asked, with their answers, as sentences. One query."""
+    asked = read_locks(stored)
+    names = names_of({who for one in asked for who in (one.of, *one.passed)})
+    return [lock_sentence(one, names) for one in asked]
+
+
+def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:
+    """Return the names of everybody in some records, by dbref. One query."""
+    return names_of(frozenset(besides).union(*map(people_in, records)))
+
+
+def dbrefs_named(name: str) -> list[str]:
+    """Return the objects with a name, in upper or lower case, oldest first."""
+    rows = ObjectDB.objects.filter(db_key__iexact=name).order_by("id")
+    return [f"#{number}" for number in rows.values_list("id", flat=True)]
+
+
+def speakers_named(name: str) -> frozenset[str]:
+    """Return the dbrefs of all speakers with a name, in upper or lower case."""
+    rows = models.Event.objects.filter(speaker_name__iexact=name).exclude(speaker="")
+    return frozenset(rows.values_list("speaker", flat=True).distinct())
+
+
+def speakers_among(dbrefs: Iterable[str]) -> frozenset[str]:
+    """Return those of some dbrefs that have an event in the logs."""
+    rows = models.Event.objects.filter(speaker__in=dbrefs)
+    return frozenset(rows.values_list("speaker", flat=True).distinct())
+
+
+def last_name_of(dbref: str) -> str:
+    """Return the name in somebody's last event, empty if they have none."""
+    names = models.Event.objects.filter(speaker=dbref).order_by("-id")
+    return str(names.values_list("speaker_name", flat=True).first() or "")
