@@ -18,7 +18,7 @@ from evennia_ai.policy.sleep_schedule import (
 from evennia_ai.ports import Company, Identity, Settings
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.sleep_passes import has_unsorted_talk
+from evennia_ai.store.turns import has_unsorted_talk
 from evennia_ai.turn.context_use import ContextMeter
 
 HOURS_OVER, NAP_OVER = "its hours are over", "its nap is over"

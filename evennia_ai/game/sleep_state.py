@@ -35,7 +35,7 @@ from evennia_ai.signals import assistant_slept, assistant_woke
 from evennia_ai.sleep import PassTime
 from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.sleep_passes import begin_pass, end_pass
+from evennia_ai.store.turns import begin_pass, end_pass
 
 log = Logger()
 

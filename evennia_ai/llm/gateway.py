@@ -27,7 +27,7 @@ from evennia_ai.llm.lanes import LaneHealth, Lanes, WaitingCall, waiting_call
 from evennia_ai.llm.pools import Call, Lane, Pool
 from evennia_ai.policy.limits import breaker as breakers
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S, RETRY, may_go_elsewhere
-from evennia_ai.policy.limits.gateway_limits import DEFAULTS, GatewayLimits
+from evennia_ai.policy.limits.fair_queue import DEFAULTS, GatewayLimits
 from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
 from evennia_ai.policy.limits.retry import retry_delay
 from evennia_ai.ports import NO_SCENE, Caller, LLMClient, LLMReply, LLMRequest

@@ -19,16 +19,16 @@ from evennia_ai.game.crowd import account_of, warn_of_budget
 from evennia_ai.game.settings import SettingReader, game_setting, game_settings
 from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
+from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
-from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.messages import LLMReply
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
 from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.ports import NO_SCENE, Caller, Gateway, LLMRequest

@@ -116,7 +116,7 @@ def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int) -> di
     from evennia_ai.llm.loop_thread import LoopThread
     from evennia_ai.llm.openai_client import OpenAIClient
     from evennia_ai.policy.conversation.character import Persona
-    from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+    from evennia_ai.policy.limits.fair_queue import GatewayLimits
     from evennia_ai.ports import Caller, LLMRequest, Scene
     from evennia_ai.scheduling import TimeSlices
 

@@ -16,7 +16,7 @@ from evennia_ai.config import resolve_profile
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.ports import Caller, LLMRequest, Scene
 from tests.bench.figures import Sheet
 from tests.provider import FaultyProvider

@@ -7,7 +7,7 @@ from django.db import connection
 from twisted.internet.defer import Deferred
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.store.usage import spent_on
 from tests.faults.django_errors import ERRORS

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from twisted.internet.task import Clock
 
+from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.testing.scenes.checking import load_scenes
 from evennia_ai.testing.scenes.play import CheckModels, Player, play_all

@@ -23,8 +23,7 @@ from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.reports import Page, unanswered_since
 from evennia_ai.store.search import events_beside
-from evennia_ai.store.sleep_passes import has_unsorted_talk
-from evennia_ai.store.turns import assistants_with_work, lost_turns
+from evennia_ai.store.turns import assistants_with_work, has_unsorted_talk, lost_turns
 from evennia_ai.store.usage import (
     CHARACTER,
     PROFILE,

@@ -6,7 +6,7 @@ from django.db import OperationalError, transaction
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import ModelCall, SleepPass, Turn
 from evennia_ai.sleep import STEPS
-from evennia_ai.store.sleep_passes import begin_pass, end_pass
+from evennia_ai.store.turns import begin_pass, end_pass
 from tests.forgetting import forget_chunk
 from tests.game.test_sleep_check import fill
 from tests.scripted import call

@@ -5,7 +5,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+from evennia_ai.policy.limits.fair_queue import GatewayLimits
 
 SECRET = "the password is swordfish"
 

@@ -7,7 +7,7 @@ from evennia_ai.errors import BudgetExhausted
 from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.policy.limits.money import (
     ASSISTANT,
     GAME,

@@ -19,7 +19,7 @@ from evennia_ai.policy.limits.endpoints import (
     EndpointFacts,
     Speed,
 )
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.policy.limits.money import Prices
 from evennia_ai.policy.limits.retry import RetryLimits
 from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene

@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.reply_client import ReplyClient
+from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import Delta, LLMRequest, Scene, Situation

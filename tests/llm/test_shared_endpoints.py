@@ -13,7 +13,7 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.policy.limits.breaker import BreakerLimits
-from evennia_ai.policy.limits.gateway_limits import GatewayLimits
+from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.ports import Caller, LLMRequest, Scene
 from tests.llm.test_endpoint_facts import MemoryFacts
 from tests.provider import FaultyProvider

@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import NothingDone, ProviderUnavailable
-from evennia_ai.llm.reply_client import ReplyClient
+from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.ports import Delta, Usage

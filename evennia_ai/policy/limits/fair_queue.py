@@ -1,10 +1,38 @@
-"""A fair queue: owners take turns, and players' calls precede background work."""
+"""Limits of the gateway, and the order in which calls that wait are let through."""
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from evennia_ai.policy.limits.breaker import BreakerLimits
+from evennia_ai.policy.limits.retry import RetryLimits
+
+
+@dataclass(frozen=True)
+class GatewayLimits:
+    """What the gateway allows.
+
+    Budgets are in tokens, or in micros of ``currency``, for one UTC day; None disables one.
+    ``waived`` are the kinds of accounts whose budgets in tokens do not count free models.
+    """
+
+    max_in_flight: int = 64
+    max_queued: int = 256
+    player_tokens_per_day: int | None = None
+    game_tokens_per_day: int | None = None
+    player_money_per_day: int | None = None
+    game_money_per_day: int | None = None
+    currency: str = "USD"
+    waived: frozenset[str] = frozenset()
+    retry: RetryLimits = field(default_factory=RetryLimits)
+    breaker: BreakerLimits = field(default_factory=BreakerLimits)
+
+
+DEFAULTS = GatewayLimits()
+
 
 T = TypeVar("T", bound=Hashable)
 

@@ -16,11 +16,11 @@ from evennia_ai.config.profiles import default_profiles, merge_profiles
 from evennia_ai.errors import AssistantError, ConfigError, TurnAborted
 from evennia_ai.game.settings import game_setting
 from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
+from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
-from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.scenes.format import Scene, read_scenes
