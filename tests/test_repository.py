@@ -1,5 +1,6 @@
 """What is in the repository."""
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ TOP_LEVEL = {
     "server", "tests", "world",
 }  # fmt: skip
 HOME_PATH = re.compile(r"(?<![\w.])/(home|root|Users|work)/[\w.]+")
+CLOCKS = {"time", "monotonic", "perf_counter"}
 REGISTRY = re.compile(r"index-url|extra-index|find-links", re.I)
 
 
@@ -58,3 +60,36 @@ def test_a_folder_that_game_steps_leave_out_holds_pure_tests_only():
 def test_the_main_paths_are_there():
     for subject in run.MAIN_PATHS:
         assert (ROOT / "tests" / "game" / f"test_{subject}.py").exists(), subject
+
+
+def test_no_test_asserts_how_long_something_takes():
+    """A busy machine is slow: times are figures of the benchmarks. Ends of a wait are not meant."""
+    found = []
+    for file in sorted((ROOT / "tests").rglob("*.py")):
+        if "bench" not in file.parts:
+            text = file.read_text()
+            if "assert" in text and any(f"{clock}()" in text for clock in CLOCKS):
+                found += [f"{file}:{line}" for line in asserted_durations(text)]
+    assert found == []
+
+
+def asserted_durations(text):
+    """The lines of ``assert CLOCK() - began < LIMIT``."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Assert)
+        for test in ast.walk(node.test)
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Lt | ast.LtE)
+        if isinstance(test.left, ast.BinOp) and isinstance(test.left.op, ast.Sub)
+        if is_clock(test.left.left)
+    ]
+
+
+def is_clock(node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in CLOCKS
+
+
+def test_an_asserted_duration_is_seen():
+    text = "assert time.monotonic() - began < 1\nassert time.monotonic() < end\n"
+    assert asserted_durations(text) == [1]

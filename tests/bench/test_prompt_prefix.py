@@ -21,7 +21,6 @@ from evennia_ai.policy.retrieval.words import stemmers
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Situation
 from evennia_ai.scheduling import TimeSlices
-from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.prompt_building import Prompt
@@ -161,12 +160,13 @@ def history(messages: int) -> list[Message]:
 def test_a_compaction_does_not_hold_the_reactor(sheet: Callable[[str], Sheet]) -> None:
     paper = sheet("a compaction of 2,000 messages, without the model call")
     stemmers()  # as a server does at its start
+    request = CompactionRequest("manual", force=True)
     stretches: list[float] = []
     whole: list[float] = []
     for _ in range(TIMES):
         script, turns, gateway = long_script(2_000)
         done: list[Any] = []
-        started = turns.timed(compact, script, CompactionRequest("manual", force=True))
+        started = turns.timed(script.mind.compactor.compact, request)
         started.addCallback(done.append)
         turns.go_on()
         while gateway.calls:

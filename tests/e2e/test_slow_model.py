@@ -86,10 +86,8 @@ def test_a_call_of_ten_seconds_is_one_turn_and_holds_up_nobody(
         began = time.time()
         ann.send("say hello Mira")
         assert running.wait_until(lambda: asked_by_mira(stub), 20.0)
-        asked = time.time()
         ben.send("say hello Otto")
-        ben.expect('Otto says, "', 5)
-        assert time.time() - asked < SLOW_S / 2
+        ben.expect('Otto says, "', SLOW_S / 2)
         ann.send("say are you there, Mira")
         ann.expect('Mira says, "At last."', SLOW_S + 10)
         gaps = tick_gaps(game, began)

@@ -1,14 +1,13 @@
 """A game on a database of its own, and what goes wrong there, for the fault tests of storage."""
 
-import time
-
 import pytest
 
 from evennia_ai.store import brief_transaction
+from evennia_ai.store.brief_transaction import LOCK_WAIT_MS
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import OverheardQueue, TableInbox
 from evennia_ai.store.turns import TableTurns
-from tests.faults.own_database import Full, make_lock, on_own_database
+from tests.faults.own_database import IS_POSTGRESQL, Full, make_lock, on_own_database
 from tests.faults.seen import ends, tracebacks
 from tests.game import conftest as scene
 from tests.scripted import call
@@ -19,7 +18,6 @@ mira, ann, bob = scene.mira, scene.ann, scene.bob
 WRITES = ["begin", "record_model_call", "intend", "record_outcome", "finish"]
 UNHEARD = "(Mira did not catch that. Please say it again.)"
 SHORT_S, LONG_S = 0.3, 30.0
-HELD_S = 0.05
 
 
 class NotedPatience(brief_transaction.Patience):
@@ -64,25 +62,30 @@ def patience(monkeypatch):
 
 
 @pytest.fixture
-def stretches(monkeypatch):
-    """Collect the seconds for which each write, also a failed one, held the reactor."""
-    taken = []
+def writes(monkeypatch, patience):
+    """Collect how long each write, also a failed one, might wait for locks, in ms."""
+    found = []
 
-    def timed(real):
+    def noted(real):
         def write(self, *args, **kwargs):
-            began = time.perf_counter()
+            before = len(patience.waits_ms)
             try:
                 return real(self, *args, **kwargs)
             finally:
-                taken.append(time.perf_counter() - began)
+                found.append(patience.waits_ms[before:])
 
         return write
 
     stores = ((TableInbox, ["put", "close"]), (TableTurns, WRITES), (OverheardQueue, ["flush"]))
     for store, names in stores:
         for name in names:
-            monkeypatch.setattr(store, name, timed(getattr(store, name)))
-    return taken
+            monkeypatch.setattr(store, name, noted(getattr(store, name)))
+    return found
+
+
+def waits_once_at_most(writes):
+    """Return True if each write was limited, and waited for one lock at most."""
+    return IS_POSTGRESQL or all(waits and sum(waits) <= LOCK_WAIT_MS for waits in writes)
 
 
 def pass_time(game, seconds, step=0.25):

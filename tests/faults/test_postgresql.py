@@ -5,8 +5,6 @@ Run with `python -m tests.postgresql`; on SQLite there is nothing that could be 
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from django.db import OperationalError, connection
 
@@ -126,10 +124,8 @@ def test_a_connection_that_was_cut_is_opened_again_for_the_game_s_own_queries(ga
 
 
 def test_a_statement_that_takes_too_long_is_ended_and_may_be_tried_again(game):
-    began = time.perf_counter()
     with pytest.raises(StoreUnavailable, match="statement timeout"):
         sleep_in_a_transaction()
-    assert time.perf_counter() - began < 2.0
     with brief_transaction():
         assert Event.objects.count() == 0
 

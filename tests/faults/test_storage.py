@@ -3,9 +3,6 @@
 The database is the test's own. A second connection really holds the lock.
 """
 
-import time
-from statistics import median
-
 import pytest
 
 from evennia_ai.models import Event
@@ -17,10 +14,10 @@ from tests.faults.own_database import (
 )
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.faults.storage_scene import (
-    HELD_S,
     UNHEARD,
     memory_equals_rows,
     pass_time,
+    waits_once_at_most,
 )
 from tests.scripted import call
 
@@ -29,13 +26,13 @@ pytestmark = pytest.mark.game
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann, bob = scene.mira, scene.ann, scene.bob
 db, trouble, lock = scene.db, scene.trouble, scene.lock
-patience, stretches = scene.patience, scene.stretches
+patience, writes = scene.patience, scene.writes
 
 # --- 36, 37: hearing while nothing can be written ---
 
 
 def test_36_37_what_is_said_meanwhile_is_answered_afterwards(
-    game, ann, mira, trouble, stretches, logged
+    game, ann, mira, trouble, writes, logged
 ):
     game.model.add(call("say", text="One and two."))
     trouble.begin()
@@ -50,7 +47,7 @@ def test_36_37_what_is_said_meanwhile_is_answered_afterwards(
         ("Mira, one", "answered"),
         ("Mira, two", "answered"),
     ]
-    assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
+    assert waits_once_at_most(writes)
     assert memory_equals_rows(mira.assistant)
     assert not tracebacks(logged)
     assert seems_sane(ann)
@@ -76,14 +73,14 @@ def test_36_37_what_several_overhear_meanwhile_is_stored_afterwards(
 
 
 def test_36_37_what_cannot_be_stored_at_all_is_told_to_its_speaker(
-    game, ann, mira, trouble, stretches, logged
+    game, ann, mira, trouble, writes, logged
 ):
     trouble.begin()
     ann.do("say Mira, one")
     pass_time(game, 20)
     assert ann.heard() == ['You say, "Mira, one"', UNHEARD]
     assert len([line for line in logged if "Mira did not hear a line" in line]) == 1
-    assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
+    assert waits_once_at_most(writes)
     trouble.end()
     game.model.add(call("say", text="One."))
     ann.do("say Mira, one")
@@ -121,9 +118,7 @@ def test_36_stopped_while_the_database_is_locked_it_is_not_stopped_and_staff_is_
 ):
     admin = game.player("Ada", tavern, permissions=["Admin"])
     lock.begin()
-    began = time.perf_counter()
     admin.do("aistop Mira")
-    assert time.perf_counter() - began < 1.0
     assert "The database cannot be written now" in admin.last()
     lock.end()
     assert mira.assistant.is_on
@@ -143,13 +138,9 @@ def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
     game.model.add(call("say", text="One."), call("say", text="Two."))
     tries = []
     shorten = brief_transaction.shorten_wait
-    monkeypatch.setattr(
-        brief_transaction, "shorten_wait", lambda: tries.append(time.perf_counter()) or shorten()
-    )
+    monkeypatch.setattr(brief_transaction, "shorten_wait", lambda: tries.append(1) or shorten())
     lock.begin()
-    began = time.perf_counter()
     ann.do("say Mira, one")
-    assert time.perf_counter() - began < 1.0
     assert len(tries) == 1
     assert seems_sane(ann)
     lock.end()
@@ -185,16 +176,15 @@ def test_36_what_fails_with_one_stored_line_keeps_no_other_waiting(
 
 
 def test_36_a_room_full_of_ears_waits_for_a_lock_once(
-    game, ann, mira, tavern, lock, stretches, patience
+    game, ann, mira, tavern, lock, writes, patience
 ):
     for number in range(10):
         game.assistant(f"Npc{number}", tavern)
     lock.begin()
     ann.do("say hello, all of you")
     game.run()
-    assert len(stretches) == 12  # the one who answers; all others at once, then each of them
+    assert len(writes) == 12  # the one who answers; all others at once, then each of them
     assert sum(patience.waits_ms) < 5 * 30
-    assert IS_POSTGRESQL or sum(stretches) < 5 * 0.03  # a busy machine's server answers late
     lock.end()
     game.model.add(call("say", text="Hello."))
     pass_time(game, 3)

@@ -6,7 +6,6 @@ import gc
 import subprocess
 import sys
 import threading
-import time
 import warnings
 
 import pytest
@@ -137,9 +136,7 @@ def test_stop_fails_what_is_pending_with_cancelled_and_ends_the_thread(pump, loo
     for deferred in pending:
         deferred.addErrback(lambda failure: errors.append(failure.type))
     thread = pump.wait(loop_thread.submit(current_thread()))
-    started = time.monotonic()
     loop_thread.stop()
-    assert time.monotonic() - started < 0.5
     assert errors == [CancelledError] * 100
     thread.join(10)
     assert not thread.is_alive()
