@@ -24,8 +24,8 @@ STANDARD = "the standard library, pydantic"
 DEFERREDS = "+ Deferreds, numpy; no reactor"
 EDGE = "its own library"
 
-MOST_ROOMS, MOST_FLOORS = 27, 11
-MOST_LINES, MOST_FILES, MOST_IMPORT_LINES = 60_104, 493, 5_900
+MOST_ROOMS, MOST_FLOORS, SHELL = 27, 11, 11  # the shell is the uppermost floor
+MOST_LINES, MOST_FILES, MOST_IMPORT_LINES = 55_900, 320, 4_900
 WHOLE = frozenset({"script", "mind"})  # parameters through which one reaches everything
 
 

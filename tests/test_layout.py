@@ -164,6 +164,11 @@ def test_the_whole_does_not_grow():
     assert layout.import_lines(files) <= layout.MOST_IMPORT_LINES
 
 
+def test_below_the_shell_no_function_takes_the_whole(files):
+    whole = layout.takes_the_whole(files)
+    assert [name for name in whole if FLOOR[room_of(name)] < layout.SHELL] == []
+
+
 def test_imports_and_who_takes_the_whole_are_counted(tmp_path):
     file = tmp_path / "a.py"
     file.write_text("from a import (\n    b,\n)\nimport c\ndef f(x, *, mind): ...\ndef g(y): ...\n")

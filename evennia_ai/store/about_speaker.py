@@ -65,36 +65,36 @@ def known_of(people: Audience, assistant: int | None = None) -> Iterator[KnownBy
         known = KnownBy(script.db_obj.key)
         for place in PLACES:
             if place.shown:
-                known.add(READERS[place.model](script, people))
+                known.add(READERS[place.model](script.id, script.db_obj.key, people))
         for store in KNOWLEDGE:
             known.add(records(store, script.db_obj, people))
         yield known
 
 
-def talk(script: ScriptDB, people: Audience) -> Items:
+def talk(assistant: int, name: str, people: Audience) -> Items:
     """Yield what they said near a character and what it answered."""
     turns = models.Turn.objects.filter(events__speaker__in=people).values("id")
     answers = Q(turn__in=turns) & ~Q(role="user")
-    rows = models.Message.objects.filter(assistant_id=script.id).order_by("id")
+    rows = models.Message.objects.filter(assistant_id=assistant).order_by("id")
     for row in rows.filter(Q(speaker__in=people) | answers):
-        lines = transcript_lines([message_from_row(row)], script.db_obj.key, with_results=False)
+        lines = transcript_lines([message_from_row(row)], name, with_results=False)
         told = "; ".join(line for line in lines if f" uses {NOOP} " not in line)
         kind = SAID if row.speaker in people else ANSWERED
         yield kind, f"{row.at:%Y-%m-%d %H:%M} {told}" if told else ""
 
 
-def summaries(script: ScriptDB, people: Audience) -> Items:
+def summaries(assistant: int, _name: str, people: Audience) -> Items:
     """Yield the parts of summaries with their words: their own, and public lines naming them."""
     named = ObjectDB.objects.filter(id__in=numbers_of(people))
-    names = [name.lower() for name in named.values_list("db_key", flat=True)]
-    rows = models.Compaction.objects.filter(assistant_id=script.id, undone_at=None)
+    names = [one.lower() for one in named.values_list("db_key", flat=True)]
+    rows = models.Compaction.objects.filter(assistant_id=assistant, undone_at=None)
     for row in rows.order_by("id"):
         for key, speakers in row.speakers.items():
             text = str(row.summary.get(key, ""))
             if people.isdisjoint(speakers):
                 continue
             if key == PUBLIC:
-                lines = (s for s in text.splitlines() if any(name in s.lower() for name in names))
+                lines = (s for s in text.splitlines() if any(one in s.lower() for one in names))
                 yield SUMMARY, "\n".join(lines)
             elif people.isdisjoint(part_audience(key) or ()):
                 yield CONFIDED, ""
@@ -102,14 +102,14 @@ def summaries(script: ScriptDB, people: Audience) -> Items:
                 yield SUMMARY, text
 
 
-def told(script: ScriptDB, people: Audience) -> Items:
+def told(assistant: int, _name: str, people: Audience) -> Items:
     """Yield what a character told others of them."""
-    for row in models.SharedEntry.objects.filter(assistant_id=script.id).order_by("id"):
+    for row in models.SharedEntry.objects.filter(assistant_id=assistant).order_by("id"):
         if not people.isdisjoint(row.people.split()):
             yield SHARED, row.text
 
 
-READERS: Mapping[Any, Callable[[ScriptDB, Audience], Items]] = {
+READERS: Mapping[Any, Callable[[int, str, Audience], Items]] = {
     models.Message: talk,
     models.Compaction: summaries,
     models.SharedEntry: told,

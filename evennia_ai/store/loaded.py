@@ -76,9 +76,9 @@ class LoadedMinds:
             self._planned = True
             self._clock.callLater(delay_s, self.trim)
 
-    def _measure(self, mind: Mind | None) -> None:
+    def _measure(self, used: Mind | None) -> None:
         """Put a mind, if any, at the end with its size of now."""
-        if mind is not None:
-            self.drop(mind)
-            self._sizes[mind] = mind.nbytes
-            self.nbytes += self._sizes[mind]
+        if used is not None:
+            self.drop(used)
+            self._sizes[used] = used.nbytes
+            self.nbytes += self._sizes[used]
