@@ -3,11 +3,14 @@
 The rooms come from `tests.layout.ROOMS`; `python -m tests.layout` prints what is measured here.
 """
 
+import ast
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -182,3 +185,33 @@ def test_no_base_name_stands_in_three_folders(files):
         if file.stem != "__init__":
             folders.setdefault(file.stem, set()).add(file.parent)
     assert {name: where for name, where in folders.items() if len(where) > 2} == {}
+
+
+def walk():
+    """Yield the file and the functions of each step from hearing to speaking."""
+    page = (ROOT.parent / "docs" / "architecture.md").read_text()
+    block = page.split("File by file, with the functions", 1)[1].split("```")[1]
+    for line in block.splitlines()[1:]:
+        file, functions = re.split(r"\s{2,}", line.strip())[:2]
+        yield file, functions.split(", ")
+
+
+def test_the_walk_in_the_guide_is_the_code_s():
+    steps = list(walk())
+    for file, functions in steps:
+        defined = {
+            node.name
+            for node in ast.walk(ast.parse((ROOT / file).read_text()))
+            if isinstance(node, ast.FunctionDef)
+        }
+        assert set(functions) <= defined, file
+    for (file, _), (_, functions) in pairwise(steps):
+        if file not in ("llm/gateway.py", "tools/registry.py"):  # a reply, and a name
+            assert re.search(rf"\.{functions[0]}\b", (ROOT / file).read_text()), file
+
+
+def test_the_walk_enters_few_rooms_and_seldom_climbs():
+    rooms = [file.partition("/")[0].removesuffix(".py") for file, _ in walk()]
+    assert len(set(rooms)) <= layout.MOST_ROOMS_WALKED
+    climbs = [(a, b) for a, b in pairwise(rooms) if FLOOR[b] > FLOOR[a]]
+    assert len(climbs) <= layout.MOST_CLIMBS
