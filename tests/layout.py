@@ -83,7 +83,7 @@ ROOMS = (
         "stand-ins that ship, for this suite and a game's own; scenes to test characters",
     ),
     Room(
-        "management", 11, EDGE, "Evennia's command line: backups, uninstalling, tests of characters"
+        "management", 11, EDGE, "Evennia's command line: uninstalling, tests of characters"
     ),
 )
 FLOOR = {room.name: room.floor for room in ROOMS}
