@@ -105,6 +105,13 @@ class GameIdentity:
         return by_builder([*own, *self._services.personas.authors_of(stored)])
 
 
+def own_settings(shell: Any) -> dict[str, Any]:
+    """Return the settings stored on an assistant itself; no server needs to run."""
+    stored = {attribute.key for attribute in shell.attributes.all()}
+    found = {name: read_attribute(shell, name) for name in FIELDS if name in stored}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 class GameSettings:
     """The effective settings of an assistant: the `Settings` port.
 
@@ -137,9 +144,7 @@ class GameSettings:
 
     def own(self) -> dict[str, Any]:
         """Return the settings stored on this assistant itself."""
-        stored = {attribute.key for attribute in self._shell.attributes.all()}
-        found = {name: read_attribute(self._shell, name) for name in FIELDS if name in stored}
-        return {name: value for name, value in found.items() if value is not None}
+        return own_settings(self._shell)
 
     def resolve(self) -> tuple[AssistantConfig, ModelProfile]:
         """Read the settings again. A bad value is replaced by its default and reported."""

@@ -33,6 +33,7 @@ from evennia_ai.ports import (
 )
 from evennia_ai.ports.records import Watcher
 from evennia_ai.scheduling import Steps
+from evennia_ai.store.loaded import LoadedMinds
 from evennia_ai.testing.semantic import StandInSemantic
 from evennia_ai.turn.tool_execution import failed_call
 
@@ -177,6 +178,7 @@ class StandInServices:
         self.moderation: Moderation | None = None
         self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}
+        self.loaded = LoadedMinds(self.clock)
 
     def now(self) -> datetime:
         start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()

@@ -72,6 +72,7 @@ class Sleeper(Body):
         self.id = int(dbref[1:])
         self.nattributes = Notes()
         self.assistant: Any = None
+        self.ai_mind = None  # nothing is let go
 
     journal = property(Journal.of)
     ai_profiles = property(EntityProfiles.of)

@@ -14,6 +14,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ConfigError, NothingDone
+from evennia_ai.game.minds import own_settings
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import (
@@ -242,14 +243,13 @@ def _from_game(scene: Scene) -> Cast:
     entries, labels = world.lore(character, frozenset())
     own = [LoreEntry(entry.title, entry.text) for entry in scene.lore]
     known = [LoreEntry(e.title, e.text) for e in entries if is_known(e, labels)]
-    script = character.scripts.get(SCRIPT_KEY)[0]
     here = world.situation(character) if character.location else Situation()
     return Cast(
         scene.name or str(character.key),
         personas.resolve(written),
         (*own, *known),
         _situation_of(scene, here),
-        script.mind.settings.own(),
+        own_settings(character.scripts.get(SCRIPT_KEY)[0]),
     )
 
 
