@@ -130,9 +130,10 @@ class PersonaRecords:
 
     def resolve(self, value: Any) -> Persona:
         """Return an Attribute's value as a persona; raises ConfigError if it is unknown."""
-        name, known = shared_name(value), self.all()
+        name = shared_name(value)
         if name is None:
             return read_persona(value)
+        known = self.all()
         if name not in known:
             names = ", ".join(f"@{one}" for one in sorted(known)) or "none"
             raise ConfigError(f"There is no shared persona '@{name}'. There are: {names}.")
