@@ -144,7 +144,7 @@ def long_script(messages: int) -> tuple[MemoryMind, Turns, Waiting]:
     script = MemoryMind(gateway, AssistantConfig(max_context_tokens=30_000))
     script.services.slices = TimeSlices(turns)  # type: ignore[assignment,arg-type]
     row = ScriptDB.objects.create(db_key="mira")
-    script.conversation = TableConversation(row.id, script.services.now)  # type: ignore[assignment]
+    script.rebuild(log=TableConversation(row.id, script.services.now))
     script.conversation.append(history(messages))
     assert len(script.conversation.current.messages) == messages
     return script, turns, gateway

@@ -83,9 +83,10 @@ def assistant(model: str, *replies: Line, window: int = 16_000) -> MemoryMind:
     """Return an assistant whose model replies like this."""
     config = AssistantConfig(max_context_tokens=window, compact_preserve_window=6)
     script = MemoryMind(ScriptedLLM(replies), config)
-    script.profile = ModelProfile("test", model=model, context_window=window)
+    script.settings.profile = ModelProfile("test", model=model, context_window=window)
     script.services.toolbox = Toolbox()
     script.services.world.present = EVERYBODY
+    script.rebuild()  # with that toolbox
     return script
 
 
