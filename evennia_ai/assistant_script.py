@@ -11,6 +11,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import Authors, Message
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.lines import erase_vectors
 from evennia_ai.store.server_settings import mark_for_deletion
 
 
@@ -49,6 +50,7 @@ class AssistantScript(DefaultScript):
             services.loaded.drop(mind)
             if self.obj and services.semantic.was_used:
                 mark_for_deletion(self.obj.id)
+        erase_vectors(self.id)  # in one query; with the log Django would load each
         return True
 
     def at_server_start(self) -> None:

@@ -18,7 +18,7 @@ from evennia_ai.game.act_answers import hear_answer
 from evennia_ai.game.ai_mark import introduce
 from evennia_ai.game.life import GameLife
 from evennia_ai.game.perception import display_name, find_objects, is_assistant
-from evennia_ai.game.presence import Presence, end_pause, leader_id, shake_off
+from evennia_ai.game.presence import Presence, leader_id, shake_off
 from evennia_ai.game.room_lines import RoomLine, Said, named, perceive
 from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
@@ -45,8 +45,8 @@ NOTEWORTHY = 4
 class Hearing:
     """Stores what one assistant's character hears.
 
-    ``find_partner`` notes a conversation partner by dbref; ``attend`` lets the assistant tick while
-    players are near; ``unlogged`` answers a line while nothing can be stored.
+    `connect` sets what is made later: ``attend`` lets the assistant tick while players are near,
+    ``unlogged`` answers a line while nothing can be stored.
     """
 
     def __init__(
@@ -237,7 +237,7 @@ class Hearing:
             if heard.hops:
                 self._will.note_act()
             self._rest.on_addressed(heard)
-            end_pause(self._who.id)
+            self._company.end_pause()
             for person in find_objects([heard.speaker]):
                 introduce(self._who.character, person)
 

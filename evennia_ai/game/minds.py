@@ -227,8 +227,7 @@ class GameMind(Mind):
             inbox,
             services.lines,
             self.hearing.hear,
-            self.ticker.wake,
-            lambda: life.is_on,
+            life,
             services.clock,
             services.now,
         )

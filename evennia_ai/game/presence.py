@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.life import GameLife
 from evennia_ai.game.perception import can_hear, display_name, players_in
 from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.texts import text
@@ -25,8 +26,7 @@ from evennia_ai.store.inbox import TableInbox
 class Presence:
     """Notices who comes, goes and talks: the `Company` port. Times are seconds of the clock.
 
-    ``hear(kind, words, speaker)`` stores what the character hears; ``is_on`` returns False while it
-    is stopped.
+    ``hear(kind, words, speaker)`` stores what the character hears.
     """
 
     def __init__(
@@ -36,31 +36,30 @@ class Presence:
         inbox: TableInbox,
         lines: RoomLines,
         hear: Callable[[str, str, Any], None],
-        wake: Callable[[], None],
-        is_on: Callable[[], bool],
+        life: GameLife,
         clock: Clock,
         now: Callable[[], datetime],
     ) -> None:
         self._who, self._settings, self._inbox, self._lines = who, settings, inbox, lines
-        self._hear, self._wake, self._is_on = hear, wake, is_on
-        self._clock, self._now = clock, now
+        self._hear, self._life, self._clock, self._now = hear, life, clock, now
         self.last_talk_at: float | None = None
         self.news_at: float | None = None
         self._partners: dict[str, datetime] | None = None
+        self._pausing: tuple[Deferred[bool], DelayedCall] | None = None
 
     def notice_move(self, mover: Any) -> None:
         """Note that somebody comes or goes; which of the two shows after the move."""
-        if self._is_on() and can_hear(mover):
+        if self._life.is_on and can_hear(mover):
             self._clock.callLater(0, self._moved, mover)
 
     def _moved(self, mover: Any) -> None:
         character = self._who.character
-        if character is None or not character.pk or not mover.pk:
+        if not self._life.is_alive or not mover.pk:
             return
         here = mover.location is not None and mover.location is character.location
         self._hear("arrive" if here else "leave", "", mover)
         if here:
-            self._wake()
+            self._life.wake()
             self.note_arrival(mover)
         else:
             follow_leader(character, mover)
@@ -75,13 +74,13 @@ class Presence:
 
     def notice_presence(self) -> None:
         """Wake after an untyped line: a player who enters the game may wait for a lost answer."""
-        if self._is_on():
-            self._wake()
+        if self._life.is_on:
+            self._life.wake()
 
     def notice_place(self) -> None:
         """Wake after the character moved: players may wait for an answer there."""
-        if self._is_on() and self.players_near():
-            self._wake()
+        if self._life.is_on and self.players_near():
+            self._life.wake()
 
     def players_near(self) -> bool:
         """Return True if a player hears the character; another assistant does not count."""
@@ -111,6 +110,22 @@ class Presence:
             return 0.0
         age_s = abs((self._now() - last).total_seconds())
         return 0.0 if age_s > self._settings.config.conversation_timeout else last.timestamp()
+
+    def pause(self, seconds: float) -> Deferred[bool]:
+        """Fire with True after some seconds, with False if `end_pause` comes first."""
+        pausing = Deferred[bool](lambda _: timer.cancel() if timer.active() else None)
+        timer = self._clock.callLater(seconds, pausing.callback, True)
+        self._pausing = (pausing, timer)
+        return pausing
+
+    def end_pause(self) -> None:
+        """End the character's pause now, if it makes one."""
+        if self._pausing is None:
+            return
+        (pausing, timer), self._pausing = self._pausing, None
+        if timer.active():
+            timer.cancel()
+            pausing.callback(False)
 
     def read_again(self) -> None:
         """Read the conversation partners from the log at the next use."""
@@ -157,29 +172,3 @@ def follow_leader(character: Character, leader: Any) -> None:
             exit_obj.at_traverse(character, exit_obj.destination)
             return
     follow(character, None)
-
-
-# The pause that each assistant makes now, by its id.
-PAUSES: dict[int, tuple[Deferred[bool], DelayedCall]] = {}
-
-
-def pause(assistant_id: int, seconds: float, clock: Clock) -> Deferred[bool]:
-    """Fire with True after some seconds, with False if `end_pause` comes first."""
-
-    def end(result: Any) -> Any:
-        if PAUSES.get(assistant_id) is made:
-            del PAUSES[assistant_id]
-        return result
-
-    pausing = Deferred[bool](lambda _: timer.cancel() if timer.active() else None)
-    timer = clock.callLater(seconds, pausing.callback, True)
-    made = PAUSES[assistant_id] = (pausing, timer)
-    return pausing.addBoth(end)
-
-
-def end_pause(assistant_id: int) -> None:
-    """End the assistant's pause now, if it makes one."""
-    pausing, timer = PAUSES.pop(assistant_id, (None, None))
-    if pausing is not None and timer is not None and timer.active():
-        timer.cancel()
-        pausing.callback(False)

@@ -256,7 +256,7 @@ class Utterance:
 
 @dataclass(frozen=True)
 class Said:
-    """The arguments of `AssistantHearingMixin.hear`."""
+    """The arguments of `Hearing.hear`."""
 
     kind: str
     words: str

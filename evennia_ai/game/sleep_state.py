@@ -55,7 +55,7 @@ class SleepState:
 
     slept: bool = False  # a whole sleep pass in this sleep
     last_pass_at: float | None = None  # the end of the last whole sleep pass
-    pass_time: Any = None  # `sleep.__init__.PassTime` of the sleep pass under way
+    pass_time: Any = None  # `sleep.PassTime` of the sleep pass under way
     pass_id: int | None = None  # the stored row of that pass
     woken_at: float | None = None
     bedtime: Bedtime | None = None
@@ -155,8 +155,7 @@ class Sleep:
             self.state.pass_time.end_within(0)
 
     def fall_asleep(self, cause: str, reason: str = "") -> None:
-        """Fall asleep for a cause of `policy.sleep_schedule`, and show it to those
-        present.
+        """Fall asleep for a cause of `policy.sleep_schedule`, and show it to those present.
 
         ``reason`` is for the log and the signal; empty uses the words of the cause. Raises
         StoreUnavailable, and then it stays awake.
@@ -243,8 +242,7 @@ class Sleep:
 
     @property
     def cause(self) -> str:
-        """Return the cause of its sleep (`policy.sleep_schedule`), a nap if none is
-        stored."""
+        """Return the cause of its sleep (`policy.sleep_schedule`), a nap if none is stored."""
         cause = read_attribute(self._shell, "sleep_cause")
         return cause if cause in REASONS else NAP
 

@@ -291,6 +291,7 @@ class Company(Protocol):
     def partners(self) -> MutableMapping[str, datetime]: ...  # dbref to time of the last exchange
     def is_in_conversation(self, dbref: str) -> bool: ...
     def players_near(self) -> bool: ...
+    def pause(self, seconds: float) -> Deferred[bool]: ...  # False if somebody spoke meanwhile
 
 
 class Life(Protocol):

@@ -8,6 +8,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any, cast
 
+from twisted.internet.defer import Deferred, succeed
+
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Heard
@@ -138,6 +140,10 @@ class MemoryCompany:
 
     def players_near(self) -> bool:
         return bool(self._world.present)
+
+    def pause(self, seconds: float) -> Deferred[bool]:
+        """Fire at once: nobody speaks meanwhile."""
+        return succeed(True)
 
 
 class MemoryLife:

@@ -8,7 +8,6 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.errors import NothingDone
 from evennia_ai.game import presence
 from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
-from evennia_ai.game.presence import pause
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
@@ -54,6 +53,6 @@ def wait(context: ToolContext, arguments: WaitArguments) -> Deferred[str]:
     parts = context.assistant
     if parts.inbox.open_events().waiting:
         return succeed(SPOKEN_TO)
-    return pause(parts.id, arguments.seconds, parts.services.clock).addCallback(
+    return parts.company.pause(arguments.seconds).addCallback(
         lambda whole: PASSED if whole else SPOKEN_TO
     )

@@ -235,6 +235,17 @@ def test_a_deleted_mind_is_silent(game, ann, mira):
     assert not ModelCall.objects.exists()
 
 
+def test_who_comes_in_as_the_mind_is_deleted_reaches_nobody(game, tavern, bob, mira):
+    bob.character.move_to(game.room("Cellar"), quiet=True)
+    game.run(1)
+    bob.character.move_to(tavern)
+    with capturedLogs() as logged:
+        mira.assistant.delete()
+        game.run(1)
+    assert not Event.objects.exists()
+    assert [event for event in logged if "hearing failed" in str(event.get("log_format"))] == []
+
+
 def test_a_tool_that_never_ends_is_given_up_in_time(game, ann, mira):
     from pydantic import BaseModel
 

@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config.table_retention import Limit
@@ -109,6 +111,14 @@ def test_an_endpoint_makes_the_vectors_of_lines_batch_by_batch_behind_the_search
     assert [len(texts) for texts in mind.embedder.asked] == [BATCH, 1, 20]
     assert LineVector.objects.count() == BATCH
     assert len(mind.search("goose")) == 5
+
+
+def test_with_their_assistant_they_go_unread(known, mira):
+    with CaptureQueriesContext(connection) as asked:
+        mira.assistant.delete()
+    assert LineVector.objects.count() == 0
+    statements = [q["sql"] for q in asked if "linevector" in q["sql"]]
+    assert statements[0].startswith("DELETE")  # before Django could load them with the log
 
 
 def test_a_line_deleted_while_an_endpoint_works_leaves_no_vector(mind):
