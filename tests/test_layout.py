@@ -148,6 +148,21 @@ def test_the_page_on_architecture_has_the_rooms_as_they_are():
     assert layout.markdown_table() in page
 
 
+def test_what_the_page_names_is_there(files):
+    page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for name, function in re.findall(r"`([a-z_/]+\.py)`(?:: `([A-Za-z_]+)`)?", page):
+        assert (ROOT / name).exists() or list(ROOT.rglob(name)) or (ROOT.parent / name).exists(), (
+            name
+        )
+        if function and (ROOT / name).exists():
+            assert re.search(rf"\b{function}\b", (ROOT / name).read_text()), f"{name}: {function}"
+    beside = next(line for line in page.splitlines() if line.startswith("| files beside them"))
+    named = set(re.findall(r"`(\w+)`:", beside))
+    assert named == {file.stem for file in (ROOT / "policy").glob("*.py")} - {"__init__"}
+    folders = set(re.findall(r"^\| `(\w+)/` \|", page, re.M))
+    assert folders == {file.parent.name for file in (ROOT / "policy").glob("*/__init__.py")}
+
+
 def test_functions_are_short(files):
     lengths = layout.function_lengths(files.values())
     assert statistics.median(lengths) <= 9

@@ -1,1 +1,0 @@
-"""When a character sleeps, and what is reported of a sleep pass."""
