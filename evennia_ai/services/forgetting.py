@@ -70,6 +70,7 @@ class ForgettingService:
         self._worker = Worker(clock, call_from_thread, "evennia-ai-forgetting")
         self._planned: dict[Callable[[], Deferred[None]], Any] = {}
         self._paused_until = 0.0
+        self._rewritten: dict[str, float] = {}  # the clock's second, by player
         self._one_at_a_time = DeferredLock()
         self._held: set[int] = set()  # assistants that may not think meanwhile
 
@@ -176,10 +177,12 @@ class ForgettingService:
         self._plan(SOON_S, self._rewrite_summaries)
 
     def _plan(self, after_s: float, work: Callable[[], Deferred[None]]) -> None:
-        """Do some work in a moment, unless that is planned."""
+        """Do some work in a moment, unless it is planned for then or sooner."""
         planned = self._planned.get(work)
         if not (planned and planned.active()):
             self._planned[work] = self._clock.callLater(after_s, lambda: guarded(work()))
+        elif planned.getTime() > self._clock.seconds() + after_s:
+            planned.reset(after_s)
 
     @inlineCallbacks
     def _resume(self) -> Steps[None]:
@@ -232,13 +235,16 @@ class ForgettingService:
 
     @inlineCallbacks
     def _rewrite_summaries(self) -> Steps[None]:
-        """Let models rewrite what is owed: for each player one summary, and the next in an hour."""
-        first = {payer: owed for *owed, payer in reversed(owed_summaries())}
-        if first:
-            self._plan(HOUR_S, self._rewrite_summaries)
-        for payer, (id_, assistant_id) in first.items():
+        """Let models rewrite what is owed: for each player one summary an hour."""
+        hour_ago = self._clock.seconds() - HOUR_S
+        self._rewritten = {who: at for who, at in self._rewritten.items() if at > hour_ago}
+        for id_, assistant_id, payer in owed_summaries():
+            if payer in self._rewritten:
+                continue
             for script in AssistantScript.objects.filter_family(id=assistant_id):
                 yield self._rewrite(script, id_, payer)
+        if owed_summaries():
+            self._plan(HOUR_S, self._rewrite_summaries)
 
     @inlineCallbacks
     def _rewrite(self, script: AssistantScript, id_: int, payer: str) -> Steps[None]:
@@ -248,6 +254,7 @@ class ForgettingService:
         terms, parts, rung = SummaryTerms(payer=frozenset({payer})), {}, ""
         try:
             for key, (messages, previous) in owed.items():
+                self._rewritten[payer] = self._clock.seconds()
                 text, step = yield script.mind.ladder.climb(Material(messages, previous), terms)
                 if text:
                     parts[key], rung = text, step

@@ -83,3 +83,8 @@ def test_a_model_rewrites_one_summary_an_hour_for_each_player(planted, ann, mira
     planted.game.run(2)
     asked = [r for r in planted.game.model.requests if r.caller.background]
     assert len(asked) == 1
+
+
+def test_one_players_hour_delays_nobody_else(planted, ann, mira, openai_profile):
+    assert len(rewritten(planted, ann)) == 1
+    assert len(rewritten(planted, planted.ben, ["two"])) == 1
