@@ -56,7 +56,7 @@ ROOMS = (
         DEFERREDS,
         "protocols of what the engine needs from outside; what a character knows",
     ),
-    Room("store", 5, EDGE, "the tables and the characters' records; nothing else touches them"),
+    Room("store", 5, EDGE, "the tables and the characters' records; alone writes them"),
     Room("turn", 5, DEFERREDS, "one turn of thought: prompt, ReAct loop, tool calls, fallback"),
     Room("llm", 5, EDGE, "the way to a model: gateway, client, probe, tokenizers"),
     Room("offline", 5, DEFERREDS, "the brain that answers without a model"),

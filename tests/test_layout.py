@@ -156,11 +156,26 @@ def test_what_the_page_names_is_there(files):
         )
         if function and (ROOT / name).exists():
             assert re.search(rf"\b{function}\b", (ROOT / name).read_text()), f"{name}: {function}"
+    for name in re.findall(r"(?<![./\w])(?:[a-z]+\.)+[a-z_]+\b(?!\.)", pictures(page)):
+        path = ROOT / name.replace(".", "/")
+        assert path.is_dir() or path.with_suffix(".py").exists(), name
     beside = next(line for line in page.splitlines() if line.startswith("| files beside them"))
     named = set(re.findall(r"`(\w+)`:", beside))
     assert named == {file.stem for file in (ROOT / "policy").glob("*.py")} - {"__init__"}
     folders = set(re.findall(r"^\| `(\w+)/` \|", page, re.M))
     assert folders == {file.parent.name for file in (ROOT / "policy").glob("*/__init__.py")}
+
+
+def pictures(page):
+    """Return the pictures of a page that name rooms and files with dots."""
+    return "".join(one for one in re.findall(r"```text\n(.*?)```", page, re.S) if "▼" in one)
+
+
+@pytest.mark.parametrize("readme", sorted(ROOT.glob("*/README.md")), ids=lambda p: p.parent.name)
+def test_what_a_readme_names_is_there(readme):
+    folders = (ROOT, ROOT.parent, *(path for path in readme.parent.rglob("") if path.is_dir()))
+    for name in re.findall(r"`([a-z_/]+\.py|[a-z_]+/)`", readme.read_text(encoding="utf-8")):
+        assert any((folder / name).exists() for folder in folders), name
 
 
 def test_functions_are_short(files):
