@@ -300,7 +300,7 @@ def rebuild_memory(script: AssistantScript, tell: Callable[[str], Any]) -> Steps
     script.mind.is_rebuilding = True
     try:
         tell(f"Rebuilding {name}'s memory from its journal ...")
-        services.memory_indices.drop(script.id)
+        script.mind.drop_index()
         yield script.mind.memories().prepare(services)
         tell(f"The index is done, with {len(script.mind.memories()):,} memories.")
         result = yield script.mind.links.rebuild(report)

@@ -170,6 +170,7 @@ class Sleep:
         state = self.state
         state.slept, state.bedtime, state.mumbled_to = False, None, set()
         self._offered.offer = ToolOffer()  # the next talk begins with the tools that it needs
+        self._drop_index()
         self._services.watch(self._shell.mind)
         self._show("falls_asleep")
         told = reason or REASONS[cause]

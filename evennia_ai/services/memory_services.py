@@ -23,7 +23,6 @@ from evennia_ai.memory.worker import Worker
 from evennia_ai.ports import Character, Embedder, RemoteEmbedder
 from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
-from evennia_ai.signals import assistant_slept
 from evennia_ai.store import rows, shared_entries
 from evennia_ai.store.loaded import MOST_MB, LoadedMinds
 from evennia_ai.store.server_settings import game_name
@@ -75,7 +74,6 @@ class MemoryServices:
         self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded)
         shared_entries.changed.connect(self.indices.note)
         rows.messages_deleted.connect(self.indices.forget_lines)
-        assistant_slept.connect(self._note_slept)
 
     @cached_property
     def embedder(self) -> Embedder | RemoteEmbedder | None:
@@ -100,6 +98,3 @@ class MemoryServices:
     def _local_embedder(self) -> Embedder:
         """Return the embedder for long-term memory, which must not wait for an endpoint."""
         return self.embedder if answers_at_once(self.embedder) else embedders.default()
-
-    def _note_slept(self, sender: Any, **kwargs: Any) -> None:
-        self.indices.drop(sender)
