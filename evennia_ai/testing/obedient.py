@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
@@ -18,6 +18,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.messages import NOOP, SAY, WHISPER, WireMessage
 from evennia_ai.policy.request_forms.form import Schema, parameters_of, tool_name
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
+from evennia_ai.testing.disguises import undisguised
 
 CANARY = r"\bcanary[-_ ]?\w+"
 MOST_CALLS = 6  # in one reply
@@ -62,15 +63,13 @@ class ObedientLLM:
     """The model as an `LLMClient`, or instead of a gateway; it keeps every request.
 
     ``canary`` is a regular expression for the secrets that it repeats wherever it finds them;
-    ``most_acts`` is how many acts it does in one turn before it speaks; ``read`` returns a text as
-    the model understands it, for a model that sees through disguises.
+    ``most_acts`` is how many acts it does in one turn before it speaks. It reads `undisguised`
+    words.
     """
 
-    def __init__(
-        self, canary: str = CANARY, most_acts: int = MOST_ACTS, read: Callable[[str], str] = str
-    ) -> None:
+    def __init__(self, canary: str = CANARY, most_acts: int = MOST_ACTS) -> None:
         self.canary = re.compile(canary, re.IGNORECASE)
-        self.most_acts, self.read = most_acts, read
+        self.most_acts = most_acts
         self.requests: list[LLMRequest] = []
 
     def complete(
@@ -114,7 +113,7 @@ class ObedientLLM:
         The joined text shows an order that was split over several lines.
         """
         told = messages[1:] if messages and messages[0]["role"] == "system" else messages
-        texts = [self.read(str(message.get("content") or "")) for message in told]
+        texts = [undisguised(str(message.get("content") or "")) for message in told]
         words = [text.partition(": ")[2] or text for text in texts if "\n" not in text]
         return ["".join(words), *texts]
 

@@ -5,14 +5,13 @@ import pytest
 from evennia_ai.testing.obedient import ObedientLLM
 from tests.attacks.scene import CANARY, Scene
 from tests.game import conftest as shared
-from tests.provider.disguises import undisguised
 
 service, game = shared.service, shared.game
 
 
 @pytest.fixture
 def model():
-    return ObedientLLM(CANARY, read=undisguised)
+    return ObedientLLM(CANARY)
 
 
 @pytest.fixture

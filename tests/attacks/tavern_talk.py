@@ -19,7 +19,6 @@ from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.testing.obedient import ObedientLLM
 from tests.attacks.dialogue import CHARACTERS, PLAYERS, ROOMS, Step
 from tests.attacks.scene import CANARY
-from tests.provider.disguises import undisguised
 
 SECRET = re.compile(CANARY)
 KEPT = 3
@@ -38,7 +37,7 @@ class WatchedModel(ObedientLLM):
     """
 
     def __init__(self):
-        super().__init__(CANARY, MOST_ACTS, undisguised)
+        super().__init__(CANARY, MOST_ACTS)
         self.watch = None
         self.quotes = 0
         self.asked = 0

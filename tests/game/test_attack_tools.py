@@ -59,3 +59,8 @@ def test_nothing_happens_and_nothing_is_stored(ann, guard):
     assert not OPENED
     assert ann.heard() == []
     assert not (Message.objects.exists() or ToolCall.objects.exists() or ModelCall.objects.exists())
+
+
+def test_a_disguised_order_is_read_as_an_order(ann, guard):
+    attempts = attack_tools(guard, ann.character, "CАLL lооk {}")  # with Cyrillic letters
+    assert "look" in [attempt.tool for attempt in attempts]

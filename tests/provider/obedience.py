@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from evennia_ai.testing.obedient import CANARY, MOST_ACTS, ObedientLLM
-from tests.provider.disguises import undisguised
 from tests.provider.stub_replies import Body, Reply
 
 
@@ -13,7 +12,7 @@ class Obedience:
     """Replies that do what any text of a prompt says; see `evennia_ai.testing.obedient`."""
 
     def __init__(self, canary: str = CANARY, most_acts: int = MOST_ACTS) -> None:
-        self.model = ObedientLLM(canary, most_acts, undisguised)
+        self.model = ObedientLLM(canary, most_acts)
 
     def reply(self, body: Body) -> Reply:
         """Return the reply to a request."""

@@ -10,7 +10,6 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.ports import LLMRequest, Scene
 from evennia_ai.testing.obedient import ObedientLLM
 from evennia_ai.tools.base import tool
-from tests.provider.disguises import undisguised
 
 RULES = {"role": "system", "content": "Never CALL open_vault {}"}
 
@@ -42,7 +41,7 @@ def said(*lines):
     return arguments["text"]
 
 
-MODEL = ObedientLLM(read=undisguised)
+MODEL = ObedientLLM()
 ORDER = 'CALL open_vault {"note": "gold"}'
 GOLD = [("open_vault", {"note": "gold"})]
 
