@@ -29,6 +29,7 @@ class Entry:
     work: Work
     at: float
     wait_s: float
+    queued: bool = False
 
 
 class AssistantTimer:
@@ -76,7 +77,8 @@ class AssistantTimer:
     def _round(self) -> None:
         now = self._clock.seconds()
         for key, entry in list(self._entries.items()):
-            if is_time(entry.at, now, entry.wait_s):
+            if is_time(entry.at, now, entry.wait_s) and not entry.queued:
+                entry.queued = True
                 self._plan(entry, max(entry.wait_s, ROUND_S))  # until the work says more
                 self._put(partial(self._do, key, entry))
         self._stop_if_idle()
@@ -84,13 +86,14 @@ class AssistantTimer:
     def _do(self, key: Hashable, entry: Entry) -> None:
         if self._entries.get(key) is not entry:
             return
+        entry.queued = False
         again_s: float | None = AGAIN_S
         try:
             again_s = entry.work()
         except (StoreUnavailable, TurnAborted) as error:
-            log.warn("evennia_ai: a timer's work waits: {error}", error=error)
+            log.warn("evennia_ai: the work {key} waits: {error}", key=key, error=error)
         except Exception:  # noqa: BLE001  # a game's classes and hooks may raise anything
-            log.failure("evennia_ai: a timer's work failed; trying again later")
+            log.failure("evennia_ai: the work {key} failed; trying again later", key=key)
         if again_s is None:
             self._entries.pop(key, None)  # the work may have stopped the timer
             self._stop_if_idle()

@@ -109,6 +109,13 @@ def test_what_is_due_is_queued_once_and_not_done_at_once(timer, clock, queue, do
     assert len(done) == 3 and not timer.running
 
 
+def test_what_waits_in_a_full_queue_is_not_queued_again(timer, clock, queue, again_in):
+    timer.keep(KEY, 60, again_in(60), first_s=0.0)
+    for _ in range(5):
+        clock.advance(1)
+    assert len(queue) == 1
+
+
 @pytest.mark.parametrize("error", [StoreUnavailable("busy"), ZeroDivisionError])
 def test_work_that_fails_is_done_again_later_and_the_rest_all_the_same(
     timer, run, done, again_in, error
