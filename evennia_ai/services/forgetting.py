@@ -105,15 +105,16 @@ class ForgettingService:
         busy: the next start of the server resumes it.
         """
         yield self._one_at_a_time.acquire()
-        told_at = self._clock.seconds()
+        told_at, gone = self._clock.seconds(), 0
         try:
             for tries_left in reversed(range(MOST_TRIES)):
                 try:
                     forgetting = self.begin(people, assistant)
-                    for _gone in forgetting.steps():
+                    for step in forgetting.steps():
+                        gone += step
                         if self._clock.seconds() - told_at > PROGRESS_S:
                             told_at = self._clock.seconds()
-                            tell(forgetting.gone)
+                            tell(gone)
                         yield pause(self._put)
                 except StoreUnavailable:
                     if not tries_left:

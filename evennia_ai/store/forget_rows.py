@@ -159,10 +159,15 @@ class Traces:
                 for row in page:
                     level = level_of(row)
                     if level is not None:
-                        self.found[rows.model][row.id] = level
+                        self._note(rows.model, row.id, level)
                         self.assistants.add(row.assistant_id)
                     if level == BY_WORDS:
                         self._pairs.update((row.turn_id, call_id) for call_id in call_ids(row))
+
+    def _note(self, model: Any, id_: int, level: int) -> None:
+        """Note the level of a row; one of their own goes last even if it repeats them."""
+        if self.found[model].get(id_) != OWN:
+            self.found[model][id_] = level
 
     def _level_of_call(self, row: Any) -> int | None:
         if row.turn_id in self.turns:

@@ -7,11 +7,12 @@ from twisted.internet.defer import Deferred
 from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES
+from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES, PROGRESS_S
 from evennia_ai.sleep import PassTime
 from evennia_ai.sleep.compaction import compact
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.forget import Forgetting
+from evennia_ai.store.forget_rows import OWN, Traces
 from evennia_ai.store.server_settings import wishes
 from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import forget
@@ -112,6 +113,25 @@ def test_if_the_database_stays_busy_they_think_again_and_the_wish_stays(
     assert wishes() == {None: [ann.dbref]}
 
 
+def test_its_count_goes_on_after_the_database_was_busy(planted, ann, service, monkeypatch):
+    told, tries, steps = [], [], Forgetting.steps
+
+    def busy_once(forgetting):
+        tries.append(forgetting)
+        for gone in steps(forgetting):
+            yield gone
+            service.clock.advance(PROGRESS_S)
+            if forgetting.gone and len(tries) == 1:
+                raise StoreUnavailable("database is locked")
+
+    for _ in range(3):
+        planted.said()
+    monkeypatch.setattr(Forgetting, "steps", busy_once)
+    service.forgetting.forget([ann.dbref], tell=told.append)
+    planted.game.run(BUSY_PAUSE_S + 1)
+    assert len(tries) == 2 and told == sorted(told) and told[-1] >= tries[0].gone > 0
+
+
 def test_a_turn_that_could_not_be_broken_off_is_so_by_the_next_run(planted, ann, monkeypatch):
     planted.said()
     late = Deferred()
@@ -165,3 +185,11 @@ def test_an_act_that_is_deleted_with_their_words_is_not_done_again(planted, ann)
     assert len([line for line in planted.ben.heard() if "waves at Ben" in line]) == 1
     asked = models.Event.objects.get(assistant=planted.script.id, text__contains="wave at me")
     assert asked.state == "excused"
+
+
+def test_an_assistants_own_words_go_last_when_it_is_forgotten(planted, mira, bruno):
+    planted.answered(call("say", text="{0}, you say?"))
+    traces = Traces(frozenset({mira.dbref}))
+    assert list(traces.find())
+    own = models.Event.objects.filter(speaker=mira.dbref).values_list("id", flat=True)
+    assert own and {traces.found[models.Event][id_] for id_ in own} == {OWN}
