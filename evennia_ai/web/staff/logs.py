@@ -83,7 +83,7 @@ class Timeline(LogPage, ListView):
             "turns": [shown.turn(row) for row in page_rows.with_parts(rows)],
             "searches_private": self.reader.may(PRIVATE_WORDS),
         }
-        if "page" in self.request.GET or any(self.asked.values()):
+        if found["page_obj"].number > 1 or any(self.asked.values()):
             return found
         number = self.who["id"]
         chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=number)

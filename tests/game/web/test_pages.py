@@ -110,6 +110,14 @@ def test_the_timeline_is_paged_without_gaps_and_keeps_its_filter(lived, admin):
         assert seen == list(wanted.order_by("-id").values_list("id", flat=True))
 
 
+def test_back_on_the_first_page_all_of_it_is_there(lived, admin):
+    days_of(lived.assistant.id, 60)
+    browser, path = Browser(admin), f"{lived.assistant.id}/"
+    first, again, second = (browser.text(f"{path}{query}") for query in ("", "?page=1", "?page=2"))
+    assert "data-chart" in first and "data-chart" in again
+    assert "data-chart" not in second
+
+
 def test_the_timeline_is_filtered_by_day_player_and_words(lived, ann, admin):
     days_of(lived.assistant.id, 3)
     browser, path = Browser(admin), f"{lived.assistant.id}/"
