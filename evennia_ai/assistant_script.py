@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import Authors, Message
-from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.lines import erase_vectors
 from evennia_ai.store.server_settings import mark_for_deletion
@@ -113,7 +113,7 @@ class AssistantScript(DefaultScript):
     @property
     def is_on(self) -> bool:
         """Return False after ``aistop``, and in a process without the service."""
-        return bool(self.services and self.mind.life.is_on)
+        return bool(self.services and not read_attribute(self, "stopped"))
 
     def at_tick(self) -> Deferred[int]:
         """Do everything that is due, one tick at a time. Fires with the number of turns."""

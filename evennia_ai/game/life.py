@@ -48,7 +48,7 @@ class GameLife:
     @property
     def is_on(self) -> bool:
         """Return False after ``aistop``."""
-        return not read_attribute(self._shell, "stopped")
+        return bool(self._shell.is_on)
 
     @property
     def is_forgetting(self) -> bool:

@@ -125,6 +125,7 @@ class GameSettings:
         self._profile: ModelProfile | None = None
         self._complaints: list[str] = []
         self.warnings: list[str] = []
+        self._talk_tokens = 0  # of its log, when last known
         self.log: TableConversation | None = None  # once the mind has one
 
     @property
@@ -165,9 +166,10 @@ class GameSettings:
         self._config = self._profile = None
 
     def prompt_tokens(self, config: AssistantConfig) -> int:
-        """Return the estimated tokens of its next prompt; without its log while that is unused."""
-        talk = self.log.sizes.largest() if self.log and self.log.is_known else 0
-        return self._sizes.overhead + talk
+        """Return the estimated tokens of its next prompt, from what was last known of its log."""
+        if self.log and self.log.is_known:
+            self._talk_tokens = self.log.sizes.largest()
+        return self._sizes.overhead + self._talk_tokens
 
     @property
     def complaints(self) -> list[str]:
@@ -253,7 +255,9 @@ class GameMind(Mind):
             who, settings, self.meter, company, life, rest, self.ticker, services.clock
         )
         self.search = MemorySearch(who, log, self.memories, services)
-        unlogged = UnloggedAnswers(who, settings, services.world, self.acts)
+        unlogged = UnloggedAnswers(
+            who, settings, services.world, self.acts, services.models.offline
+        )
         self.hearing.connect(company, self.will, partial(services.attend, self), unlogged.answer)
 
     def memories(self) -> Memories:

@@ -28,14 +28,17 @@ log = Logger()
 class UnloggedAnswers:
     """Says what the offline brain answers, and stores nothing."""
 
-    def __init__(self, who: Identity, settings: Settings, world: World, acts: Acts) -> None:
+    def __init__(
+        self, who: Identity, settings: Settings, world: World, acts: Acts, brain: OfflineBrain
+    ) -> None:
         self._who, self._settings, self._world, self._acts = who, settings, world, acts
+        self._brain = brain
 
     def answer(self, heard: Heard) -> None:
         """Answer one line; another assistant gets no answer."""
         if not heard.addressed or heard.hops or not self._who.character.location:
             return
-        asked = OfflineBrain().complete(LLMRequest([], self._scene(heard)), STAND_IN)
+        asked = self._brain.complete(LLMRequest([], self._scene(heard)), STAND_IN)
         asked.addCallback(lambda reply: self._speak(heard, reply))
         asked.addErrback(
             lambda failure: log.failure(

@@ -69,12 +69,13 @@ class ModelAccess:
         self.prober = Prober(clock, self.client)
         self.endpoints = EndpointRegistry(self.prober.window, StoredFacts())
         self.prober.keep = self.endpoints.note_probe
+        self.offline = settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())
         reading = ReplyClient(self.client, call_from_thread)
         learning = LearningClient(reading, self.endpoints, clock)
         limits = read_limits(settings)
         self.gateway = ModelGateway(
             clock,
-            {"openai": learning, "offline": settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())},
+            {"openai": learning, "offline": self.offline},
             limits,
             partial(spent_on, waived=limits.waived),
             books=Books(money_on, account_of, warn_of_budget),

@@ -53,6 +53,16 @@ def test_a_deadline_of_its_own_is_obeyed(home):
     assert home.assistant.config.turn_deadline == 3.0
 
 
+def test_a_deadline_counts_the_talk_also_after_a_line_was_hidden(game, home, ann):
+    game.model.add(call("say", text="Hello."))
+    ann.do("say hello Mira, " + "the mare stands lame behind the mill " * 20)
+    game.run(2)
+    settings = home.assistant.mind.settings
+    before = settings.prompt_tokens(settings.config)
+    home.assistant.conversation.forget_view()
+    assert settings.prompt_tokens(settings.config) == before > 150
+
+
 # --- the warm-up ---
 
 
