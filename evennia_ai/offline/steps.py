@@ -96,6 +96,10 @@ def _fetch(
     requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
 ) -> Step:
     """Return the way there, the taking, the way back, or the handing over."""
+    handled = done(acts, "get") or done(acts, "give")
+    here = match_name(requested.item, [*now.carrying, *now.things], loose=False)
+    if not done(acts, "move") and (handled or here):
+        return _hand_over(requested, now, acts, tools)
     away = len([act for act in done(acts, "move") if not act.failed]) == 1
     lying = match_name(requested.item, now.things)
     if away and lying and "get" in tools and not done(acts, "get"):

@@ -97,7 +97,8 @@ class Transcript:
 
     ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke and the things
     that it handled, ``emotes`` its emotes, ``sights`` what looks and walks showed. ``deeds`` are
-    the tools of all acts, ``since`` is what it heard after the last of them. ``about`` is the day plan's entry now, ``acts`` are this turn's calls.
+    the tools of all acts, ``since`` is what it heard after the last of them, ``acts`` are this
+    turn's calls.
     """
 
     heard: list[Said] = field(default_factory=list)
@@ -109,7 +110,6 @@ class Transcript:
     deeds: list[str] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
     time: str = ""
-    about: str = ""
     length: int = 0
     _pending: list[Act] = field(default_factory=list)
 
@@ -164,7 +164,7 @@ def read_transcript(request: LLMRequest) -> Transcript:
         text = content if isinstance(content, str) else ""
         if role == "user" and text.startswith("<situation>"):  # nobody said it
             rows = dict(row.partition(": ")[::2] for row in reversed(text.splitlines()))
-            read.time, read.about = rows.get("Time", ""), rows.get("You are about", "")
+            read.time = rows.get("Time", "")
             remembered = _recalled(text)
         elif role == "user":
             read.hear(text)
