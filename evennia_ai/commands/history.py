@@ -249,7 +249,7 @@ class CmdAIHistory(HistoryChanges):
         if watchers.pop(self.session, None):
             self.msg(f"You no longer follow {self.name}.")
             return
-        watchers[self.session] = Follower(self, watchers, self.script.mind.who.name)
+        watchers[self.session] = Follower(self, watchers)
         self.msg(
             f"You follow {self.name}: new lines come as they are stored, what was heard at the "
             f"beginning of the next turn. To end it: |waihistory/follow {self.name}|n"
@@ -320,7 +320,6 @@ class Follower:
 
     command: CmdAIHistory  # that they typed
     watchers: dict[Any, Callable[[Sequence[Message]], None]]  # by session, this one among them
-    own_name: str
 
     def __call__(self, messages: Sequence[Message]) -> None:
         """Show messages; an error ends the following and nothing else."""
@@ -339,7 +338,8 @@ class Follower:
         if not reader.may(FIGURES):
             return False
         rows = map(rendering.as_row, messages)
-        lines = [rendering.message_line(row, self.own_name, reader) for row in rows]
+        own_name = command.script.mind.who.name
+        lines = [rendering.message_line(row, own_name, reader) for row in rows]
         command.caller.msg("\n".join(lines), session=command.session)
         log_private_reading(reader, command.read_of, command.describe_use())
         return True

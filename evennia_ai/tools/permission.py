@@ -127,10 +127,6 @@ class People:
         self._answers: dict[tuple[Authors, str], Mapping[str, bool]] = {}
         self._turn: object = None
 
-    def all_may(self, authors: Authors, lock: str, turn: object = None) -> bool:
-        """Return True if every author passes a lock; without authors, if everybody does."""
-        return all(self.answers(authors, lock, turn).values())
-
     def answers(self, authors: Authors, lock: str, turn: object = None) -> Mapping[str, bool]:
         """Return whether each author passes a lock; empty if everybody does.
 

@@ -305,19 +305,19 @@ def test_authors_out_of_memory_are_read_a_few_at_a_time(game, django_assert_max_
     with django_assert_max_num_queries(1):
         assert len(people.found(crowd)) == len(crowd)
     with django_assert_max_num_queries(1):  # for the tags of all
-        assert people.all_may(crowd, "not tag(banned)", turn=1)
+        assert all(people.answers(crowd, "not tag(banned)", turn=1).values())
     with django_assert_max_num_queries(0):
-        assert people.all_may(crowd, "not tag(banned)", turn=1)
+        assert all(people.answers(crowd, "not tag(banned)", turn=1).values())
 
 
 @pytest.mark.parametrize("lock", ["tag(guest, gate)", "tag(Guest, Gate) and not tag(guest)"])
 def test_tags_of_many_authors_are_those_of_each(game, tavern, ann, bob, lock):
     ann.character.tags.add("Guest", category="Gate")
     people = People()
-    assert people.all_may(frozenset({ann.dbref}), lock)
-    assert not people.all_may(frozenset({ann.dbref, bob.dbref}), lock)
+    assert all(people.answers(frozenset({ann.dbref}), lock).values())
+    assert not all(people.answers(frozenset({ann.dbref, bob.dbref}), lock).values())
     bob.character.tags.add("guest", category="gate")
-    assert people.all_may(frozenset({ann.dbref, bob.dbref}), lock)
+    assert all(people.answers(frozenset({ann.dbref, bob.dbref}), lock).values())
 
 
 def test_a_lock_against_the_banned_lets_players_and_builders_texts_pass(game, mira, ann, bob):
