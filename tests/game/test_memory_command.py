@@ -51,6 +51,22 @@ def test_what_is_private_is_not_there_for_a_builder(mira, ring, told, builder, l
     assert contents(mira) == [RING]
 
 
+@pytest.mark.parametrize("line", ["search Mira as Ann = ring", "add Mira for Ann = A ring."])
+def test_a_builder_neither_asks_as_a_player_nor_writes_what_is_private_to_one(
+    mira, ann, told, builder, line
+):
+    refused = "Only admins may read or write what is private to a player."
+    assert told(builder, f"aimemory/{line}") == refused
+    assert contents(mira) == []
+
+
+def test_a_builder_reads_only_characters_that_they_may_edit(game, tavern, mira, told, builder):
+    mira.journal.add(TOLL)
+    other = game.player("Cy", tavern, permissions=["Builder"])
+    assert told(other, "aimemory Mira").startswith("You may not change Mira")
+    assert TOLL in told(builder, "aimemory Mira")
+
+
 def test_one_entry_is_shown_whole_with_what_it_comes_from_and_leads_to(game, mira, ann, ask):
     game.model.add(call("add_journal_entry", content=TOLL), call("noop"))
     ann.do("say Mira, the toll is five pennies")
