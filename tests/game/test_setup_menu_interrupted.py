@@ -45,6 +45,20 @@ def test_a_character_that_is_deleted_meanwhile_is_named(builder, guard):
     assert "Choose a character first" in typed(builder, "next")
 
 
+def test_a_builder_who_may_not_edit_a_character_any_more_is_refused_at_live(builder, guard):
+    typed(builder, "aisetup", "1", "You are a guard.", *["next"] * 5)
+    guard.locks.add("edit:perm(Admin);control:perm(Admin)")
+    assert "You may not change Guard" in typed(builder, "live")
+    assert not guard.scripts.all()
+
+
+def test_a_character_that_one_may_not_edit_is_neither_listed_nor_taken(builder, guard):
+    guard.locks.add("edit:perm(Admin);control:perm(Admin)")
+    assert "Guard" not in typed(builder, "aisetup")
+    assert "You may not change Guard" in typed(builder, "Guard")
+    assert "Choose a character first" in typed(builder, "next")
+
+
 def test_an_assistant_attached_meanwhile_is_changed_and_not_doubled(builder, admin, guard):
     typed(builder, "aisetup", "1", "You are a guard.", *["next"] * 5)
     admin.do("aisetup Guard = You are a king.")

@@ -113,6 +113,13 @@ def test_a_crash_in_a_trial_is_cleared_away(game, builder, guard, tavern):
         typed(builder, "quit")
 
 
+def test_a_trial_needs_the_permission_for_dry_runs(game, builder, service):
+    service.who_may_read["dry_runs"] = "Admin"
+    walked_to(builder, "trial")
+    assert "Only Admins may read that." in typed(builder, "hello")
+    assert game.model.requests == [] and read_draft(builder.character).trial == ""
+
+
 def test_a_draft_that_a_builder_wrote_deletes_nothing_and_sets_no_discretion(builder, guard):
     builder.do("aisetup Guard = You are a guard.")
     forged = {"trial": guard.dbref, "name": "Guard", "dbref": guard.dbref, "persona": "You."}
