@@ -53,6 +53,14 @@ def test_a_change_that_fails_takes_nothing_back(bruno, vera, sleep, knows, monke
     assert knows(vera) == [BRIDGE]
 
 
+def test_what_memory_still_holds_is_withheld_once_its_row_is_gone(bruno, vera, sleep, knows):
+    learn(bruno)
+    sleep(bruno)
+    assert knows(vera) == [BRIDGE]
+    SharedEntry.objects.all().delete()  # by another process
+    assert vera.assistant.mind.memories().records() and knows(vera) == []
+
+
 def test_forget_me_reaches_it_and_memory_lets_go_of_the_words(bruno, vera, ann, bob, sleep, knows):
     learn(bruno, speakers=[ann.dbref, bob.dbref])
     learn(bruno, "The mill is shut.", speakers=[bob.dbref])
