@@ -27,6 +27,19 @@ def test_all_are_stopped_at_once_and_whoever_waits_is_told(game, admin, ann, mir
     ]
 
 
+def test_each_who_waits_for_a_character_is_told_once_that_it_is_stopped(
+    game, admin, ann, bob, mira
+):
+    game.model.add(Deferred())
+    for player in (ann, bob, ann):
+        player.do("say Mira, hello")
+    game.run()
+    admin.told("aistop Mira")
+    for player in (ann, bob):
+        told = [line for line in player.heard() if "silent" in line]
+        assert told == ["(Mira is silent: the staff has stopped this character.)"]
+
+
 def test_while_all_are_stopped_no_model_is_asked_and_speakers_are_told(game, admin, ann, mira):
     admin.told("aistop all")
     ann.do("say Mira, hello")
