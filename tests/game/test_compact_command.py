@@ -5,6 +5,7 @@ import re
 import pytest
 from twisted.internet.defer import Deferred
 
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.signals import compaction_finished, compaction_started
@@ -70,6 +71,28 @@ def test_admins_read_what_it_cost_and_whether_the_log_under_it_is_still_the_same
     Message.objects.order_by("id").first().delete()
     text = admin.told(f"aihistory/compaction Mira = {number}")
     assert "The summarised messages are changed: messages were deleted." in text
+
+
+def test_dry_says_what_would_be_summarised_and_changes_nothing(game, answer, talkative):
+    text = answer("aicompact/dry Mira")
+    gone, kept = counts(text)
+    assert gone + kept == 40 and gone > 0 and text.endswith("Nothing was changed.")
+    assert game.model.requests == [] and not Compaction.objects.exists()
+
+
+def test_a_failed_summary_changes_nothing(game, answer, talkative):
+    game.model.add(ProviderUnavailable("down"))
+    assert "no usable summary, so nothing was changed" in answer("aicompact Mira")
+    assert not Compaction.objects.exists()
+    assert len(talkative.assistant.conversation.view()) == 40
+
+
+def test_a_character_that_thinks_is_not_compacted(game, admin, answer, talkative):
+    game.model.add(Deferred())
+    admin.do("say Mira, hello")
+    game.run()
+    assert "Nothing was changed: Mira is thinking just now" in answer("aicompact Mira")
+    assert len(game.model.requests) == 1 and not Compaction.objects.exists()
 
 
 def test_what_is_said_meanwhile_is_answered_afterwards(game, admin, ann, talkative):
