@@ -71,6 +71,28 @@ def test_things_stay_where_they_are_and_errors_are_told(game, tavern, builder, m
     assert "(not done: rehearsal)" in repr(game.model.requests[1].messages)
 
 
+def test_the_characters_own_hook_is_not_asked(game, builder, mira):
+    asked = []
+    mira.at_ai_pre_act = lambda *args: asked.append(args)
+    game.model.add(call("say", text="Good evening."))
+    assert "would say: Good evening." in builder.told("aitest Mira = hello")
+    assert asked == []
+
+
+def test_a_stopped_character_can_be_tried_and_stays_stopped(game, admin, builder, mira):
+    admin.do("aistop Mira")
+    game.model.add(call("say", text="Good evening."))
+    assert "would say: Good evening." in builder.told("aitest Mira = hello")
+    assert not mira.assistant.is_on
+
+
+def test_a_bug_is_told_without_its_text(game, builder, mira):
+    game.model.add(lambda request: 1 / 0)
+    text = builder.told("aitest Mira = hello")
+    assert text.endswith("aitest failed because of a bug. The server log has the details.")
+    assert "division" not in text.lower()
+
+
 def test_a_whispered_line_is_for_the_caller_alone(game, tavern, builder, mira):
     game.player("Ann", tavern)
     game.model.add(call("say", text="Hush."))
