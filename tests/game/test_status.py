@@ -56,6 +56,22 @@ def test_cached_tokens_of_today_are_told_if_there_are_any(game, admin, ann):
     assert all(len(line) <= 78 for line in turns.splitlines() if " ms, " in line)
 
 
+def test_a_problem_that_several_have_is_told_once(game, admin, mira, tavern):
+    for character in (mira, game.assistant("Otto", tavern)) * 2:
+        character.assistant.mind.settings.tell_owner("It cuts long prompts.")
+    text = status(admin)
+    assert "Mira, Otto: It cuts long prompts." in text and text.count("cuts long") == 1
+
+
+def test_a_warning_about_one_model_is_not_told_of_the_next(service, admin, mira):
+    mira.assistant.mind.settings.resolve()
+    mira.assistant.mind.settings.tell_owner("It cuts long prompts.")
+    assert "Mira: It cuts long prompts." in status(admin)
+    service.profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://x/v1"}}
+    admin.do("aisetup/set Mira/profile = home")
+    assert "cuts long prompts" not in status(admin)
+
+
 def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settings):
     profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://localhost/v1"}}
     service.profiles = profiles
