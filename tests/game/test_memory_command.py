@@ -183,6 +183,29 @@ def test_a_rebuild_makes_index_and_long_term_memory_anew(game, mira, ask):
     assert "j46" not in before._due
 
 
+def test_a_rebuild_tells_how_far_it_is_and_is_not_begun_twice(game, mira, admin, monkeypatch):
+    monkeypatch.setattr("evennia_ai.commands.memories.PROGRESS_EVERY", 20)
+    for number in range(45):
+        mira.journal.add(f"Guest {number} came in.")
+    admin.told("aimemory/rebuild Mira")
+    for _ in range(30):
+        admin.do("aimemory/rebuild Mira")
+        game.run(0.1)
+    text = "\n".join(admin.heard())
+    assert "Mira's memory is being rebuilt already." in text
+    assert "Mira: 20 entries done, 25 to go" in text and "Mira: 40 entries done, 5 to go" in text
+    admin.told("aimemory/rebuild Mira")
+    assert "already" not in admin.last()
+
+
+def test_a_rebuild_says_why_long_term_memory_is_not_made_anew(game, mira, ask):
+    mira.journal.add(TOLL)
+    game.service.semantic.off = "turned off."
+    assert "Long-term memory is not rebuilt: turned off." in ask("aimemory/rebuild Mira")
+    game.service.semantic.off, game.service.semantic.down = "", True
+    assert "Long-term memory is not complete: It is down." in ask("aimemory/rebuild Mira")
+
+
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
