@@ -67,6 +67,24 @@ def test_an_ambiguous_name_lists_the_numbers(game, admin, guard, tavern):
     assert "has an assistant" in admin.told(f"aisetup {second.dbref} = You are the second.")
 
 
+def test_a_second_assistant_on_one_character_is_refused(admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    assert "Guard has an assistant already." in admin.told("aisetup Guard = You are a king.")
+    assert guard.db.ai_persona == "You are a guard." and len(guard.scripts.all()) == 1
+
+
+@pytest.mark.parametrize("field", ["persona", "persona.voice", "persona.wants", "persona.never"])
+def test_what_undoes_a_change_of_a_persona_leads_back(admin, guard, field):
+    admin.do("aisetup Guard = You are a guard.")
+    if field != "persona":
+        admin.do("aisetup/set Guard/persona.wants = a | roof; a dog")
+    before = guard.assistant.mind.who.persona
+    text = admin.told(f"aisetup/set Guard/{field} = You are a king.")
+    assert guard.assistant.mind.who.persona != before
+    admin.do(text.partition("To undo: ")[2])
+    assert guard.assistant.mind.who.persona == before
+
+
 @pytest.mark.parametrize("permission", ["Developer"])
 def test_a_character_with_high_rights_gets_no_mind(admin, guard, permission):
     guard.permissions.add(permission)
