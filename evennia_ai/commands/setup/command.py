@@ -150,11 +150,14 @@ class CmdAISetup(SetupCommand):
         changed = changed_persona(stored, field, value)
         self.services.personas.resolve(changed)
         self.write_persona(changed, keep_authors=bool(field))
-        name = f"{self.name}/persona{'.' if field else ''}{clean_output(field)}"
-        self.msg(
-            f"The persona of {self.name} is changed. Its memories stay. "
-            f"To undo: |waisetup/set {name} =|n {persona_as_typed(before)}"
+        undo = {f".{field}" if field else "": before}
+        if isinstance(before, Mapping):
+            undo = {f".{part}": value for part, value in {"text": "", **before}.items()}
+        lines = "\n".join(
+            f"|waisetup/set {self.name}/persona{part} =|n {persona_as_typed(value)}"
+            for part, value in undo.items()
         )
+        self.msg(f"The persona of {self.name} is changed. Its memories stay. To undo: {lines}")
 
     def do_persona(self) -> None:
         personas = self.services.personas
@@ -222,6 +225,4 @@ def persona_lines(persona: Persona) -> str:
 def persona_as_typed(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         value = "; ".join(value)
-    elif isinstance(value, Mapping):
-        value = value.get("text", "")
     return clean_output(str(value or ""))
