@@ -73,15 +73,16 @@ def test_a_second_assistant_on_one_character_is_refused(admin, guard):
     assert guard.db.ai_persona == "You are a guard." and len(guard.scripts.all()) == 1
 
 
-@pytest.mark.parametrize("field", ["persona", "persona.voice", "persona.wants", "persona.never"])
-def test_what_undoes_a_change_of_a_persona_leads_back(admin, guard, field):
+@pytest.mark.parametrize("field", ["", ".voice", ".wants", ".text"])
+@pytest.mark.parametrize("persona", ["You are a guard.", {"text": "G.", "wants": ["a | b", "c"]}])
+def test_the_lines_that_undo_a_change_of_a_persona_lead_back(admin, guard, persona, field):
     admin.do("aisetup Guard = You are a guard.")
-    if field != "persona":
-        admin.do("aisetup/set Guard/persona.wants = a | roof; a dog")
+    guard.db.ai_persona = persona
     before = guard.assistant.mind.who.persona
-    text = admin.told(f"aisetup/set Guard/{field} = You are a king.")
+    text = admin.told(f"aisetup/set Guard/persona{field} = You are a king.")
     assert guard.assistant.mind.who.persona != before
-    admin.do(text.partition("To undo: ")[2])
+    for line in text.partition("To undo: ")[2].splitlines():
+        admin.do(line)
     assert guard.assistant.mind.who.persona == before
 
 
