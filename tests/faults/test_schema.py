@@ -6,6 +6,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from evennia_ai.store.brief_transaction import schema_trouble
 from tests.game import conftest as scene
+from tests.offline.test_brain import LATIN
 
 pytestmark = pytest.mark.game
 
@@ -82,3 +83,14 @@ def test_a_whisper_is_answered_in_a_whisper_then(game, ann, bob, mira, restarted
     game.run(2)
     assert ann.last().startswith("Mira whispers")
     assert "Mira" not in "".join(bob.heard())
+
+
+def test_a_games_own_language_is_spoken_then_too(game, ann, mira, settings, tmp_path):
+    (tmp_path / "la.toml").write_text(LATIN, encoding="utf-8")
+    languages = {"OFFLINE_LANGUAGES": [str(tmp_path / "la.toml")]}
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **languages}
+    older()
+    game.next_process(mira.assistant)
+    ann.do("say Salve, Mira!")
+    game.run(2)
+    assert ann.last() == 'Mira says, "Salve, Ann. Ego sum Mira."'
