@@ -33,8 +33,9 @@ def try_tool(item: Tool, character: Any, speaker: Any, **arguments: Any) -> Tool
         arguments: The arguments that the model would write.
 
     Returns:
-        A `ToolResult`: ``state`` is "done", "failed" (by the tool or its arguments) or "refused"
-        (by a lock, a permission or the hook); ``text`` is what the model would be told.
+        A `ToolResult`: ``state`` is "done", "failed" (by the tool or its arguments), "refused" (by
+        a lock, a permission or the hook) or "asked" (a person must agree first); ``text`` is what
+        the model would be told.
 
     Raises:
         AssertionError: The tool returned a Deferred that has not fired yet.

@@ -124,3 +124,30 @@ def test_38_settings_of_the_wrong_kind_are_passed_over(game, ann, mira, logged, 
     assert runs(game, ann, mira)
     assert not tracebacks(logged)
     assert len(complaints_of(logged)) == len(complaints)
+
+
+@pytest.mark.parametrize("value", ["", "no", 7, [], [True], {"a": 1}])
+def test_38_a_switch_of_the_wrong_kind_stops_nobody(game, ann, mira, logged, value):
+    mira.assistant.attributes.add("stopped", value)
+    assert runs(game, ann, mira)
+    assert len(complaints_of(logged)) == 1
+
+
+@pytest.mark.parametrize("value", [7, 2.5, "Mira", {"Mira": 1}, [7, None, "Mira"], True])
+def test_38_a_list_of_the_muted_that_is_none_deafens_no_player(game, ann, mira, logged, value):
+    ann.character.attributes.add("ai_muted", value)
+    assert runs(game, ann, mira)
+    ann.do("mute Mira")
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert ann.last() == 'You say, "Mira, hello"'
+    assert not tracebacks(logged)
+
+
+@pytest.mark.parametrize("value", ["garbage", 7, []])
+def test_38_a_strange_mark_keeps_no_player_from_being_told(game, ann, mira, settings, value):
+    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
+    ann.character.attributes.add("ai_introduced", value)
+    assert runs(game, ann, mira)
+    runs_again(game, ann)
+    assert len([line for line in ann.heard() if "played by a computer program" in line]) == 1

@@ -80,6 +80,17 @@ def test_after_a_line_that_cannot_be_stored_at_all_the_assistant_hears_the_next(
 
 
 @pytest.mark.parametrize("error", ERRORS)
+def test_a_tick_that_the_database_refused_is_tried_again_by_itself(game, ann, mira, error):
+    game.model.add(call("say", text="One."))
+    ann.do("say Mira, one")
+    with failing(error, 'SELECT "evennia_ai_event"', times=3):
+        pass_time(game, 3)
+    game.service.timer.stop()  # nobody else wakes it
+    pass_time(game, 20)
+    assert ann.last() == 'Mira says, "One."'
+
+
+@pytest.mark.parametrize("error", ERRORS)
 def test_a_call_over_midnight_whose_sums_cannot_be_read_still_brings_its_answer(
     game, ann, mira, error
 ):

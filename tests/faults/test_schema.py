@@ -3,7 +3,10 @@
 import pytest
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
+from twisted.internet.defer import succeed
 
+from evennia_ai.messages import LLMReply
+from evennia_ai.offline import OfflineBrain
 from evennia_ai.store.brief_transaction import schema_trouble
 from tests.game import conftest as scene
 from tests.offline.test_brain import LATIN
@@ -94,3 +97,16 @@ def test_a_games_own_language_is_spoken_then_too(game, ann, mira, settings, tmp_
     ann.do("say Salve, Mira!")
     game.run(2)
     assert ann.last() == 'Mira says, "Salve, Ann. Ego sum Mira."'
+
+
+def test_two_characters_do_not_answer_each_other_then(
+    game, ann, mira, tavern, restarted, monkeypatch
+):
+    greeting = LLMReply("Mira! Otto! Good evening!")
+    monkeypatch.setattr(OfflineBrain, "complete", lambda *_: succeed(greeting))
+    game.assistant("Otto", tavern)
+    older()
+    restarted()
+    ann.do("say Mira, good evening!")
+    game.run(30)
+    assert [line for line in ann.heard() if greeting.content in line] == [ann.last()]

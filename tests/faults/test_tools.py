@@ -67,6 +67,18 @@ def test_29_a_hook_of_the_game_that_raises_ends_in_a_line_all_the_same(
     assert ann.last() == 'Mira says, "Well again."'
 
 
+def test_29_a_situation_hook_that_raises_costs_no_player_the_answer(game, ann, mira, monkeypatch):
+    def broken(self, situation):
+        raise RuntimeError
+
+    monkeypatch.setattr(type(mira), "at_ai_situation", broken)
+    game.model.add(call("say", text="Hello."))
+    ann.do("say hi")
+    game.run(1)
+    assert spoken_by("Mira", ann) == [ann.last()]
+    assert ends()["hi"] == "excused"
+
+
 def test_30_a_tool_that_hangs_leaves_the_model_time_for_a_word(game, ann, mira):
     add_tool(game, lambda context: Deferred())
     game.model.add(call("ring"), call("say", text="Enough."))
@@ -88,6 +100,17 @@ def test_30_where_the_model_hangs_too_the_line_comes_within_a_second_of_the_dead
     assert "my thoughts wandered" in ann.last() or ends() == {"hi": "answered"}
     assert not Turn.objects.filter(ended_at=None)
     assert seems_sane(ann)
+
+
+def test_30_many_tools_that_hang_do_not_add_up_beyond_the_deadline(game, ann, mira):
+    for number in range(8):
+        add_tool(game, lambda context: Deferred(), f"ring_{number}")
+    game.model.add([call(f"ring_{number}") for number in range(8)], Deferred())
+    ann.do("say hi")
+    for _ in range(42):
+        game.run(0.5)
+    assert (turn := Turn.objects.get()).ended_at
+    assert (turn.ended_at - turn.at).total_seconds() <= 21
 
 
 def test_30_a_tool_that_will_not_be_cancelled_is_left_behind(game, ann, mira):

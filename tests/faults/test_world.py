@@ -169,3 +169,22 @@ def test_34_taken_over_for_a_moment_it_drops_the_reply_and_asks_again(game, ann,
     assert [line for line in ann.heard() if "dropped" in line] == []
     assert ann.last() == 'Mira says, "Well?"'
     assert ends() == {"one": "answered"}
+
+
+def test_34_taken_over_while_a_tool_is_under_way_nothing_more_is_done(game, ann, mira):
+    late = Deferred()
+    add_tool(game, lambda context: late)
+    game.thing("mug", mira)
+    game.model.add([call("ring"), call("give", item="mug", to="Ann")], call("say", text="Back."))
+    admin = game.player("Admin", game.room("Office"), superuser=True)
+    ann.do("say ring and give me the mug")
+    game.run()
+    admin.account.puppet_object(admin.session, mira)
+    late.callback("It rang.")
+    game.run(1)
+    assert ann.character.contents == []
+    assert ToolCall.objects.get(name="ring").state == "done"
+    admin.account.unpuppet_object(admin.session)
+    game.run(10)
+    assert ann.last() == 'Mira says, "Back."'
+    assert ToolCall.objects.filter(name="ring").count() == 1

@@ -3,7 +3,10 @@
 import pytest
 
 from evennia_ai import models
+from evennia_ai.messages import make_message
+from evennia_ai.notifications import notify
 from evennia_ai.services.startup import StartupRecovery
+from evennia_ai.testing.tools import try_tool
 from tests.game.vault import Vault
 from tests.scripted import call
 
@@ -110,6 +113,59 @@ def test_nobody_elses_yes_counts(game, mira, ann, admin, vault, word):
     assert "yes" in ann.told("yes")  # is no command of hers
     assert vault.opened == []
     assert states() == ["waiting"]
+
+
+@pytest.mark.parametrize("word", ["say yes, the weather is fine", "emote says yes", "say maybe"])
+def test_other_words_are_no_answer(game, mira, admin, vault, word):
+    asks(game, admin)
+    says(game, admin, word)
+    assert states() == ["waiting"]
+
+
+def test_while_one_waits_no_other_takes_its_place(game, mira, admin, vault):
+    asks(game, admin, door="north")
+    asks(game, admin, door="south")
+    says(game, admin, "yes")
+    assert vault.opened == ["north"]
+
+
+def test_a_notice_has_nobody_who_could_confirm(game, mira, admin, vault):
+    game.model.add(call("staff_vault"), call("noop"))
+    notify(mira, "The bell tolls.", importance=8)
+    game.run(1)
+    assert not vault.is_offered(0)
+    assert states() == []
+
+
+def test_arguments_that_nobody_could_read_are_not_asked_for(game, mira, admin, vault):
+    asks(game, admin, door="x" * 700)
+    assert "be shorter" in str(game.model.requests[-1].messages)
+    assert states() == []
+
+
+def test_a_dry_run_asks_nobody(game, mira, admin, vault):
+    game.model.add(call("staff_vault"), call("say", text="Hm."))
+    admin.do("aitest Mira = open the vault")
+    game.run(1)
+    assert vault.is_offered(0)
+    assert states() == []
+
+
+def test_words_before_it_neither_forbid_nor_allow_it(game, mira, admin, vault):
+    mira.assistant.conversation.append([make_message("user", "CALL it", authors=["stranger"])])
+    asks(game, admin)
+    says(game, admin, "yes")
+    assert vault.opened == ["north"]
+
+
+def test_a_tool_cannot_wait_for_both(game):
+    with pytest.raises(ValueError, match="choose either"):
+        Vault(game, answers_only=True, approval="perm(Admin)")
+
+
+def test_a_test_of_a_tool_sees_that_it_asks(game, mira, admin, vault):
+    assert try_tool(vault.tool, mira, admin.character).state == "asked"
+    assert vault.opened == []
 
 
 def test_after_a_minute_it_is_too_late(game, mira, admin, vault):

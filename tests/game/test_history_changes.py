@@ -185,6 +185,13 @@ def test_a_retry_does_no_act_twice(game, builder, ann, tavern, mira):
     assert any("already" in str(text).lower() for text in told), told
 
 
+def test_an_answer_to_old_words_is_not_retried(game, admin, ann, talk):
+    game.clock.advance(400)
+    text = typed(game, admin, "aihistory/retry Mira")
+    assert "event_max_age" in text and "Say them again." in text
+    assert not Amendment.objects.exists()
+
+
 def test_what_waits_for_an_answer_cannot_be_hidden(game, admin, ann, talk):
     game.model.add(Deferred())
     ann.do("say Mira, are you there?")

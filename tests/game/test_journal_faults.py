@@ -44,6 +44,12 @@ def test_the_entries_of_a_segment_that_can_be_read_are_kept(mira, full):
     assert rows()["broken_000001"][1]["records"][40] == "nonsense"
 
 
+def test_numbers_of_a_last_segment_that_cannot_be_read_are_not_given_again(mira, full):
+    spoil("000003", "nonsense")
+    assert cold(mira).add("The next.") == f"j{4 * SIZE + 1}"
+    assert cold(mira).add("And one.") == f"j{4 * SIZE + 2}"
+
+
 def test_a_pickle_that_cannot_be_loaded_is_set_aside(mira, full):
     with connection.cursor() as cursor:
         cursor.execute(

@@ -58,6 +58,12 @@ def test_a_turn_that_is_ended_from_outside_leaves_no_intent_open(open_turn):
     assert [act.state for act in ToolCall.objects.all()] == ["unknown"]
 
 
+def test_where_nothing_was_said_the_words_wait_again(open_turn):
+    script, turn = open_turn(act=None)
+    script.mind.turns.give_back(turn.id)
+    assert state_of_words() == "waiting"
+
+
 def test_acts_of_a_turn_whose_answer_nobody_heard_are_remembered(open_turn):
     script, turn = open_turn(act="give")
     script.mind.turns.give_back(turn.id)

@@ -62,6 +62,24 @@ def test_every_change_can_be_taken_back(mira, ann, ask, line, changed, undone, c
     assert "no change of Mira's journal to undo" in ask("aimemory/undo Mira")
 
 
+def test_what_somebody_told_too_is_not_taken_back(mira, ann, ask):
+    ask(f"aimemory/add Mira = {TOLL}")
+    mira.journal.add(TOLL, speakers=[ann.dbref])
+    assert "j1 stays: somebody told the character the same" in ask("aimemory/undo Mira")
+    assert contents(mira) == [TOLL]
+
+
+def test_what_was_deleted_and_brought_back_goes_into_long_term_memory_again(game, mira, ask):
+    mira.journal.add(TOLL)
+    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    ask("aimemory/delete Mira = j1")
+    run(game, prune_orphaned_memory_links(mira.assistant, mira))
+    ask("aimemory/undo Mira")
+    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    memory = game.service.semantic.stored[f"npc_{mira.id}"]
+    assert [row.entry for row, _ in memory.values()] == ["j1"]
+
+
 def test_a_line_of_the_log_is_hidden_with_the_lines_that_repeat_it(game, mira, ann, told, builder):
     game.model.add(
         call("say", text="The Petrel sinks on Tuesdays? Oh dear."), call("say", text="I sell ale.")

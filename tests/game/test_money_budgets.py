@@ -1,5 +1,6 @@
 """Budgets in money and in tokens, by default and as set, and their warnings to staff."""
 
+import pytest
 from evennia.comms.models import ChannelDB
 from evennia.utils.create import create_channel
 
@@ -88,3 +89,31 @@ def test_a_game_that_sets_nothing_has_budgets_that_free_models_need_not_keep_to(
     assert limits.waived == {GAME, PLAYER, OWNER}
     assert (limits.game_money_per_day, limits.player_money_per_day) == (None, None)
     assert complaints == []
+
+
+def test_what_a_game_sets_holds_for_every_model(settings):
+    limits, complaints = limits_of(
+        settings, GAME_TOKENS_PER_DAY=None, PLAYER_TOKENS_PER_DAY=5, GAME_MONEY_PER_DAY=1.5,
+        PLAYER_MONEY_PER_DAY=0.1, CURRENCY="EUR",
+    )  # fmt: skip
+    assert (limits.game_tokens_per_day, limits.player_tokens_per_day) == (None, 5)
+    assert (limits.game_money_per_day, limits.player_money_per_day) == (1_500_000, 100_000)
+    assert (limits.currency, limits.waived, complaints) == ("EUR", frozenset(), [])
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("GAME_MONEY_PER_DAY", "1"),
+        ("PLAYER_MONEY_PER_DAY", -1),
+        ("CURRENCY", 5),
+        ("CURRENCY", "|rEUR"),
+        ("GAME_TOKENS_PER_DAY", "many"),
+        ("PLAYER_TOKENS_PER_DAY", -1),
+    ],
+)
+def test_a_wrong_entry_is_told_and_the_default_holds(settings, entry, value):
+    limits, complaints = limits_of(settings, **{entry: value})
+    assert [f"AI_ASSISTANT['{entry}']" in line for line in complaints] == [True]
+    default, _ = limits_of(settings)
+    assert getattr(limits, entry.lower()) == getattr(default, entry.lower())

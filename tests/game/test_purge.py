@@ -15,7 +15,7 @@ from evennia_ai.store.purge import (
 )
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene as scene
-from tests.game.purge_scene import ALL, ANN, BOB, Log, counts
+from tests.game.purge_scene import ALL, ANN, BOB, Log, counts, seqs
 
 log, purged = scene.log, scene.purged
 
@@ -108,6 +108,44 @@ def test_of_one_row_and_of_none_the_newest_is_kept_where_something_needs_it(log,
     assert ModelCall.objects.count() == 7
     purged({"ModelCall": Limit(rows=0)})
     assert ModelCall.objects.count() == 1
+
+
+@pytest.mark.parametrize("limit", [Limit(days=0), Limit(rows=0)])
+def test_nothing_of_the_last_day_goes_whatever_the_limits_say(log, purged, limit):
+    log.event(1.1, speaker=BOB)
+    young = [log.event(0.9, speaker=BOB), log.event(0, speaker=BOB)]
+    purged({"Event": limit})
+    assert list(Event.objects.order_by("id")) == young
+
+
+def test_two_undos_after_a_purge_bring_back_what_they_did_before(log, purged):
+    log.summed_up()
+    conversation = log.script.conversation
+    expected = [seqs(conversation, undos) for undos in range(3)]
+    purged(ALL)
+    conversation.forget_view()
+    assert [seqs(conversation, undos) for undos in range(3)] == expected
+    assert len(expected[2]) == 4
+
+
+def test_masks_stay_as_long_as_they_show(log, purged):
+    log.summed_up()
+    compactions = log.script.conversation.compactions
+    third = Compaction.objects.order_by("id").first().upto_seq
+    for upto_seq in (third, third + 1, compactions.last().upto_seq + 1):
+        compactions.mask(upto_seq, upto_seq, 1)
+    Compaction.objects.filter(reason="mask").update(at=log.at(50))
+    purged({"Compaction": Limit(days=30)})
+    left = Compaction.objects.filter(reason="mask").order_by("id")
+    assert [mask.upto_seq for mask in left] == [third + 1, compactions.last().upto_seq + 1]
+
+
+@pytest.mark.parametrize(("age", "left"), [(0.9, 1), (1.1, 0)])
+def test_a_compaction_that_was_undone_stays_for_a_day(log, purged, age, left):
+    undone = log.compaction(60, log.exchange(60)[-1].id)
+    Compaction.objects.filter(id=undone.id).update(undone_at=log.at(age), archived=False)
+    purged({"Compaction": Limit(days=30)})
+    assert Compaction.objects.filter(id=undone.id).count() == left
 
 
 def test_one_assistant_can_be_purged_alone(log, purged, game, tavern):

@@ -1,9 +1,12 @@
 """Which model calls wait, since when and for what: in ``aistatus`` and the metrics."""
 
+from dataclasses import replace
+
 import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.game.texts import TEXTS
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.policy.limits.fair_queue import GatewayLimits
 
@@ -49,6 +52,15 @@ def test_a_call_that_pauses_tells_its_error_to_those_who_may_read_errors(game, n
     builder = game.player("Bo", admin.character.location, permissions=["Builder"])
     assert waits in status(builder)
     assert "hall:9" not in status(builder)
+
+
+def test_where_too_many_wait_the_character_says_so(game, narrow, ann):
+    narrow.gateway.limits = replace(narrow.gateway.limits, max_queued=0)
+    game.model.add(Deferred())
+    ann.do("say Mira, hello")
+    ann.do("say Ben, hello")
+    game.run(1)
+    assert ann.last() in [f'Ben says, "{line}"' for line in TEXTS["busy"].split("\n")]
 
 
 def test_the_metrics_count_the_waiting_calls_by_reason(narrow, game, ann):

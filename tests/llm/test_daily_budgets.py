@@ -135,3 +135,31 @@ def test_an_assistants_own_money_and_a_players_are_kept_apart():
     till.spend(60, speakers=ANN)
     assert till.ask(profile=HOSTED, tokens=50, speakers=ANN).error
     assert till.ask(profile=HOSTED, tokens=50, speakers=frozenset({"#6"})).results == []
+
+
+def test_without_prices_a_budget_in_money_does_not_refuse():
+    till = Till(game_money_per_day=0)
+    assert till.ask(profile=UNPRICED, tokens=1_000).results == []
+    assert till.ask(profile=LOCAL, tokens=1_000).results == []
+    assert till.ask(profile=HOSTED, tokens=1).error
+
+
+def test_a_local_proxy_with_prices_is_not_free():
+    proxy = ModelProfile("proxy", "scripted", "m", base_url=LOCAL.base_url, prices=PRICES)
+    till = Till(game_tokens_per_day=100, waived=frozenset({GAME}))
+    assert till.ask(profile=proxy, tokens=101).error
+
+
+def test_what_was_told_before_a_restart_is_not_told_again():
+    till = Till(spent=lambda day: {WHOLE_GAME: 85}, game_tokens_per_day=100)
+    till.spend(5)
+    assert till.told == []
+    till.spend(10)
+    assert till.levels() == [(WHOLE_GAME, "tokens", USED_UP)]
+
+
+def test_a_budget_of_zero_is_meant_so_and_nobody_is_told():
+    till = Till(game_tokens_per_day=0)
+    assert till.spend(1).error
+    assert till.spend(1, assistant="1", tokens_per_day=0).error
+    assert till.told == []

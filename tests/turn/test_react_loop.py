@@ -199,6 +199,18 @@ def test_a_reply_that_comes_after_the_lease_was_lost_does_nothing():
     assert failures[0].type.__name__ == "TurnAborted"
 
 
+def test_what_a_tool_did_as_the_lease_was_lost_is_kept_and_no_later_call_runs():
+    late = Deferred()
+    script, _ = assistant([call("look"), call("say", text="too late")])
+    script.services.toolbox.behaviours["look"] = lambda context, arguments: late
+    script.hears("hi")
+    script.mind.answering.answer_all().addErrback(lambda failure: None)
+    script.mind.turns.lease = False
+    late.callback("a shut door")
+    assert [(act.state, act.result) for act in script.mind.turns.acts] == [("done", "a shut door")]
+    assert said(script) == []
+
+
 def test_the_whole_turn_has_one_deadline():
     script, model = assistant(call("look"), call("say", text="x"), turn_deadline=7.0)
     script.services.toolbox.behaviours["look"] = lambda c, a: script.services.clock.advance(3) or ""
