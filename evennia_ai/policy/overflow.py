@@ -29,6 +29,7 @@ OVERFLOW_CODE = re.compile(
 NUMBERED_CODES = frozenset({"1261", "3051"})  # Zhipu's and Mistral's
 # Anthropic's limit is one of bytes; "Request too large" from other servers may be about images.
 TOO_LARGE_STATUS, TOO_LARGE_CODE = 413, "request_too_large"
+OTHER_SIZE = re.compile(r"\b(?:image|file|audio|upload|attachment)s?\b")
 OTHER_CODE = re.compile(r"rate limit|quota|billing|balance|above max length|content filter")
 
 ACCOUNT = re.compile(
