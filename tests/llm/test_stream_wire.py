@@ -22,6 +22,8 @@ from evennia_ai.ports import Delta, LLMReply, ToolCallRequest, Usage
 from tests.provider.stub_replies import build_completion
 from tests.provider.stub_stream import stream_completion
 
+pytest.importorskip("openai._streaming")  # takes most of a second, and no deadline of a test
+
 
 def event(payload):
     return f"data: {json.dumps(payload)}\n\n".encode()
