@@ -20,7 +20,14 @@ from typing import Any
 from twisted.logger import Logger
 
 from evennia_ai.llm import quirks
-from evennia_ai.llm.openai_wire import CallPart, as_dict, as_text, call_parts, join_content
+from evennia_ai.llm.openai_wire import (
+    CallPart,
+    as_dict,
+    as_text,
+    call_parts,
+    join_content,
+    read_usage,
+)
 from evennia_ai.llm.refusals import Refusal, find_failure
 from evennia_ai.policy.replies.text_calls import MOST_CALLS
 from evennia_ai.ports import Delta
@@ -86,6 +93,8 @@ class StreamedReply:
             self._top, self.done = {"error": failure}, True
             return []
         told = {name: value for name, value in chunk.items() if value and name != "choices"}
+        if not read_usage([told]):  # some servers send zeros after a good one
+            told.pop("usage", None)
         self._top |= told
         choices = chunk.get("choices")
         listed = choices if isinstance(choices, list) else []
@@ -122,8 +131,8 @@ class StreamedReply:
         number = index if isinstance(index, int) else 0
         reason = as_text(choice.get("finish_reason"))
         self._finish_reasons[number] = reason or self._finish_reasons.get(number, "")
-        if usage := choice.get("usage"):
-            self._top["usage"] = usage
+        if read_usage([choice]):
+            self._top["usage"] = choice["usage"]
         added = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
         content = join_content(added.get("content"))
         self._contents.setdefault(number, []).append(content)

@@ -128,7 +128,7 @@ def test_the_wait_is_read_from_the_headers():
             ContextOverflow,
         ),
         (400, "max_tokens is too large: 8192.", None, ProviderRejected),
-        (413, "Request Entity Too Large", None, ProviderRejected),
+        (413, "Request Entity Too Large", None, ContextOverflow),
         (403, "Your input was flagged by moderation.", None, ProviderRejected),
         (400, "The response was filtered.", "content_filter", ProviderRejected),
         (402, "Insufficient Balance", None, QuotaExhausted),
