@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit, urlunsplit
 
 from twisted.internet.defer import Deferred
 
@@ -17,14 +18,17 @@ from evennia_ai.policy.secrecy import mask_key, shown_address
 from evennia_ai.ports import Delta, LLMClient, LLMReply, LLMRequest, ToolCallRequest
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
+COMPLETIONS = "/chat/completions"
 
 
 @dataclass(frozen=True)
 class Endpoint:
     """An address and its key, which is empty for an endpoint without one."""
 
-    base_url: str = field(repr=False)  # with user and password, if the profile has them
+    base_url: str = field(repr=False)
     key: str = field(repr=False)
+    query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def address(self) -> str:
@@ -54,15 +58,16 @@ def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint
         raise ProviderMisconfigured(
             f"The profile '{profile.name}' has neither a base_url nor an api_key_env."
         )
-    base_url = profile.base_url or OPENAI_ADDRESS
-    check_address(base_url, profile)
-    return Endpoint(base_url, key)
+    return read_address((profile.base_url or OPENAI_ADDRESS).strip(), key, profile)
 
 
-def check_address(base_url: str, profile: ModelProfile) -> None:
-    """Raise ProviderMisconfigured unless ``base_url`` is the address of a web server."""
+def read_address(address: str, key: str, profile: ModelProfile) -> Endpoint:
+    """Return the endpoint at an address; raises ProviderMisconfigured if it is none of a server.
+
+    The address may have a user and password, a query, and the path of chat completions.
+    """
     try:
-        parts = urlsplit(base_url)
+        parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         usable = False
@@ -71,6 +76,18 @@ def check_address(base_url: str, profile: ModelProfile) -> None:
             f"The base_url of the profile '{profile.name}' must look like "
             "http://localhost:11434/v1 or https://api.openai.com/v1."
         )
+    user, _, host = parts.netloc.rpartition("@")
+    path = parts.path.rstrip("/").removesuffix(COMPLETIONS)
+    headers = (("Authorization", basic_login(user)),) if user else ()
+    base_url = urlunsplit((parts.scheme, host, path, "", ""))
+    return Endpoint(base_url, key, tuple(parse_qsl(parts.query)), headers)
+
+
+def basic_login(user: str) -> str:
+    """Return the header for ``user:password`` of an address (RFC 7617)."""
+    name, _, password = user.partition(":")
+    login = unquote_to_bytes(name) + b":" + unquote_to_bytes(password)
+    return f"Basic {b64encode(login).decode()}"
 
 
 class ReplyClient:

@@ -1,19 +1,20 @@
-"""Chat-completions endpoints, through the openai SDK's HTTP client on the loop thread.
+"""Chat-completions endpoints, through the openai SDK on the loop thread.
 
-Only that thread imports the SDK, because the import takes most of a second. An endpoint's address
-and headers are the SDK's. Its methods are not used: ``create`` takes 50 ms at 400 messages, most of
-it for a transform of them, and the reactor would wait that long for the interpreter's lock. Without
-the transform it takes twice as long as its HTTP client.
+Only that thread imports the SDK, because the import takes most of a second. The messages go past
+its types, in ``extra_body``: transforming 400 of them takes 50 ms, most of a call, and the reactor
+would wait that long for the interpreter's lock. What comes back is read leniently by
+`openai_stream` and `openai_wire`, since servers differ in every part of it.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
+from urllib.parse import urljoin
 
 from twisted.internet.defer import Deferred, fail
 
@@ -25,32 +26,16 @@ from evennia_ai.errors import (
     ProviderUnavailable,
 )
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint
-from evennia_ai.llm.http_connections import (
-    Connections,
-    UnwantedBody,
-    causes_of,
-    connection_trouble,
-    is_connection_error,
-    read_pieces,
-    read_whole,
-)
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import (
     STREAM,
     BrokenStream,
     OnDelta,
-    StreamedBody,
-    read_stream,
+    StreamedReply,
+    read_body,
     without_refused,
 )
-from evennia_ai.llm.openai_wire import (
-    Body,
-    Headers,
-    build_body,
-    parse_reply,
-    request_headers,
-    write_json,
-)
+from evennia_ai.llm.openai_wire import Body, Headers, build_body, parse_reply, request_headers
 from evennia_ai.llm.refusals import (
     Refusal,
     broken_off,
@@ -58,18 +43,19 @@ from evennia_ai.llm.refusals import (
     read_refusal,
     refusal_in_success,
 )
+from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED, TIMEOUT
 from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import LLMReply, LLMRequest
 
-COMPLETIONS = "chat/completions"
 MAX_REPLY_BYTES = 4_000_000
 TROUBLES = {
     NO_HOST: "there is no such host",
     REFUSED: "nothing listens there",
     NO_TLS: "its certificate or encryption is not acceptable",
 }
-ReadStream = Callable[[AsyncIterator[bytes]], Awaitable[bytes]]
+# Of the SDK, and of the HTTP libraries while a body is read.
+CONNECTION_ERRORS = ("APIConnectionError", "TransportError", "ClientError")
 utc_now = partial(datetime.now, UTC)
 
 
@@ -80,15 +66,6 @@ class RawReply:
     status: int
     content_type: str
     content: bytes
-
-
-class Refused(Exception):
-    """An unsuccessful response, and its body."""
-
-    def __init__(self, refusal: Refusal, content: bytes) -> None:
-        super().__init__(refusal.status)
-        self.refusal = refusal
-        self.content = content
 
 
 class OpenAIClient:
@@ -105,16 +82,15 @@ class OpenAIClient:
         """Set the client up; the first request imports the SDK."""
         self._loop_thread = loop_thread
         self._environ = environ  # holds the keys
-        self._most_bytes = most_bytes  # of a body that is read
         self._now = now  # in UTC, to read a ``Retry-After`` that is a date
         # The gateway keeps deadlines; ``read_timeout_s`` is for a silent server.
-        self._connections = Connections(read_timeout_s)
+        self._clients = SdkClients(read_timeout_s, most_bytes)
         self._stream_fields: dict[tuple[Endpoint, str], Body] = {}  # where not all were accepted
-        loop_thread.on_stop(self._connections.close)
+        loop_thread.on_stop(self._clients.close)
 
     def warm_up(self) -> Deferred[None]:
         """Import the SDK in the loop thread, ahead of the first call. Fires when done."""
-        return self._loop_thread.submit(self._connections.open())
+        return self._loop_thread.submit(self._clients.open())
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Send one request, without retries.
@@ -134,10 +110,12 @@ class OpenAIClient:
             endpoint = find_endpoint(profile, self._environ)
         except ProviderMisconfigured as error:
             return fail(error)
-        body = build_body(request, profile)
+        body = {"model": profile.model, **build_body(request, profile)}
         on_delta = request.on_delta if profile.stream else None
         headers = request_headers(request, uuid.uuid4().hex[:8])
-        return self._loop_thread.submit(self._ask(endpoint, profile, body, headers, on_delta))
+        fields = self._stream_fields.get((endpoint, profile.model), STREAM) if on_delta else {}
+        asked = self._ask(endpoint, profile, body, headers, on_delta, fields)
+        return self._loop_thread.submit(asked)
 
     def exchange(
         self, profile: ModelProfile, method: str, path: str, body: Body | None = None
@@ -160,13 +138,19 @@ class OpenAIClient:
     async def _exchange(
         self, endpoint: Endpoint, method: str, path: str, body: Body | None
     ) -> RawReply:
-        content = None if body is None else write_json(body)
-        sent = self._connections.respond(endpoint, method, path, content)
-        async with sent as response:
-            found = (await read_whole(response, self._most_bytes)).decode("latin-1")
-        content_type = response.headers.get("content-type", "")
-        masked = mask_key(found, endpoint.key).encode("latin-1")
-        return RawReply(response.status_code, content_type, masked)
+        client = self._clients.client_for(endpoint)
+        send = client.get if method == "GET" else partial(client.post, body=body)
+        try:
+            response = await send(
+                urljoin(endpoint.base_url, path) if path.startswith("/") else path,
+                cast_to=self._clients.response_type,
+            )
+        except Exception as error:
+            response = response_of(error)
+            if response is None:
+                raise
+        masked = mask_key(response.content.decode("latin-1"), endpoint.key).encode("latin-1")
+        return RawReply(response.status_code, response.headers.get("content-type", ""), masked)
 
     async def _ask(
         self,
@@ -175,97 +159,87 @@ class OpenAIClient:
         body: Body,
         headers: Headers,
         on_delta: OnDelta | None,
+        fields: Body,
     ) -> LLMReply:
-        streamed = StreamedBody()
+        """Return the reply; leave out those of the ``fields`` for streaming that are refused."""
+        streamed = StreamedReply()
         try:
-            if on_delta is None:
-                data = await self._send(endpoint, profile, body, headers)
-            else:
-                data = await self._stream(endpoint, profile, body, headers, streamed, on_delta)
-            return read_reply(data, endpoint, profile, body)
+            data = await self._send(endpoint, {**fields, **body}, headers, streamed, on_delta)
+            if on_delta:
+                self._stream_fields[endpoint, profile.model] = fields
+            return self._read(data, endpoint, profile, body)
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
-            problem = explain(error, endpoint, profile, body)
-        if streamed.begun:
-            problem = broken_off(problem, endpoint)
+            response, problem = response_of(error), error
+        if response is not None:
+            refusal = self._read_refusal(response, endpoint)
+            left = without_refused(fields, refusal, response.content)
+            if left != fields:
+                return await self._ask(endpoint, profile, body, headers, on_delta, left)
+            raise explain_refusal(refusal, profile, endpoint, body.get("messages"))
+        told = explain(problem, endpoint)
         # Raised outside the handler: chained to it, the first error would show the key.
-        raise problem
+        raise broken_off(told, endpoint) if streamed.begun else told
 
     async def _send(
         self,
         endpoint: Endpoint,
-        profile: ModelProfile,
         body: Body,
         headers: Headers,
-        read: ReadStream | None = None,
-    ) -> bytes:
-        """Return the body of a response; raise `Refused` if it is not a success."""
-        content = write_json({"model": profile.model, **body})
-        sent = self._connections.respond(endpoint, "POST", COMPLETIONS, content, headers)
-        async with sent as response:
-            if response.is_success and read is not None:
-                async with aclosing(read_pieces(response, self._most_bytes)) as pieces:
-                    return await read(pieces)
-            data = await read_whole(response, self._most_bytes)
-        if response.is_success:
-            return data
-        told = {name.lower(): value for name, value in response.headers.items()}
-        raise Refused(
-            read_refusal(response.status_code, told, data, endpoint.key, self._now()), data
-        )
+        streamed: StreamedReply,
+        on_delta: OnDelta | None,
+    ) -> bytes | Mapping[str, object]:
+        """Return the body of a successful response."""
+        client = self._clients.client_for(endpoint)
+        async with client.chat.completions.with_streaming_response.create(
+            model="", messages=[], extra_body=body, extra_headers=headers
+        ) as response:
+            return await read_body(response.iter_bytes(), streamed, on_delta)
 
-    async def _stream(
+    def _read(
         self,
+        data: bytes | Mapping[str, object],
         endpoint: Endpoint,
         profile: ModelProfile,
-        body: Body,
-        headers: Headers,
-        streamed: StreamedBody,
-        on_delta: OnDelta,
-    ) -> bytes:
-        """Return the body of a streamed reply; leave out what the server refuses for streaming."""
-        fields = self._stream_fields.get((endpoint, profile.model), STREAM)
-        while True:
-            read = partial(read_stream, streamed=streamed, on_delta=on_delta) if fields else None
+        asked: Body,
+    ) -> LLMReply:
+        """Return the reply in a body; raise a ProviderError if there is none."""
+        refusal = refusal_in_success(data, endpoint.key, self._now())
+        if refusal is None:
             try:
-                data = await self._send(endpoint, profile, {**fields, **body}, headers, read)
-            except Refused as error:
-                kept = without_refused(fields, error.refusal, error.content)
-                if kept == fields:
-                    raise
-                fields = kept
-            else:
-                self._stream_fields[endpoint, profile.model] = fields
-                return data
+                return parse_reply(data, lambda: uuid.uuid4().hex[:9])
+            except ValueError:
+                refusal = Refusal(0)
+        raise explain_refusal(refusal, profile, endpoint, asked.get("messages"))
+
+    def _read_refusal(self, response: Any, endpoint: Endpoint) -> Refusal:
+        told = {name.lower(): value for name, value in response.headers.items()}
+        content = response.content
+        return read_refusal(response.status_code, told, content, endpoint.key, self._now())
 
 
-def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile, asked: Body) -> LLMReply:
-    """Return the reply to a request's body; raise a ProviderError if there is none."""
-    try:
-        return parse_reply(data, lambda: uuid.uuid4().hex[:9])
-    except ValueError:
-        refusal = refusal_in_success(data, endpoint.key) or Refusal(0)
-    raise explain_refusal(refusal, profile, endpoint, asked.get("messages"))
+def response_of(error: Exception) -> Any:
+    """Return the unsuccessful response of the SDK's ``APIStatusError``, None for other errors."""
+    response = getattr(error, "response", None)
+    return response if getattr(response, "is_closed", False) else None
 
 
-def explain(
-    error: Exception, endpoint: Endpoint, profile: ModelProfile, asked: Body
-) -> ProviderError:
+def explain(error: Exception, endpoint: Endpoint) -> ProviderError:
     """Return the ProviderError for an exception of a call; it quotes nothing that was asked."""
     address = endpoint.address
     if isinstance(error, ProviderError):
         return error
-    if isinstance(error, Refused):
-        return explain_refusal(error.refusal, profile, endpoint, asked.get("messages"))
-    unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
+    causes = list(causes_of(error))
+    unwanted = next((cause for cause in causes if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
         return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
     if isinstance(error, BrokenStream):
         return ProviderUnavailable(f"{address} sent no complete reply: {error}.")
-    if connection_trouble(error) == TIMEOUT:
+    trouble = connection_trouble(error)
+    if trouble == TIMEOUT:
         return ProviderUnavailable(f"{address} did not answer in time.")
-    if is_connection_error(error):
-        trouble = TROUBLES.get(connection_trouble(error), "the connection broke")
-        return ProviderUnavailable(f"{address} could not be reached: {trouble}.")
+    if any(base.__name__ in CONNECTION_ERRORS for base in type(error).__mro__):
+        told = TROUBLES.get(trouble, "the connection broke")
+        return ProviderUnavailable(f"{address} could not be reached: {told}.")
     if isinstance(error, TypeError | ValueError):
         return ProviderRejected(f"The request cannot be written as JSON ({type(error).__name__}).")
     return ProviderUnavailable(f"A request to {address} failed ({type(error).__name__}).")

@@ -1,31 +1,45 @@
-"""Streamed chat completions, collected into the body that an unstreamed request would get.
+"""Chat completions as they arrive: whole, or streamed as server-sent events.
 
-The format is server-sent events: lines ``data: {chunk}``, and ``data: [DONE]`` at the end. The
-``choices[0].delta`` of a chunk continues the content and the tool calls.
+The SDK's decoder reads the events, and the chunks in them are collected into the body that an
+unstreamed request would get. Whether a body is streamed is seen from its first bytes: servers
+stream unasked, and answer whole where a stream was asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
+import re
+from codecs import getincrementaldecoder
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
-from io import BytesIO
+from dataclasses import dataclass, field
 from typing import Any
 
 from twisted.logger import Logger
 
 from evennia_ai.llm import quirks
-from evennia_ai.llm.openai_wire import argument_text, as_dict, as_text, join_content
-from evennia_ai.llm.refusals import Refusal
+from evennia_ai.llm.openai_wire import (
+    CallPart,
+    as_dict,
+    as_text,
+    call_parts,
+    join_content,
+    read_usage,
+)
+from evennia_ai.llm.refusals import Refusal, find_failure
+from evennia_ai.policy.replies.text_calls import MOST_CALLS
 from evennia_ai.ports import Delta
 
 STREAM: Mapping[str, object] = {"stream": True, "stream_options": {"include_usage": True}}
-LAST_EVENT = b"[DONE]"
-log = Logger()
+EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
+HEAD_BYTES = 16  # by which a stream is recognised
+LAST_EVENT = "[DONE]"
 DRAIN_S = 0.1
+LOOKS = MOST_CALLS  # at whether arguments are whole: each reads them from the start
 OnDelta = Callable[[Delta], None]
+log = Logger()
 
 
 class BrokenStream(Exception):
@@ -34,143 +48,151 @@ class BrokenStream(Exception):
 
 @dataclass
 class StreamedCall:
-    """A tool call as far as it was received; ``index`` is the server's number for it."""
+    """A tool call as far as it was received."""
 
-    index: object
     id: str
     name: str = ""
-    arguments: str = ""
+    arguments: list[str] = field(default_factory=list)
 
-    def is_followed_by(self, call_id: str, name: str) -> bool:
-        """Return True if another call begins, though the server repeats the index."""
-        # Some servers number every call 0, some repeat the name in each chunk.
-        if not name or not self.name:
+    @property
+    def is_whole(self) -> bool:
+        """Return True if the arguments are complete JSON."""
+        try:
+            json.loads("".join(self.arguments))
+        except (ValueError, RecursionError):
             return False
-        return call_id != self.id if call_id else is_json(self.arguments)
+        return True
 
 
-class StreamedBody:
-    """The body of a response, streamed or not, collected from its pieces."""
+class StreamedReply:
+    """A reply, collected from the chunks of its stream."""
 
     def __init__(self) -> None:
         self.begun = False  # True once `feed` returned a delta
-        self.done = False  # True after the last event or an error event: the rest is not needed
-        self._unstreamed = b""
-        self._rest = b""
-        self._top: dict[str, object] | None = None  # None until the first event
-        self._content = ""
+        self.done = False  # True after the last event or a failure: the rest is not needed
+        self._top: dict[str, object] = {}
+        self._contents: dict[int, list[str]] = {}  # by the number of the choice
+        self._finish_reasons: dict[int, str] = {}
         self._calls: list[StreamedCall] = []
-        self._finish_reason = ""
+        self._by_index: dict[int | str, int] = {}
+        self._by_id: dict[str, int] = {}
+        self._last: int | None = None  # the call that was continued last
+        self._looks = 0
 
-    def feed(self, data: bytes) -> list[Delta]:
-        """Add a piece of the body and return what it adds to the reply.
+    def feed(self, event: str | None, data: str) -> list[Delta]:
+        """Add an event and return what it adds to the reply; events without a chunk add nothing.
 
-        A piece may end anywhere; feed a line break after the last one. Raises BrokenStream if an
-        event is not a JSON object.
+        Raises BrokenStream if a chunk is cut.
         """
-        if self._top is None:
-            self._unstreamed += data
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        deltas = [delta for line in lines for delta in self._read_line(line)]
+        if self.done or data.strip() == LAST_EVENT:
+            self.done = True
+            return []
+        chunk = read_chunk(data)
+        failure = find_failure(chunk, event == "error")
+        if failure is not None:
+            self._top, self.done = {"error": failure}, True
+            return []
+        told = {name: value for name, value in chunk.items() if value and name != "choices"}
+        if not read_usage([told]):  # some servers send zeros after a good one
+            told.pop("usage", None)
+        self._top |= told
+        choices = chunk.get("choices")
+        listed = choices if isinstance(choices, list) else []
+        deltas = [delta for choice in map(as_dict, listed) for delta in self._read_choice(choice)]
         self.begun = self.begun or bool(deltas)
         return deltas
 
-    def end(self) -> bytes:
-        """Return the whole body as JSON; a body that was not streamed is returned unchanged.
+    def end(self) -> Mapping[str, object]:
+        """Return the whole body; raise BrokenStream if the reply is not complete.
 
-        Raises BrokenStream if the stream ended before the reply was complete. Some servers omit
-        the last event, so a finish reason is enough.
+        Some servers omit the last event, so a finish reason is enough.
         """
-        if self._top is None:
-            return self._unstreamed
         if "error" in self._top:
-            return json.dumps({"error": self._top["error"]}).encode()
-        if not (self.done or self._finish_reason):
+            return self._top
+        if not (self.done or any(self._finish_reasons.values())):
             raise BrokenStream("the stream ended before the reply was complete")
         calls = [
-            {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
+            {"id": call.id, "function": {"name": call.name, "arguments": "".join(call.arguments)}}
             for call in self._calls
         ]
-        message = {"role": "assistant", "content": self._content, "tool_calls": calls}
-        choice = {"index": 0, "message": message, "finish_reason": self._finish_reason}
-        return json.dumps({**self._top, "choices": [choice]}).encode()
-
-    def _read_line(self, line: bytes) -> list[Delta]:
-        """Return the deltas of one line; a line outside the format has none."""
-        name, _, value = line.partition(b":")
-        value = value.strip()
-        if self.done or name not in quirks.STREAM_LINES or not value:
-            return []
-        self._top = self._top or {}
-        if value == LAST_EVENT:
-            self.done = True
-            return []
-        event = parse_event(value)
-        if name == b"error":
-            event = {"error": event.get("error") or event}
-        return self._read_event(event)
-
-    def _read_event(self, event: Mapping[str, Any]) -> list[Delta]:
-        told = {key: value for key, value in event.items() if value and key != "choices"}
-        self._top = {**(self._top or {}), **told}
-        if "error" in told:
-            self.done = True
-            return []
-        choices = event.get("choices")
-        listed = choices if isinstance(choices, list) else []
-        ours = (choice for choice in map(as_dict, listed) if not choice.get("index"))
-        return [delta for choice in ours for delta in self._read_choice(choice)]
+        choices = [
+            {
+                "index": number,
+                "message": {"content": "".join(self._contents.get(number, ()))},
+                "finish_reason": self._finish_reasons.get(number, ""),
+            }
+            for number in sorted({0, *self._contents, *self._finish_reasons})
+        ]
+        choices.append({"index": len(choices), "message": {"tool_calls": calls}})
+        return {**self._top, "choices": choices}
 
     def _read_choice(self, choice: Mapping[str, object]) -> list[Delta]:
-        self._finish_reason = as_text(choice.get("finish_reason")) or self._finish_reason
+        index = choice.get("index")
+        number = index if isinstance(index, int) else 0
+        reason = as_text(choice.get("finish_reason"))
+        self._finish_reasons[number] = reason or self._finish_reasons.get(number, "")
+        if read_usage([choice]):
+            self._top["usage"] = choice["usage"]
         added = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
         content = join_content(added.get("content"))
-        self._content += content
-        entries = added.get("tool_calls")
-        listed = entries if isinstance(entries, list) else []
-        calls = [self._read_call(entry) for entry in listed if isinstance(entry, dict)]
-        return ([Delta(content)] if content else []) + calls
+        self._contents.setdefault(number, []).append(content)
+        deltas = [Delta(content)] if content and number == min(self._contents) else []
+        calls = map(self._read_call, call_parts(added))
+        return deltas + [delta for delta in calls if delta is not None]
 
-    def _read_call(self, entry: Mapping[str, object]) -> Delta:
-        function = as_dict(entry.get("function"))
-        name, arguments = as_text(function.get("name")), function.get("arguments")
-        number = self._find_call(entry.get("index"), as_text(entry.get("id")), name)
+    def _read_call(self, part: CallPart) -> Delta | None:
+        number = self._find_call(part)
+        if number is None:
+            return None
         call = self._calls[number]
-        call.name = call.name or name
-        added = argument_text(arguments) if arguments not in (None, "") else ""
-        call.arguments += added
-        return Delta(tool_index=number, tool_name=call.name, arguments=added)
+        call.name = call.name or part.name
+        call.arguments.append(part.arguments)
+        return Delta(tool_index=number, tool_name=call.name, arguments=part.arguments)
 
-    def _find_call(self, index: object, call_id: str, name: str) -> int:
-        """Return the position of the call that an entry continues, or begin a new call."""
-        for number in reversed(range(len(self._calls))):
-            call = self._calls[number]
-            if call.index == index:
-                if call.is_followed_by(call_id, name):
-                    break
-                return number
-        self._calls.append(StreamedCall(index, call_id))
-        return len(self._calls) - 1
+    def _find_call(self, part: CallPart) -> int | None:
+        """Return the position of the call that a part continues or begins, None beyond the most."""
+        number = None if part.index is None else self._by_index.get(part.index)
+        is_new = number is None and part.index is not None
+        if number is None and part.id:
+            number = self._by_id.get(part.id)
+        if number is None and not (part.name or part.id):
+            number = self._last
+        if number is None or self._is_another(number, part, is_new):
+            number = len(self._calls)
+            if number < MOST_CALLS:
+                self._calls.append(StreamedCall(part.id))
+            self._by_id.setdefault(part.id, number)
+        if part.index is not None:
+            self._by_index[part.index] = number
+        self._last = number
+        return number if number < MOST_CALLS else None
+
+    def _is_another(self, number: int, part: CallPart, is_new: bool) -> bool:
+        """Return True if another call begins, though the server repeats the index or the id.
+
+        ``is_new`` says that the index was not used before.
+        """
+        # Some servers number every call 0, some repeat the name in each chunk.
+        call = self._calls[min(number, MOST_CALLS - 1)]
+        if not (part.name and call.name):
+            return False
+        if part.id and call.id and not (is_new and part.id == call.id):
+            return part.id != call.id
+        if part.name == call.name and not (part.arguments or is_new):
+            return False
+        self._looks += 1
+        return self._looks <= LOOKS and call.is_whole
 
 
-def parse_event(value: bytes) -> dict[str, Any]:
-    """Return an event's JSON object; raise BrokenStream if it is not one."""
+def read_chunk(data: str) -> dict[str, Any]:
+    """Return an event's JSON object; empty if it is none. Raises BrokenStream if it is cut."""
     try:
-        event = json.loads(value)
+        chunk = json.loads(data)
     except (ValueError, RecursionError):
-        event = None
-    if not isinstance(event, dict):
-        raise BrokenStream("an event of the stream is not a JSON object")
-    return event
-
-
-def is_json(text: str) -> bool:
-    """Return True if ``text`` is complete JSON."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+        if data.lstrip().startswith("{"):
+            raise BrokenStream("an event of the stream is not readable") from None
+        return {}  # such as "[PING]" or a comment of a proxy
+    return chunk if isinstance(chunk, dict) else {}
 
 
 def without_refused(
@@ -185,23 +207,39 @@ def without_refused(
     return {} if quirks.STREAM_REFUSED.search(refusal.words) else fields
 
 
-async def read_stream(
-    pieces: AsyncIterator[bytes], streamed: StreamedBody, on_delta: OnDelta
-) -> bytes:
-    """Pass each delta of a body to ``on_delta``, and return the body of the whole reply.
+async def read_body(
+    pieces: AsyncIterator[bytes], streamed: StreamedReply, on_delta: OnDelta | None
+) -> bytes | Mapping[str, object]:
+    """Return a body: its bytes if it came whole, else what was streamed.
 
-    Raises BrokenStream; ``streamed.begun`` then tells whether a delta was passed.
+    Each delta of a stream is passed to ``on_delta``. Raises BrokenStream.
     """
-    listener: OnDelta | None = on_delta
-    async with aclosing(with_last_line(pieces)) as lines:
-        async for data in lines:
-            for line in BytesIO(data):  # those before a broken one count; not split at b"\r"
-                for delta in streamed.feed(line):
-                    listener = pass_on(delta, listener)
+    head = b""
+    async for piece in pieces:
+        head += piece
+        if len(head.lstrip()) >= HEAD_BYTES:
+            break
+    if not EVENTS.match(head):
+        return head + b"".join([piece async for piece in pieces])
+    decoder = importlib.import_module("openai._streaming").SSEDecoder()
+    async with aclosing(decoder.aiter_bytes(readable(head, pieces))) as events:
+        async for event in events:
+            for delta in streamed.feed(event.event, event.data):
+                on_delta = pass_on(delta, on_delta)
             if streamed.done:
-                await drain(lines)
+                await drain(pieces)
                 break
     return streamed.end()
+
+
+async def readable(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """Yield a body without byte-order mark and broken characters, and with the end of its last
+    event, which some servers omit."""
+    decoder = getincrementaldecoder("utf-8-sig")("replace")
+    yield decoder.decode(head).encode()
+    async for piece in pieces:
+        yield decoder.decode(piece).encode()
+    yield decoder.decode(b"", final=True).encode() + b"\n\n"
 
 
 def pass_on(delta: Delta, listener: OnDelta | None) -> OnDelta | None:
@@ -213,13 +251,6 @@ def pass_on(delta: Delta, listener: OnDelta | None) -> OnDelta | None:
             log.failure("evennia_ai: a streamed reply cannot be shown early; it is read to its end")
             return None
     return listener
-
-
-async def with_last_line(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """Yield the pieces, then a line break: some servers omit the last one."""
-    async for data in pieces:
-        yield data
-    yield b"\n"
 
 
 async def drain(pieces: AsyncIterator[bytes]) -> None:

@@ -11,17 +11,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
-
-from pydantic_core import to_json
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.quirks import CACHED_TOKENS, REPLY_LIMITS, TEXT_PART_TYPES, USAGE_FORMS
 from evennia_ai.messages import Timings, WireMessage
+from evennia_ai.policy.replies.reply_reader import CUT_OFF
+from evennia_ai.policy.replies.text_calls import MOST_CALLS
 from evennia_ai.policy.request_forms.form import TOOLS
 from evennia_ai.policy.request_forms.known_models import style_for
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
@@ -31,7 +31,6 @@ Body = Mapping[str, object]
 Headers = Mapping[str, str]
 
 MAX_TOKEN_COUNT = 2**31 - 1
-NO_NUMBERS = (b"NaN", b"Infinity")  # `to_json` writes them, and JSON has none; or they are text
 KEY_FIELD = "prompt_cache_key"
 KEY_OF_CHARS = 300  # of the rules, which are the same for all characters of a game
 
@@ -69,15 +68,6 @@ def request_headers(request: LLMRequest, unique: str) -> Headers:
     return {"X-Client-Request-Id": f"turn-{request.caller.turn_id}-{unique}"}
 
 
-def write_json(body: Body) -> bytes:
-    """Return a request's body; raises ValueError or TypeError for what JSON cannot hold."""
-    with suppress(ValueError):  # the standard library's errors say more
-        written = to_json(body)  # a fifth of the time of the standard library (measured)
-        if not any(name in written for name in NO_NUMBERS):
-            return written
-    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-
-
 def wire_style(request: LLMRequest, profile: ModelProfile) -> WireStyle:
     """Return what the model's chat template supports, by its name and by what a probe found."""
     by_name = style_for(profile.model)
@@ -91,29 +81,45 @@ def response_format(schema: Mapping[str, object]) -> dict[str, object]:
     return {"type": "json_schema", "json_schema": shape}
 
 
-def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:
+def parse_reply(body: bytes | Mapping[str, object], new_id: Callable[[], str]) -> LLMReply:
     """Return the reply in a chat completion; without choices or content it is empty.
 
+    ``body`` is JSON, or what it holds. What some servers spread over several choices is one reply.
     ``new_id`` makes the id of a tool call that has no id, or the id of another call. Raises
     ValueError if the body is not a chat completion.
     """
     try:
-        payload = json.loads(data)
+        payload = json.loads(body) if isinstance(body, bytes) else body
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    if not isinstance(payload, dict) or "choices" not in payload:
+    if not isinstance(payload, Mapping) or "choices" not in payload:
         raise ValueError("not a chat completion")
-    choices = payload["choices"]
-    choice = as_dict(choices[0]) if isinstance(choices, list) and choices else {}
-    message = as_dict(choice.get("message"))
+    listed = payload["choices"] if isinstance(payload["choices"], list) else []
+    choices = sorted(map(as_dict, listed), key=number_of)
+    messages = [as_dict(choice.get("message")) for choice in choices]
+    contents = (join_content(message.get("content")) for message in messages)
     return LLMReply(
-        content=join_content(message.get("content")),
-        tool_calls=read_calls(message, new_id),
-        finish_reason=as_text(choice.get("finish_reason")) or "stop",
-        usage=read_usage(payload),
+        content=next(filter(None, contents), ""),
+        tool_calls=read_calls([part for one in messages for part in call_parts(one)], new_id),
+        finish_reason=finish_reason(choices),
+        usage=read_usage([payload, *choices]),
         model=as_text(payload.get("model")),
         timings=read_timings(as_dict(payload.get("timings"))),
     )
+
+
+def number_of(choice: Mapping[str, object]) -> int:
+    """Return the number of a choice, 0 without one."""
+    index = choice.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def finish_reason(choices: Sequence[Mapping[str, object]]) -> str:
+    """Return why a reply ended; ``length``, under any name, if a part of it was cut off."""
+    reasons = [as_text(choice.get("finish_reason")) for choice in choices]
+    if any(reason.lower() in quirks.CUT_OFF_REASONS for reason in reasons):
+        return CUT_OFF
+    return next(filter(None, reasons), "stop")
 
 
 def join_content(content: object) -> str:
@@ -128,53 +134,84 @@ def join_content(content: object) -> str:
     return "".join(parts)
 
 
-def read_calls(
-    message: Mapping[str, object], new_id: Callable[[], str]
-) -> tuple[ToolCallRequest, ...]:
-    """Return a message's tool calls, each with an id that is unique within the reply."""
-    raw = message.get("tool_calls")
-    entries = [item for item in raw if isinstance(item, dict)] if isinstance(raw, list) else []
+@dataclass(frozen=True)
+class CallPart:
+    """A tool call of a message, or a part of one that a chunk adds.
+
+    ``index`` is the server's number for it, None without one.
+    """
+
+    index: int | str | None
+    id: str
+    name: str
+    arguments: str
+
+
+def call_parts(message: Mapping[str, object]) -> list[CallPart]:
+    """Return the tool calls in a message or in a chunk's delta, wherever servers put them."""
+    raw = message.get("tool_calls") or {"function": message.get("function_call")}
+    entries = raw if isinstance(raw, list) else [raw]
+    parts = []
+    for entry in filter(None, map(as_dict, entries)):
+        function = as_dict(entry.get("function")) or entry
+        index, name = entry.get("index"), as_text(function.get("name"))
+        arguments = function.get("arguments")
+        if name or arguments or "id" in entry:
+            parts.append(
+                CallPart(
+                    index if isinstance(index, int | str) else None,
+                    as_text(entry.get("id")),
+                    name,
+                    arguments if isinstance(arguments, str) else written(arguments),
+                )
+            )
+    return parts
+
+
+def written(arguments: object) -> str:
+    """Return a call's arguments, which some servers send as an object, as JSON; "" for none."""
+    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+
+
+def read_calls(parts: Sequence[CallPart], new_id: Callable[[], str]) -> tuple[ToolCallRequest, ...]:
+    """Return the tool calls of a reply, each with an id that is unique within it."""
     calls: dict[str, ToolCallRequest] = {}
-    for entry in entries:
-        call_id = as_text(entry.get("id"))
+    for part in parts[:MOST_CALLS]:
+        call_id = part.id
         if not call_id or call_id in calls:
             call_id = new_id()
-        function = as_dict(entry.get("function"))
-        calls[call_id] = ToolCallRequest(
-            call_id, as_text(function.get("name")), argument_text(function.get("arguments"))
-        )
+        calls[call_id] = ToolCallRequest(call_id, part.name, part.arguments or "{}")
     return tuple(calls.values())
 
 
-def argument_text(arguments: object) -> str:
-    """Return a call's arguments as JSON text; some servers send an object or null."""
-    if isinstance(arguments, str):
-        return arguments or "{}"
-    return "{}" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+def read_usage(places: Sequence[Mapping[str, object]]) -> Usage | None:
+    """Return the first plausible token counts of a body and its choices, None without any.
 
-
-def read_usage(payload: Mapping[str, object]) -> Usage | None:
-    """Return a body's token counts, or None if they are not plausible."""
-    usage = as_dict(payload.get("usage"))
-    for prompt_name, completion_name, *besides in USAGE_FORMS:
-        prompt = token_count(usage.get(prompt_name), least=0)
-        completion = token_count(usage.get(completion_name), least=0)
-        if prompt is None or completion is None:
-            continue
-        prompt += sum(token_count(usage.get(name), least=0) or 0 for name in besides)
-        if token_count(prompt, least=1):
-            return Usage(prompt, completion, read_cached_tokens(payload, prompt))
+    More cached tokens than tokens of the prompt are not plausible: such a server counts only what
+    it read anew.
+    """
+    for place in places:
+        usage = as_dict(place.get("usage"))
+        for prompt_name, completion_name, *besides in USAGE_FORMS:
+            prompt = token_count(usage.get(prompt_name), least=0)
+            completion = token_count(usage.get(completion_name), least=0)
+            if prompt is None or completion is None:
+                continue
+            prompt += sum(token_count(usage.get(name), least=0) or 0 for name in besides)
+            cached = read_cached_tokens({**places[0], "usage": usage})
+            if token_count(prompt, least=1) and (cached or 0) <= prompt:
+                return Usage(prompt, completion, cached)
     return None
 
 
-def read_cached_tokens(payload: Mapping[str, object], prompt: int) -> int | None:
-    """Return how many of the prompt's tokens came from a cache, None if not plausibly reported."""
+def read_cached_tokens(payload: Mapping[str, object]) -> int | None:
+    """Return how many of the prompt's tokens came from a cache, None if not reported."""
     for path in CACHED_TOKENS:
         value: object = payload
         for name in path:
             value = as_dict(value).get(name)
         cached = token_count(value, least=0)
-        if cached is not None and cached <= prompt:
+        if cached is not None:
             return cached
     return None
 
@@ -199,6 +236,8 @@ def read_timings(timings: Mapping[str, object]) -> Timings | None:
 
 def token_count(value: object, least: int) -> int | None:
     """Return a plausible token count, or None; True and False are not counts."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if type(value) is int and least <= value <= MAX_TOKEN_COUNT else None
 
 

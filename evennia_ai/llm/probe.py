@@ -14,11 +14,11 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, ProviderMisconfigured
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
-from evennia_ai.llm.http_connections import connection_trouble
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
 from evennia_ai.llm.openai_wire import Body, build_body, parse_reply, response_format
 from evennia_ai.llm.quirks import WindowPage
 from evennia_ai.llm.refusals import shown_error
+from evennia_ai.llm.sdk_clients import connection_trouble
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
 from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed, measure_speed, smooth_speed

@@ -25,7 +25,7 @@ reports an overflow by a finish reason  `policy.overflow.FULL_WINDOW`
 reports a used-up quota                 `policy.limits.retry.SPENT_CODE`, `SPENT_TEXT` there
 tells how long to wait                  `policy.limits.retry.asked_wait_s`
 refuses to stream                       `STREAM_REFUSED`, `STREAM_REFUSED_STATUS`
-streams errors under another name       `STREAM_LINES`
+names a reply's end otherwise           `CUT_OFF_REASONS`, `FAILED_REASONS`
 writes its keys otherwise               `policy.secrecy.KEY_LIKE`
 tells the window in another field       `policy.context.windows.GIVEN`, `TRAINED`, `NESTED` there
 tells the window on a page of its own   `GIVEN_WINDOW_PAGES`, `TRAINED_WINDOW_PAGES`
@@ -46,6 +46,12 @@ from evennia_ai.policy.probe.cases import LLAMACPP_PORT, OLLAMA_PORT
 
 REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
 TEXT_PART_TYPES = ("text", "output_text")
+# ``length`` is OpenAI's word; others are Anthropic's, Gemini's, Mistral's, the Responses API's.
+CUT_OFF_REASONS = frozenset(
+    "length max_tokens model_length max_output_tokens max_completion_tokens incomplete".split()
+)
+# A provider behind a proxy failed in the middle of its reply: OpenRouter, z.ai.
+FAILED_REASONS = frozenset({"error", "network_error"})
 
 
 class CacheBreakpoints(NamedTuple):
@@ -90,7 +96,8 @@ CACHED_TOKENS = (
 
 # Some servers return the request inside the error's body, so only these fields are read.
 ERROR_TEXT_FIELDS = frozenset(
-    "error errors message msg detail details code type status reason title raw metadata".split()
+    "error errors message msg detail details code type status reason title raw metadata "
+    "retryDelay".split()
 )
 ERROR_CODE_FIELDS = ("code", "status", "type")
 UNKNOWN_MODEL_CODE = re.compile(
@@ -102,7 +109,6 @@ CONTENT_FILTER = re.compile(
     r"\bmoderation|\bflagged|\bcontent.?(?:policy|filter|management)", re.IGNORECASE
 )
 
-STREAM_LINES = (b"data", b"error")  # the second: older servers of llama.cpp
 STREAM_REFUSED_STATUS = (400, 405, 415, 422, 501)
 STREAM_REFUSED = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
 

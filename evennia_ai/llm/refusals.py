@@ -33,6 +33,7 @@ MAX_WORDS_CHARS = 4_000
 MAX_CODE_CHARS = 60
 MAX_DEPTH = 6
 STATUS_NUMBER = re.compile(r"[1-5]\d\d")
+FAILED_STATUS = re.compile(r"[45]\d\d")
 
 
 @dataclass(frozen=True)
@@ -54,20 +55,44 @@ def read_refusal(
     The headers' names are in lower case. The key that was sent is masked in ``told`` and ``code``.
     ``now`` is our own time, for a ``Retry-After`` that is a date.
     """
-    return make_refusal(status, unwrap(parse_body(content)), key, asked_wait_s(headers, now))
+    error = unwrap(parse_body(content))
+    return make_refusal(status, error, key, asked_wait_s(headers, now, words_of(error)))
 
 
-def refusal_in_success(content: bytes, key: str) -> Refusal | None:
+def refusal_in_success(body: object, key: str, now: datetime) -> Refusal | None:
     """Return the refusal in a body that came with a status of success, or None."""
     # Some proxies send errors so. The refusal's status is the error's code if that is an HTTP
     # status from 400 to 599, else 0.
-    body = parse_body(content)
-    if not isinstance(body, dict) or not isinstance(body.get("error"), dict | str):
+    failure = find_failure(parse_body(body) if isinstance(body, bytes) else body)
+    if failure is None:
         return None
-    error = unwrap(body)
-    code = error.get("code") if isinstance(error, dict) else None
-    known = code if isinstance(code, int) and 400 <= code < 600 else 0
-    return make_refusal(known, error, key, None)
+    named = (failure.get(name) for name in ("code", "status")) if isinstance(failure, dict) else ()
+    codes = (int(str(one)) for one in named if FAILED_STATUS.fullmatch(str(one)))
+    return make_refusal(next(codes, 0), failure, key, asked_wait_s({}, now, words_of(failure)))
+
+
+def find_failure(body: object, is_error: bool = False) -> object:
+    """Return the error object in a body or a chunk of a reply, None if there is none.
+
+    ``is_error`` says that the event of a stream is an error by its name.
+    """
+    if isinstance(body, list) and body:  # Google
+        body = body[0]
+    if not isinstance(body, dict):
+        return None
+    if is_error or body.get("object") == "error" or body.get("error"):
+        return unwrap(body)
+    choices = [one for one in as_list(body.get("choices")) if isinstance(one, dict)]
+    for choice in choices:
+        if choice.get("error") or choice.get("finish_reason") in quirks.FAILED_REASONS:
+            return choice.get("error") or {"message": "the reply ended with an error"}
+    told = any(body.get(name) for name in ("detail", "errors", "message"))
+    return body if told and "choices" not in body else None
+
+
+def as_list(value: object) -> list[object]:
+    """Return ``value`` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
 
 
 def make_refusal(status: int, error: object, key: str, retry_after_s: float | None) -> Refusal:
@@ -75,7 +100,7 @@ def make_refusal(status: int, error: object, key: str, retry_after_s: float | No
     return Refusal(
         status=status,
         told=shown_error(error, key),
-        words="\n".join(find_words(error))[:MAX_WORDS_CHARS],
+        words=words_of(error),
         code=shown_error(find_code(error), key)[:MAX_CODE_CHARS],
         retry_after_s=retry_after_s,
     )
@@ -96,6 +121,11 @@ def unwrap(body: object) -> object:
     if isinstance(body, dict) and body.get("error"):
         return body["error"]
     return body
+
+
+def words_of(error: object) -> str:
+    """Return the texts of an error object, a line each."""
+    return "\n".join(find_words(error))[:MAX_WORDS_CHARS]
 
 
 def find_words(body: object, depth: int = 0) -> Iterator[str]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from twisted.logger import Logger
 
-from evennia_ai.llm.http_connections import clean_http_logs
+from evennia_ai.llm.sdk_clients import clean_http_logs
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
 
 MOST_ROWS = 25_000  # mem0 asks its store for four times this number

@@ -27,8 +27,8 @@ OVERFLOW_CODE = re.compile(
     r"|\bexceeds? context (?:length|window|size)|\bprompt tokens exceeded|\btokens limit reached"
 )
 NUMBERED_CODES = frozenset({"1261", "3051"})  # Zhipu's and Mistral's
-# Anthropic's limit is one of bytes; "Request too large" from other servers may be about images.
-TOO_LARGE_STATUS, TOO_LARGE_CODE = 413, "request_too_large"
+TOO_LARGE_STATUS = 413  # of a server, or of a proxy before it: fewer messages help with both
+OTHER_SIZE = re.compile(r"\b(?:image|file|audio|upload|attachment)s?\b")
 OTHER_CODE = re.compile(r"rate limit|quota|billing|balance|above max length|content filter")
 
 ACCOUNT = re.compile(
@@ -49,7 +49,7 @@ WINDOW = (
 PASSED = (
     r"exceed|overflow|\btoo (?:long|large|big)\b|\b(?:longer|greater|larger|more) than\b"
     r"|\bnot enough\b|\brequested\b|\bresulted in\b|\bcontains\b|\brequires\b|\bwill take\b"
-    r"|\bhas # (?:input )?tokens\b|> ?#"
+    r"|\bha(?:s|ve) # (?:input )?tokens\b|> ?#"
 )
 INPUT = r"\b(?:inputs?|prompt|messages?|conversation|requests?|requested)\b"
 BEYOND = r"\bexceed|\bmust be <=|> ?#|\bonly supports?\b|\b(?:less|fewer) than\b"
@@ -62,6 +62,7 @@ SUBJECT = (
 # many providers give the window and the count in two sentences; those of SIGNS in one sentence.
 WHOLE_SIGNS = (
     (WINDOW, PASSED),
+    (r"\bmust be (?:less than or equal to|at most|<=) max (?:seq|sequence|model) len(?:gth)?\b",),
     (r"\breduce the length\W+(?:the )?current length(?: is)?:? #(?! (?:char|byte|item))",),
     (
         r"(?:#|\b(?:the|of|total|many)) tokens in (?:the |your )?(?:prompt|input|context)\b",
@@ -69,6 +70,7 @@ WHOLE_SIGNS = (
     ),
 )
 SIGNS = (
+    (r"\btokens of .{0,40}\bexceed(?:s|ed)? (?:the )?max(?:imum)?\b",),
     (INPUT, r"\btokens?\b", BEYOND, r"#|\blimit\b|\bmaximum\b"),
     (rf"{SUBJECT}(?: is| are)?(?: \w+)? too (?:long|large|big)\b",),
     (rf"{SUBJECT} exceed(?:s|ed)? (?:the )?(?:max|maximum|limit|allowed)\b",),
@@ -99,10 +101,12 @@ def is_context_overflow(
         return False
     if OVERFLOW_CODE.search(spelled_code) or str(code) in NUMBERED_CODES:
         return True
-    if status == TOO_LARGE_STATUS and TOO_LARGE_CODE in f"{code} {message[:MOST_CHARS]}".lower():
-        return True
     text = spell(message)
-    return not ACCOUNT.search(text) and says_overflow(text)
+    if ACCOUNT.search(text):
+        return False
+    if status == TOO_LARGE_STATUS:
+        return not OTHER_SIZE.search(text)
+    return says_overflow(text)
 
 
 def says_overflow(text: str) -> bool:

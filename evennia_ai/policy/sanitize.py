@@ -54,11 +54,14 @@ ANY_HOST = "*"
 REASONING = re.compile(
     r"<(think|thinking|reasoning|thought)\b[^<>]*>.*?(?:</\1\s*>|\Z)"
     r"|\[THINK\].*?(?:\[/THINK\]|\Z)"
+    r"|<\|START_THINKING\|>.*?(?:<\|END_THINKING\|>|\Z)"  # Command R
+    r"|◁think▷.*?(?:◁/think▷|\Z)"  # Kimi
     r"|<\|channel\|>\s?analysis\s?<\|message\|>.*?(?=<\|end\|>|<\|start\|>|<\|channel\|>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 DANGLING_REASONING = re.compile(
-    r"\A.*</(?:think|thinking|reasoning|thought)\s*>", re.IGNORECASE | re.DOTALL
+    r"\A.*(?:</(?:think|thinking|reasoning|thought)\s*>|\[/THINK\]|<\|END_THINKING\|>|◁/think▷)",
+    re.IGNORECASE | re.DOTALL,
 )
 SPECIAL_TOKEN = re.compile(
     r"(?:<\|start\|>\s?assistant\s?)?<\|channel\|>\s?\w{1,20}\s?<\|message\|>"

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from evennia_ai.llm.http_connections import LOGGERS, clean_http_logs
+from evennia_ai.llm.sdk_clients import LOGGERS, clean_http_logs
 
 
 class Address:

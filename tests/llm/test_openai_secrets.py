@@ -89,7 +89,5 @@ def test_no_password_of_an_address_is_logged(pump, client, provider, profile, ca
 def test_user_and_password_of_an_address_are_sent(pump, client, provider, profile):
     base_url = provider.base_url.replace("http://", "http://me:open-sesame@")
     pump.wait(client.complete(REQUEST, replace(profile, base_url=base_url)))
-    assert len(provider.requests()) == 1
-    (route,) = client._connections._routes.values()
-    assert route.headers["Authorization"] == "Basic bWU6b3Blbi1zZXNhbWU="
-    assert "sesame" not in str(route.url)
+    (record,) = provider.requests()
+    assert record["headers"]["authorization"] == "Basic bWU6b3Blbi1zZXNhbWU="

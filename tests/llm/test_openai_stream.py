@@ -135,7 +135,7 @@ REASONS = {
     "cut": "could not be reached: the connection broke.",
     "reset": "could not be reached: the connection broke.",
     "stall": "did not answer in time.",
-    "malformed": "sent no complete reply: an event of the stream is not a JSON object.",
+    "malformed": "sent no complete reply: an event of the stream is not readable.",
     "error": "reports a temporary failure (HTTP 500).",
 }
 

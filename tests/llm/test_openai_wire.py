@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.openai_wire import build_body, parse_reply, write_json
+from evennia_ai.llm.openai_wire import build_body, parse_reply
 from evennia_ai.messages import Timings
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest, Usage
@@ -196,7 +196,8 @@ def test_what_is_no_call_is_left_out_and_a_call_without_a_function_has_no_name()
         {"prompt_tokens": 0, "completion_tokens": 2},
         {"prompt_tokens": 10, "completion_tokens": -2},
         {"prompt_tokens": "10", "completion_tokens": 2},
-        {"prompt_tokens": 10.0, "completion_tokens": 2},
+        {"prompt_tokens": 10.5, "completion_tokens": 2},
+        {"prompt_tokens": 10, "completion_tokens": 2, "cached_tokens": 11},
         {"prompt_tokens": True, "completion_tokens": 2},
         {"prompt_tokens": 2**31, "completion_tokens": 2},
         {"input_tokens": 10},
@@ -221,7 +222,6 @@ def test_a_usage_that_cannot_be_true_is_none(usage):
         ({"usage": {"input_tokens_details": {"cached_tokens": 5}}}, 5),
         ({"usage": {"cached_tokens": 6}}, 6),
         ({"usage": {}, "timings": {"cache_n": 99, "prompt_n": 1}}, 99),
-        ({"usage": {"cached_tokens": 101}}, None),
         ({"usage": {"cached_tokens": -1}, "timings": {"cache_n": 3}}, 3),
         ({"usage": {"cached_tokens": True, "prompt_tokens_details": "64"}}, None),
         ({"usage": {}, "timings": [1]}, None),
@@ -305,15 +305,3 @@ def test_no_message_at_all_breaks_the_reader(message):
 
 
 # --- JSON ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_a_number_that_json_does_not_have_is_refused(number):
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        write_json({"top_p": [number]})
-
-
-@given(json_with(st.floats(allow_nan=False, allow_infinity=False)))
-def test_what_is_written_is_read_as_the_same(value):
-    body = {"NaN": "-Infinity", "value": value}
-    assert json.loads(write_json(body)) == body

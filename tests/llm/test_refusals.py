@@ -128,7 +128,7 @@ def test_the_wait_is_read_from_the_headers():
             ContextOverflow,
         ),
         (400, "max_tokens is too large: 8192.", None, ProviderRejected),
-        (413, "Request Entity Too Large", None, ProviderRejected),
+        (413, "Request Entity Too Large", None, ContextOverflow),
         (403, "Your input was flagged by moderation.", None, ProviderRejected),
         (400, "The response was filtered.", "content_filter", ProviderRejected),
         (402, "Insufficient Balance", None, QuotaExhausted),
@@ -182,17 +182,18 @@ def test_a_server_that_wants_a_key_where_none_is_named_is_told_apart():
         ({"error": {"code": True}}, Refusal(0)),
         ({"error": {"code": 200}}, Refusal(0)),
         ({"error": None}, None),
-        ({"message": "hello"}, None),
+        ({"message": "hello"}, Refusal(0, "hello", "hello")),
+        ({"message": "hello", "choices": []}, None),
         ([], None),
     ],
 )
 def test_an_error_in_a_success_is_a_refusal_with_the_errors_own_status(body, refusal):
-    found = refusal_in_success(json.dumps(body).encode(), KEY)
+    found = refusal_in_success(json.dumps(body).encode(), KEY, NOW)
     assert found == refusal
 
 
 def test_an_overflow_in_a_success_is_an_overflow():
-    found = refusal_in_success(json.dumps({"error": {"message": OVERFLOW}}).encode(), KEY)
+    found = refusal_in_success({"error": {"message": OVERFLOW}}, KEY, NOW)
     error = explain_refusal(found, PROFILE, Endpoint("http://host/v1", KEY))
     assert type(error) is ContextOverflow
     assert error.status is None

@@ -5,7 +5,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.endpoints import ReplyClient
-from evennia_ai.messages import LLMReply
+from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import Delta, LLMRequest, Scene, Situation
 
@@ -18,17 +18,17 @@ NAMES = ["get", "give", "say"]
 class Raw:
     """A client that streams a text in two parts, if asked to, and returns it whole."""
 
-    def __init__(self, *deltas, content=ANSWER):
+    def __init__(self, *deltas, content=ANSWER, calls=()):
         half = content.index("It is") + 1 if content else 0
         self.deltas = deltas or (Delta(content[:half]), Delta(content[half:]))
-        self.content = content
+        self.content, self.calls = content, calls
         self.request = None
 
     def complete(self, request, profile):
         self.request = request
         for delta in self.deltas if request.on_delta else ():
             request.on_delta(delta)
-        return succeed(LLMReply(self.content))
+        return succeed(LLMReply(self.content, self.calls))
 
 
 def ask(raw, form="schema", profile=PROFILE, **fields):
@@ -53,7 +53,8 @@ def test_calls_that_are_finished_reach_the_game_before_the_reply_ends():
 
 def test_native_calls_are_read_too():
     deltas = [Delta(tool_index=0, tool_name="say", arguments='{"text": "Aye."}')]
-    reply, early = ask(Raw(*deltas, content=""), form="tools")
+    calls = (ToolCallRequest("a", "say", '{"text": "Aye."}'),)
+    reply, early = ask(Raw(*deltas, content="", calls=calls), form="tools")
     assert early == []
     assert [call.name for call in reply.tool_calls] == ["say"]
 

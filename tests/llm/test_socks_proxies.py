@@ -7,7 +7,7 @@ from unittest.mock import AsyncMock, Mock
 import pytest
 
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.llm.http_connections import Connections
+from evennia_ai.llm.sdk_clients import SdkClients
 
 SDK = importlib.import_module("openai")
 
@@ -29,18 +29,19 @@ def socks(monkeypatch):
 
 @pytest.mark.usefixtures("socks")
 def test_httpx_is_used_though_aiohttp_is_installed():
-    assert isinstance(Connections(10.0).make_client(), SDK.DefaultAsyncHttpxClient)
+    clients = SdkClients(10.0, 1_000)
+    client = clients.client_for(Endpoint("http://127.0.0.1:9/v1", ""))
+    assert isinstance(client._client, SDK.DefaultAsyncHttpxClient)
 
 
 def test_where_httpx_cannot_use_it_either_loopback_is_still_reached(socks, provider):
     socks.side_effect = ImportError("socksio is not installed")
 
     async def ask():
-        connections = Connections(10.0)
-        endpoint = Endpoint(provider.base_url, "")
-        async with connections.respond(endpoint, "GET", "models") as response:
-            status = response.status_code
-        await connections.close()
-        return status
+        clients = SdkClients(10.0, 100_000)
+        client = clients.client_for(Endpoint(provider.base_url, ""))
+        response = await client.get("models", cast_to=clients.response_type)
+        await clients.close()
+        return response.status_code
 
     assert asyncio.run(ask()) == 200

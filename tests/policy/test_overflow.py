@@ -68,13 +68,17 @@ def test_a_code_is_enough_whatever_the_text(code):
     [
         ("Request exceeds the maximum size", 413, "request_too_large", True),
         ('{"type": "request_too_large"}', 413, None, True),
-        ("Request exceeds the maximum size", 413, None, False),
+        ("Request exceeds the maximum size", 413, None, True),
+        ("Request Entity Too Large", 413, None, True),
+        ("", 413, None, True),
+        ("The image is too large", 413, None, False),
+        ("Request too large: limit 12000 tokens per minute", 413, None, False),
         ("Request exceeds the maximum size", 400, "request_too_large", False),
-        ("Request too large (max 32MB).", 413, "invalid_request_error", False),
+        ("Request too large (max 32MB).", 413, "invalid_request_error", True),
         ("request_too_large: slow down", 429, "request_too_large", False),
     ],
 )
-def test_status_413_is_an_overflow_with_anthropics_code_only(text, status, code, overflow):
+def test_status_413_is_an_overflow_unless_another_cause_is_named(text, status, code, overflow):
     assert is_context_overflow(text, status, code) is overflow
 
 

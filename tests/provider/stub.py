@@ -170,6 +170,10 @@ class Provider(Resource):
                 "auth": bool(key),
                 "port": request.getClientAddress().port,  # of the connection
                 "request_id": request.getHeader("x-client-request-id"),
+                "headers": {
+                    name.decode("latin-1").lower(): values[-1].decode("latin-1")
+                    for name, values in request.requestHeaders.getAllRawHeaders()
+                },
                 "body": body,
             }
         )

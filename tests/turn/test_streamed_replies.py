@@ -80,7 +80,7 @@ def whole(form):
     return [(text,)], text, []
 
 
-@pytest.mark.parametrize("form", [TOOLS, SCHEMA, TEXT])
+@pytest.mark.parametrize("form", [TOOLS, SCHEMA])
 def test_sentences_are_said_before_the_reply_has_ended_and_once(form):
     script, model, ended = assistant(form)
     parts, content, calls = whole(form)

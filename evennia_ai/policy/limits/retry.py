@@ -1,8 +1,8 @@
 """Whether and when to retry a failed model call, and what its response says about that.
 
-Full jitter: the wait is drawn evenly between 0 and an exponential bound, so that callers who failed
-together do not retry together (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
-2015).
+Equal jitter: the wait is drawn evenly between half of an exponential bound and the bound, so that
+callers who failed together do not retry together, and none asks four times within a second
+(M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ LONGEST_WAIT_S = 7 * 24 * 3_600.0
 SOON_S = 3_600.0
 LOADING_CODE = "model_loading"
 LOADING = re.compile(r"\bloading\b[^.]{0,20}\bmodel|\bmodel\b[^.]{0,80}\bloading", re.IGNORECASE)
-SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]*)?")
+SECONDS = re.compile(r"([0-9]{1,15}(?:\.[0-9]*)?) ?s?(?: ?,.*)?")  # some servers send it twice
+# "Please retry in 2s", "Try again in 1m30s", and Google's ``retryDelay`` on a line of its own
+SPAN = r"(?:\d{1,9}(?:\.\d{1,9})? ?(?:ms|[hms])[a-z]{0,6} ?){1,4}"
+TOLD_WAIT = re.compile(
+    rf"\b(?:retry|try again)(?: in| after):? ({SPAN})|^({SPAN})$", re.IGNORECASE | re.MULTILINE
+)
+UNIT = re.compile(r"(\d+(?:\.\d+)?) ?(ms|[hms])", re.IGNORECASE)
+UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 SPENT_CODE = re.compile(
     r"insufficient.?(?:quota|balance|credit|fund)|billing|payment|(?:quota|credit).?exceeded"
@@ -46,19 +53,26 @@ FINAL = (Busy, CircuitOpen, DeadlineExceeded)
 def parse_retry_after(value: str, now: datetime) -> float | None:
     """Return the seconds of a ``Retry-After`` header (RFC 9110, 10.2.3), None if unusable."""
     text = value.strip()
-    if SECONDS.fullmatch(text):
-        return min(float(text), LONGEST_WAIT_S)
+    if seconds := SECONDS.fullmatch(text):
+        return min(float(seconds[1]), LONGEST_WAIT_S)
     date = read_date(text)
     return None if date is None else min(max((date - now).total_seconds(), 0.0), LONGEST_WAIT_S)
 
 
-def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return the seconds that a response asks to wait, or None; header names in lower case."""
-    milliseconds = headers.get("retry-after-ms", "").strip()
-    if SECONDS.fullmatch(milliseconds):
-        return min(float(milliseconds) / 1_000, LONGEST_WAIT_S)
+def asked_wait_s(headers: Mapping[str, str], now: datetime, words: str = "") -> float | None:
+    """Return the seconds that a response asks to wait, by its headers or in words, or None.
+
+    Header names are in lower case.
+    """
+    if milliseconds := SECONDS.fullmatch(headers.get("retry-after-ms", "").strip()):
+        return min(float(milliseconds[1]) / 1_000, LONGEST_WAIT_S)
     server_now = read_date(headers.get("date", ""))  # by its own clock, which may differ from ours
-    return parse_retry_after(headers.get("retry-after", ""), server_now or now)
+    asked_s = parse_retry_after(headers.get("retry-after", ""), server_now or now)
+    told = TOLD_WAIT.search(words) if asked_s is None else None
+    if told is None:
+        return asked_s
+    parts = UNIT.findall(told[1] or told[2])
+    return min(sum(float(n) * UNITS_S[unit.lower()] for n, unit in parts), LONGEST_WAIT_S)
 
 
 def read_date(text: str) -> datetime | None:
@@ -121,7 +135,7 @@ def retry_delay(
     elif attempt >= limits.max_attempts or not is_transient or error.begun:
         return None
     elif error.retry_after_s is None:
-        delay = jitter * backoff_bound(attempt, limits)
+        delay = (1 + jitter) / 2 * backoff_bound(attempt, limits)
     else:
         delay = max(0.0, error.retry_after_s) + jitter * limits.base_s
     return delay if delay + limits.least_time_s <= left_s else None

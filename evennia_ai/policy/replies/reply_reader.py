@@ -13,8 +13,8 @@ from typing import Any
 
 from evennia_ai.messages import SAY, WHISPER, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.json_parts import FieldEvent, ObjectReader
-from evennia_ai.policy.replies.speech import WORDS, SentenceSplitter, Speech, joined, spoken
-from evennia_ai.policy.replies.text_calls import ACT, beginnings, read_text_calls
+from evennia_ai.policy.replies.speech import WORDS, Speech, joined, spoken
+from evennia_ai.policy.replies.text_calls import ACT, Tools, is_object, read_text_calls, tidy_call
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall, tool_name
 from evennia_ai.policy.request_forms.schema_form import (
     SAY_CHARS,
@@ -25,7 +25,6 @@ from evennia_ai.policy.request_forms.schema_form import (
 )
 
 CUT_OFF = "length"  # the finish reason of a reply that reached its limit
-MARKS = ("{", "}", "<", "`", "[")  # of calls and of reasoning
 
 Calls = list[ToolCallRequest]
 
@@ -115,92 +114,105 @@ class SchemaReader(ReplyReader):
 
 
 class NativeReader(ReplyReader):
-    """Reads native tool calls; text beside them is none of the character's words."""
+    """Reads native tool calls; text beside them is none of the character's words.
 
-    # Only the words of `say` are streamed: text that comes first may turn out to be a model's
-    # thoughts about the calls behind it.
+    Servers interleave calls, and repeat or replace what they sent: a call counts as whole once
+    another one has begun and its own arguments are an object with fields. The words of the first
+    call that is still open are said while they arrive. Text that comes first may turn out to be a
+    model's thoughts about the calls behind it, so it waits for the end.
+    """
+
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
-        self._open: OpenCall | None = None
+        self._tools = parameters(asked)
+        self._arriving: list[ArrivingCall] = []
+        self._first_open = 0
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the reply with its own calls, or else those in its text."""
-        if self._open is not None:
-            self._calls += self._open.end(unfinished=reply.finish_reason == CUT_OFF)
-            return replace(reply, tool_calls=tuple(self._calls))
-        return reply if reply.tool_calls else with_written_calls(reply, self._asked)
+        is_cut_off = reply.finish_reason == CUT_OFF
+        calls = reply.tool_calls[self._first_open :]
+        if not reply.tool_calls:
+            found = with_written_calls(reply, self._asked)
+            return whole_sentences(found) if is_cut_off and not found.tool_calls else found
+        for open_call in self._arriving[self._first_open : self._first_open + 1]:
+            if open_call.speech.begun:
+                self._calls += open_call.end(is_cut_off)
+                calls = calls[1:]
+        self._calls += [tidied(call, self._tools) for call in calls]
+        return replace(reply, tool_calls=tuple(self._calls))
 
     def _read_call(self, index: int, name: str, arguments: str) -> Calls:
+        while index >= len(self._arriving):
+            self._arriving.append(ArrivingCall(len(self._arriving), self._tools))
+        self._arriving[index].add(name, arguments)
         calls: Calls = []
-        if self._open is None or index != self._open.index:
-            calls = self._open.end() if self._open else []
-            self._open = OpenCall(index)
-        return calls + self._open.add(name, arguments)
+        while self._first_open < index and self._arriving[self._first_open].is_whole:
+            calls += self._arriving[self._first_open].end()
+            self._first_open += 1
+        if self._first_open == index:
+            calls += self._arriving[index].words()
+        return calls
 
 
-class OpenCall:
+class ArrivingCall:
     """A native call that is still arriving."""
 
-    def __init__(self, index: int) -> None:
-        self.index = index
-        self._id, self._name, self._arguments = f"call{index}", "", ""
+    def __init__(self, index: int, tools: Tools) -> None:
+        self._id, self._tools = f"call{index}", tools
+        self._name, self._arguments, self._unread = "", "", ""
         self._object = ObjectReader(streamed=(WORDS,))
-        self._speech = Speech(call_id=self._id)
+        self.speech = Speech(call_id=self._id)
 
-    def add(self, name: str, arguments: str) -> Calls:
-        """Add a part; return a call for each finished sentence of `say`."""
+    @property
+    def is_whole(self) -> bool:
+        """Return True if the arguments are an object with fields."""
+        return bool(self._name) and is_object(self._arguments)
+
+    def add(self, name: str, arguments: str) -> None:
+        """Add a part."""
         self._name = name or self._name
         self._arguments += arguments
-        events = self._object.feed(arguments) if self._name == SAY else []
-        texts = [e.value for e in events if e.name == WORDS and e.kind == "text"]
-        return self._speech.add("".join(texts))
+        self._unread += arguments
 
-    def end(self, unfinished: bool = False) -> Calls:
+    def words(self) -> Calls:
+        """Return a call for each sentence of `say` that is finished now."""
+        unread, self._unread = self._unread, ""
+        events = self._object.feed(unread) if self._name == SAY else []
+        texts = [e.value for e in events if e.name == WORDS and e.kind == "text"]
+        return self.speech.add("".join(texts))
+
+    def end(self, is_cut_off: bool = False) -> Calls:
         """Return the call, or what is left of its words."""
-        if self._speech.begun:
-            return self._speech.end(unfinished or not self._object.done)
-        return [ToolCallRequest(self._id, self._name, self._arguments or "{}")]
+        calls = self.words()
+        if self.speech.begun:
+            return calls + self.speech.end(is_cut_off or not self._object.done)
+        return [tidied(ToolCallRequest(self._id, self._name, self._arguments), self._tools)]
+
+
+def tidied(call: ToolCallRequest, tools: Tools) -> ToolCallRequest:
+    """Return a native call as it is meant."""
+    return ToolCallRequest(call.id, *tidy_call(call.name, call.arguments, tools))
 
 
 class TextReader(ReplyReader):
-    """Reads plain words; all from the first sentence that may be a call waits for the end."""
+    """Reads plain words.
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self._splitter = SentenceSplitter()
-        self._tools = parameters(asked)
-        self._text = ""
-        self._said_to = 0  # position in the text
-        self._waits = False
+    They wait for the end: chat templates that open a model's reasoning in the prompt leave only its
+    closing mark in the reply, and until then nobody knows that it was no speech.
+    """
 
     def finish(self, reply: LLMReply) -> LLMReply:
-        """Return the reply with its sentences and calls; mere words that came whole stay text."""
-        self._read_whole(reply)
-        found = read_text_calls(self._text[self._said_to :], self._tools)
+        """Return the reply with its calls and the words beside them; mere words stay text."""
+        found = read_text_calls(reply.content, parameters(self._asked))
         is_cut_off = reply.finish_reason == CUT_OFF
-        if not found.calls and not (self._calls and (self._in_parts or is_cut_off)):
-            return reply
+        if not found.calls:
+            return whole_sentences(reply) if is_cut_off else reply
         # Words beside a call of `say` are about it.
         if found.words and not is_cut_off and SAY not in dict(found.calls):
             self._calls.append(spoken(found.words))
         self._calls += numbered(NamedCall(*call) for call in found.calls)
         return self._with_calls(reply)
-
-    def _read(self, content: str) -> Calls:
-        self._text += content
-        calls: Calls = []
-        for piece in () if self._waits else self._splitter.feed(content):
-            self._waits = self._begins_call(piece)
-            if self._waits:
-                break
-            self._said_to = self._text.index(piece, self._said_to) + len(piece)
-            calls.append(spoken(piece))
-        return calls
-
-    def _begins_call(self, piece: str) -> bool:
-        if any(mark in piece for mark in MARKS):
-            return True
-        return beginnings(tuple(sorted(self._tools))).search(piece) is not None
 
 
 READERS: dict[str, Callable[[Asked], ReplyReader]] = {SCHEMA: SchemaReader, TEXT: TextReader}
@@ -225,6 +237,13 @@ def with_written_calls(reply: LLMReply, asked: Asked, acts: bool = False) -> LLM
         calls += calls_of(json.loads(arguments), asked) if is_act else [NamedCall(name, arguments)]
     changed = replace(reply, content=found.words, tool_calls=tuple(numbered(calls)), tied=acts)
     return replace(changed, finish_reason="stop")  # a call that was cut off was not found
+
+
+def whole_sentences(reply: LLMReply) -> LLMReply:
+    """Return a reply that was cut off, without the half sentence at its end."""
+    speech = Speech()
+    sentences = joined([*speech.add(reply.content), *speech.end(unfinished=True)])
+    return replace(reply, content=json.loads(sentences[0].arguments)[WORDS] if sentences else "")
 
 
 def parameters(asked: Asked) -> dict[str, dict[str, object]]:

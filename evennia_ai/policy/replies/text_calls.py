@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -23,6 +24,7 @@ Call = tuple[str, str]  # a name, and arguments as JSON
 
 ACT = "act"
 MOST_CALLS = 64
+MOST_WRAPS = 4  # around arguments
 STEPS = 6_000  # of the reader, for one reply
 CALL_CHARS = 120  # before a call that may hold its opening marks
 
@@ -232,6 +234,57 @@ def arguments_of(rest: dict[str, Any]) -> Any:
         if key in rest:
             return {} if rest[key] is None else rest[key]
     return rest
+
+
+def tidy_call(name: str, arguments: str, tools: Tools) -> Call:
+    """Return a native call as it is meant, ``functions.say`` or arguments encoded twice, say.
+
+    What cannot be read stays as it is, for the tool to refuse.
+    """
+    known = find_name(name, tools)
+    if not known:
+        return name, arguments
+    value = first = last_object(arguments)
+    properties = tools[known].get("properties", {})
+    for _ in range(MOST_WRAPS):
+        if isinstance(value, str):
+            value = last_object(value)
+        elif isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        elif isinstance(value, dict) and set(value) <= set(ARGUMENT_KEYS) - set(properties):
+            value = next(iter(value.values()), {})
+    is_cut = isinstance(value, str) and value.lstrip()[:1] in ("{", "[")
+    if is_cut or (value is first and is_object(arguments)):
+        return known, arguments
+    return next(iter(calls_with(known, value, tools)), (known, arguments))
+
+
+def find_name(name: str, tools: Tools) -> str:
+    """Return the tool that a model's spelling of its name means, "" for none."""
+    words = [name, *re.findall(r"[\w-]+", name)]
+    words += [word.removesuffix("json") for word in words]
+    return next((word for word in words if word in tools), "")
+
+
+def last_object(text: str) -> Any:
+    """Return the JSON value of a text, else the last object in it that is not empty, else the text.
+
+    Models put ``{}`` before their arguments, code fences around them and brackets behind them.
+    """
+    with suppress(ValueError, RecursionError):
+        return json.loads(text, strict=False)
+    reader, at, last = LooseReader(text, STEPS), text.find("{"), None
+    while at >= 0 and (found := reader.read(at)):
+        last, at = found[0] or last, text.find("{", found[1])
+    return text if last is None else last
+
+
+def is_object(text: str) -> bool:
+    """Return True if a text is a JSON object with fields."""
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text, strict=False)
+        return isinstance(value, dict) and bool(value)
+    return False
 
 
 def calls_with(name: str, arguments: Any, tools: Tools) -> list[Call]:

@@ -318,8 +318,55 @@ def test_the_sentences_of_a_native_say_arrive_one_by_one():
     assert reader.feed_call(0, "emote", '{"text": "nods"}') == []
     first = reader.feed_call(1, "say", arguments[: at + 1])
     assert [call.name for call in first] == ["emote", "say"]
-    reply = reader.finish(LLMReply("I should answer.", (), "tool_calls"))
-    assert [name for name, _ in done(reply)] == ["emote", "say"]
+    reader.feed_call(1, "say", arguments[at + 1 :])
+    calls = native(("emote", '{"text": "nods"}'), ("say", arguments))
+    reply = reader.finish(LLMReply("I should answer.", calls, "tool_calls"))
+    assert list(reply.tool_calls[:2]) == first
+    assert " ".join(told["text"] for _, told in done(reply)) == f"nods {LONG}"
+
+
+def native(*calls):
+    return tuple(ToolCallRequest(f"id{n}", *call) for n, call in enumerate(calls))
+
+
+@pytest.mark.parametrize("later", ['{"target": "fire"}', ""])
+def test_a_call_that_may_still_grow_is_not_run(later):
+    reader = reply_reader("tools", ASKED)
+    early = [
+        *reader.feed_call(0, "look", ""),
+        *reader.feed_call(1, "say", '{"text": "Good evening, my dear Ann. '),
+        *reader.feed_call(0, "look", later),
+    ]
+    assert early == []
+
+
+AYE = {"text": "Aye, so it is."}
+SPELLINGS = {
+    "plain": json.dumps,
+    "twice": lambda one: json.dumps(json.dumps(one)),
+    "fenced": lambda one: f"```json\n{json.dumps(one)}\n```",
+    "list": lambda one: json.dumps([one]),
+    "wrapped": lambda one: json.dumps({"arguments": one}),
+    "wrapped twice": lambda one: json.dumps({"parameters": json.dumps(one)}),
+    "{} before": lambda one: "{}" + json.dumps(one),
+    "} behind": lambda one: json.dumps(one) + "}",
+}
+
+
+@pytest.mark.parametrize(
+    "name", "say functions.say say<|channel|>commentary sayjson say() tool:say".split()
+)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_native_call_is_read_however_it_is_spelled(name, spelling):
+    calls = native((name, SPELLINGS[spelling](AYE)))
+    assert done(read("tools", calls=calls)) == [("say", AYE)]
+
+
+@pytest.mark.parametrize(
+    "call", [("fly", '{"to": "moon"}'), ("say", '{"text": "And so I'), ("say", "5")]
+)
+def test_a_native_call_that_cannot_be_read_stays_as_it_is(call):
+    assert read("tools", calls=native(call)).tool_calls == native(call)
 
 
 def test_a_native_say_that_was_cut_off_keeps_what_was_said():
@@ -362,28 +409,28 @@ def test_text_beside_no_calls_stays_raw():
 # The form `text`
 
 
-def test_words_arrive_sentence_by_sentence():
+def test_words_wait_for_the_end_of_the_reply():
     early, reply = stream("text", LONG[:40], LONG[40:])
-    assert [len(calls) for calls in early] == [1, 1]
-    assert [text["text"] for _, text in done(reply)][-1] == "Ask him."
+    assert early == [[], []] and reply.content == LONG
+
+
+@pytest.mark.parametrize("mark", ["</think>", "[/THINK]", "<|END_THINKING|>", "◁/think▷"])
+def test_reasoning_without_its_opening_mark_is_not_said(mark):
+    early, reply = stream("text", "I should greet her. ", mark, " Good evening.")
+    assert early == [[], [], []]
+    assert strip_reasoning(reply.content) == "Good evening."
 
 
 def test_words_that_arrive_whole_stay_one_text():
     assert replace(read("text", LONG), finish_reason="x") == LLMReply(LONG, (), "x")
 
 
-def test_what_may_be_a_call_waits_for_the_end_and_is_one():
-    early, reply = stream("text", *f'{FIRST} {{"name": "emote", "arguments": {{"text": "nods"}}}}')
-    assert [call.name for calls in early for call in calls] == ["say"]
+def test_words_and_a_call_are_one_reply():
+    _, reply = stream("text", *f'{FIRST} {{"name": "emote", "arguments": {{"text": "nods"}}}}')
     assert done(reply) == [("say", {"text": FIRST}), ("emote", {"text": "nods"})]
 
 
-def test_words_behind_a_sentence_that_waited_keep_their_order():
-    _, reply = stream("text", f"{FIRST} It costs [2] pence. And", " then some more. Yes.")
-    words = " ".join(text["text"] for _, text in done(reply))
-    assert plain(words) == plain(f"{FIRST} It costs [2] pence. And then some more. Yes.")
-
-
-def test_of_words_that_were_cut_off_the_last_sentence_is_dropped():
-    _, reply = stream("text", f"{FIRST} It has been sh", finish_reason="length")
-    assert done(reply) == [("say", {"text": FIRST})]
+@pytest.mark.parametrize("form", ["text", "tools"])
+def test_of_words_that_were_cut_off_the_last_sentence_is_dropped(form):
+    _, reply = stream(form, f"{FIRST} It has been sh", finish_reason="length")
+    assert (reply.tool_calls, reply.content) == ((), FIRST)

@@ -1,0 +1,199 @@
+"""The openai SDK's clients, all over one HTTP client without redirects, which keeps connections.
+
+Only the loop thread may use them: the first one imports the SDK, which takes most of a second. Over
+aiohttp, which the SDK uses where it is installed, a request takes about two thirds of the time that
+it takes over httpx (measured).
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from urllib.request import getproxies
+
+from evennia_ai.llm.endpoints import Endpoint
+from evennia_ai.policy.probe.cases import BROKEN, NO_HOST, NO_TLS, REFUSED, TIMEOUT
+from evennia_ai.policy.secrecy import hide_in_addresses
+
+NO_KEY = "none"
+TELEMETRY, OWN_MARK = "x-stainless-", "x-stainless-raw-response"
+CONNECT_TIMEOUT_S = 5.0
+LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
+PLAIN = ("", "identity")
+LOGGERS = ("httpx", "httpx2")
+
+
+class UnwantedBody(Exception):
+    """A body that the client stops reading. The text says what is wrong with it."""
+
+
+class SdkClients:
+    """The SDK's clients by endpoint.
+
+    ``read_timeout_s`` is for a silent server. Beyond ``most_bytes`` of a body, successful or not,
+    reading it raises `UnwantedBody`; so does a compressed body, because a few kilobytes of it can
+    expand to gigabytes.
+    """
+
+    def __init__(self, read_timeout_s: float, most_bytes: int) -> None:
+        self._read_timeout_s, self._most_bytes = read_timeout_s, most_bytes
+        self._clients: dict[Endpoint, Any] = {}
+        self._http: Any = None
+
+    async def open(self) -> None:
+        """Do what is slow ahead of the first request."""
+        self._open()
+
+    def client_for(self, endpoint: Endpoint) -> Any:
+        """Return the SDK's client of an endpoint."""
+        if endpoint not in self._clients:
+            self._clients[endpoint] = self._open().AsyncOpenAI(
+                base_url=endpoint.base_url,
+                api_key=endpoint.key or NO_KEY,
+                default_headers=dict(endpoint.headers),
+                default_query=dict(endpoint.query),
+                max_retries=0,
+                http_client=self._http,
+            )
+        return self._clients[endpoint]
+
+    @property
+    def response_type(self) -> type[Any]:
+        """Return the type of a whole response; a client was asked for before."""
+        kind: type[Any] = http_library(type(self._http)).Response
+        return kind
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._http is not None:
+            await self._http.aclose()
+
+    def _open(self) -> Any:
+        """Return the SDK; the first call makes the HTTP client."""
+        sdk = importlib.import_module("openai")
+        if self._http is None:
+            clean_http_logs()
+            self._http = self._make_http(sdk)
+        return sdk
+
+    def _make_http(self, sdk: Any) -> Any:
+        """Return an HTTP client, over aiohttp if that is installed.
+
+        aiohttp knows no SOCKS proxy and would speak HTTP to it. So httpx is used if the environment
+        has one, unless httpx misses its package for that.
+        """
+        library = http_library(sdk.DefaultAsyncHttpxClient)
+        choices = [sdk.DefaultAioHttpClient, sdk.DefaultAsyncHttpxClient]
+        if any(proxy.lower().startswith("socks") for proxy in getproxies().values()):
+            choices.reverse()
+        values = {
+            "timeout": library.Timeout(
+                CONNECT_TIMEOUT_S, read=self._read_timeout_s, write=self._read_timeout_s
+            ),
+            "headers": {"Accept-Encoding": "identity"},
+            "follow_redirects": False,
+            "mounts": dict.fromkeys(LOOPBACK),  # these go past a proxy from the environment
+            "event_hooks": {"request": [hide_machine], "response": [self._bound(library)]},
+        }
+        try:
+            return choices[0](**values)
+        except (RuntimeError, ImportError):  # the SDK, or httpx, misses a package
+            return choices[1](**values)
+
+    def _bound(self, library: Any) -> Any:
+        """Return a hook for responses that bounds their bodies."""
+        limit = self._most_bytes
+        too_long = f"a body of more than {limit:,} bytes"
+
+        class Bounded(library.AsyncByteStream):  # of httpx or httpx2
+            def __init__(self, stream: Any) -> None:
+                self._stream = stream
+
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                seen = 0
+                async for piece in self._stream:
+                    seen += len(piece)
+                    if seen > limit:
+                        raise UnwantedBody(too_long)
+                    yield piece
+
+            async def aclose(self) -> None:
+                await self._stream.aclose()
+
+        async def bound(response: Any) -> None:
+            if response.headers.get("content-encoding", "").strip().lower() not in PLAIN:
+                raise UnwantedBody("a compressed body, which was not asked for")
+            announced = response.headers.get("content-length", "")
+            if announced.isdecimal() and int(announced[:20]) > limit:
+                raise UnwantedBody(too_long)
+            response.stream = Bounded(response.stream)
+
+        return bound
+
+
+async def hide_machine(request: Any) -> None:
+    """Remove from a request what the SDK tells of the machine."""
+    # The SDK reads its own mark back, to know how to hand the response over.
+    told = [name for name in request.headers if name.lower().startswith(TELEMETRY)]
+    for name in told:
+        if name.lower() != OWN_MARK:
+            del request.headers[name]
+
+
+def http_library(client_class: type) -> Any:
+    """Return the library of the SDK's client class, httpx or httpx2; its base tells which."""
+    bases = (base.__module__ for base in client_class.__mro__)
+    name = next(name for name in bases if not name.startswith("openai"))
+    return importlib.import_module(name.partition(".")[0])
+
+
+class CleanAddresses(logging.Filter):
+    """Lets every record pass, with the addresses in it as people may read them."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Clean a record's arguments; always return True."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(map(clean, record.args))
+        return True
+
+
+def clean(value: object) -> object:
+    """Return a value of a log line; an address, of any type, as cleaned text."""
+    text = str(value)
+    return hide_in_addresses(text) if "://" in text else value
+
+
+CLEAN_ADDRESSES = CleanAddresses()
+
+
+def clean_http_logs() -> None:
+    """Clean what the HTTP libraries log from now on; a second call changes nothing."""
+    for name in LOGGERS:
+        logging.getLogger(name).addFilter(CLEAN_ADDRESSES)
+
+
+def connection_trouble(error: BaseException) -> str:
+    """Return the kind of trouble: one of the constants of `policy.probe.cases`."""
+    causes = list(causes_of(error))
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return NO_HOST
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return REFUSED
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+        return NO_TLS
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return TIMEOUT
+    return BROKEN
+
+
+def causes_of(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception, its causes, and the members of exception groups among them."""
+    while error is not None:
+        yield error
+        for member in getattr(error, "exceptions", ()):
+            yield from causes_of(member)
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,313 @@
+"""What servers really send: from the bytes of a socket to the calls that run, or the failure.
+
+Each row is a kind of answer that a public report of some client tells of, or a neighbour of one.
+"""
+
+import json
+import socket
+from threading import Thread
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import (
+    ContextOverflow,
+    ProviderMisconfigured,
+    ProviderRejected,
+    ProviderUnavailable,
+    QuotaExhausted,
+)
+from evennia_ai.llm.endpoints import ReplyClient
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.policy.sanitize import strip_reasoning
+from evennia_ai.ports import LLMRequest, Scene
+from tests.policy.replies.test_reply_reader import tool
+
+TOOLS = [tool("say", "text"), tool("look", target="")]
+SAID = [("say", {"text": "Good evening."})]
+SAY = '{"text": "Good evening."}'
+BOTH = [("look", {"target": "fire"}), *SAID]
+
+
+def entry(index, name=None, arguments=None, call_id=None):
+    made = {"index": index, "id": call_id, "function": {"name": name, "arguments": arguments}}
+    made["function"] = {key: one for key, one in made["function"].items() if one is not None}
+    return {key: one for key, one in made.items() if one is not None or key == "index"}
+
+
+def events(*payloads, end="data: [DONE]\n\n"):
+    lines = (p if isinstance(p, str) else f"data: {json.dumps(p)}\n\n" for p in payloads)
+    return "".join([*lines, end])
+
+
+def delta(finish_reason=None, **added):
+    return {"choices": [{"index": 0, "delta": added, "finish_reason": finish_reason}]}
+
+
+def calls(*entries):
+    return delta(tool_calls=list(entries))
+
+
+def message(finish_reason="stop", **fields):
+    return json.dumps({"choices": [{"message": fields, "finish_reason": finish_reason}]})
+
+
+END = delta("tool_calls")
+SPOKEN = calls(entry(0, "say", SAY, "s"))
+
+
+def native(name, arguments=SAY):
+    return message(tool_calls=[{"id": "a", "function": {"name": name, "arguments": arguments}}])
+
+
+STREAMS = {
+    "interleaved": (
+        calls(entry(0, "look", "", "a")), calls(entry(1, "say", "", "b")),
+        calls(entry(0, arguments='{"target":"fire"}')), calls(entry(1, arguments=SAY)), END,
+    ),
+    "interleaved in one chunk": (
+        calls(entry(0, "look", "", "a"), entry(1, "say", "", "b")),
+        calls(entry(0, arguments='{"target":"fire"}'), entry(1, arguments=SAY)), END,
+    ),
+    "empty parts at the end": (
+        calls(entry(0, "look", '{"target":"fire"}', "a")), calls(entry(1, "say", SAY, "b")),
+        calls(entry(0, arguments=""), entry(1, arguments="")), END,
+    ),
+    "interleaved without ids": (
+        calls(entry(0, "look", "")), calls(entry(1, "say", "")),
+        calls(entry(1, arguments=SAY[:9])), calls(entry(0, arguments='{"target":"fire"}')),
+        calls(entry(1, arguments=SAY[9:])), END,
+    ),
+}  # fmt: skip
+UNSTEADY = {
+    f"index then {later!r}": (
+        calls(entry(0, "say", "", "s")), calls(entry(later, arguments=SAY[:7])),
+        calls(entry(later, arguments=SAY[7:])), END,
+    )
+    for later in (None, "0", "x", 7)
+} | {
+    "index counting up": (
+        calls(entry(0, "say", "", "s")), calls(entry(1, arguments=SAY[:7])),
+        calls(entry(2, arguments=SAY[7:])), END,
+    ),
+    "no index at all": (
+        delta(tool_calls=[{"id": "s", "function": {"name": "say"}}]),
+        delta(tool_calls=[{"function": {"arguments": SAY}}]), END,
+    ),
+    "the old field": (
+        delta(function_call={"name": "say", "arguments": ""}),
+        delta(function_call={"arguments": SAY}), END,
+    ),
+    "a comment": (": keepalive\n\n", SPOKEN, ": keepalive\n\n", END),
+    "a ping": ("data: [PING]\n\n", SPOKEN, "data: null\n\n", 'data: ""\n\n', END),
+    "a byte-order mark": ("\ufeff", SPOKEN, END),
+    "an event over lines": (
+        "data: " + json.dumps(SPOKEN, indent=1).replace("\n", "\ndata: ") + "\n\n", END
+    ),
+    "a split answer": (
+        {"choices": [{"index": 1, "delta": {"tool_calls": [entry(0, "say", SAY)]}}]},
+        delta("stop", content="I will greet her."),
+    ),
+}  # fmt: skip
+BODIES = {
+    "a stream unasked": events(SPOKEN, END),
+    "choices out of order": json.dumps({"choices": [
+        {"index": 1, "message": {"tool_calls": [entry(0, "say", SAY)]}},
+        {"index": 0, "message": {"content": "Hm."}, "finish_reason": "tool_calls"},
+    ]}),
+    "the old field": message(function_call={"name": "say", "arguments": SAY}),
+    "no function wrapper": message(tool_calls=[{"name": "say", "arguments": json.loads(SAY)}]),
+    "one object": message(tool_calls=entry(0, "say", SAY)),
+    "functions.": native("functions.say"),
+    "channel": native("say<|channel|>commentary"),
+    "json behind": native("sayjson"),
+    "brackets": native("say()"),
+    "encoded twice": native("say", json.dumps(SAY)),
+    "fenced": native("say", f"```json\n{SAY}\n```"),
+    "in a list": native("say", f"[{SAY}]"),
+    "in arguments": native("say", f'{{"arguments": {SAY}}}'),
+    "{} before": native("say", "{}" + SAY),
+    "a brace too many": native("say", SAY + "}"),
+}  # fmt: skip
+CUT = ("max_tokens", "MAX_TOKENS", "LENGTH", "model_length", "max_output_tokens", "incomplete")
+OVERFLOW = "This model's maximum context length is 4096 tokens, your messages have 5000 tokens."
+FAILURES = {
+    "overflow in a success": (
+        200, {"choices": [], "error": {"code": 400, "message": OVERFLOW}}, ContextOverflow
+    ),
+    "a choice with an error": (
+        200, {"choices": [{"error": {"code": 502, "message": "upstream"}}]}, ProviderUnavailable
+    ),
+    "an error object": (200, {"object": "error", "message": OVERFLOW}, ContextOverflow),
+    "a detail": (200, {"detail": OVERFLOW}, ContextOverflow),
+    "errors": (200, {"errors": [{"message": OVERFLOW}]}, ContextOverflow),
+    "a list": (200, [{"error": {"message": OVERFLOW}}], ContextOverflow),
+    "an error in the end": (
+        200, {"choices": [{"message": {"content": "Good ev"}, "finish_reason": "error"}]},
+        ProviderUnavailable,
+    ),
+    "a network error in the end": (
+        200, {"choices": [{"message": {"content": "G"}, "finish_reason": "network_error"}]},
+        ProviderUnavailable,
+    ),
+    "image and text": (
+        400, {"error": {"message": "Total tokens of image and text exceed max message tokens"}},
+        ContextOverflow,
+    ),
+    "max_seq_len": (
+        422, {"message": "max_total_tokens (9) must be less than or equal to max_seq_len (4)"},
+        ContextOverflow,
+    ),
+    "a bare 413": (413, {}, ContextOverflow),
+    "a 413 for an image": (413, {"error": {"message": "The image is too big"}}, ProviderRejected),
+    "llama.cpp": (
+        400, {"error": {"code": 400, "message": "request (900 tokens) exceeds the available context"
+                        " size (512 tokens), try increasing it",
+                        "type": "exceed_context_size_error", "n_ctx": 512}}, ContextOverflow,
+    ),
+    "a wrong key": (401, {"error": {"message": "no"}}, ProviderMisconfigured),
+    "no credit": (429, {"error": {"code": "insufficient_quota"}}, QuotaExhausted),
+}  # fmt: skip
+QUOTA = {"error": {"message": "You exceeded your current quota. Please retry in 2s."}}
+RETRY_INFO = {"error": {"message": "You exceeded your current quota.",
+                        "details": [{"@type": "x/RetryInfo", "retryDelay": "2s"}]}}  # fmt: skip
+
+
+class Server:
+    """Answers one request with bytes, in pieces."""
+
+    def __init__(self, status, body, headers=(), kind="application/json"):
+        lines = [f"HTTP/1.1 {status} X", f"Content-Type: {kind}", "Connection: close", *headers]
+        self.answer = ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/v1"
+        Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        connection, _ = self.socket.accept()
+        connection.recv(100_000)
+        connection.sendall(self.answer)
+        connection.close()
+        self.socket.close()
+
+
+@pytest.fixture
+def ask(pump, loop_thread):
+    """Return what becomes of an answer: the reply and the calls that ran early, or the error."""
+
+    def ask(body, status=200, headers=(), form="tools", streamed=False):
+        early = []
+        client = ReplyClient(OpenAIClient(loop_thread, {}), pump.call_from_thread)
+        server = Server(status, body, headers)
+        profile = ModelProfile("p", "openai", "m", server.base_url, stream=streamed)
+        request = LLMRequest(
+            [{"role": "user", "content": "Ann says: hello"}],
+            Scene("Mira", "", ()),
+            TOOLS,
+            form=form,
+            on_call=early.append if streamed else None,
+        )
+        return pump.wait(client.complete(request, profile)), early
+
+    return ask
+
+
+def done(reply):
+    return [(call.name, json.loads(call.arguments)) for call in reply.tool_calls]
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("kind", [*STREAMS, *UNSTEADY])
+def test_a_stream_runs_each_of_its_calls_once(ask, kind, streamed):
+    reply, early = ask(events(*(STREAMS | UNSTEADY)[kind]), streamed=streamed)
+    assert done(reply) == (BOTH if kind in STREAMS else SAID)
+    assert early == list(reply.tool_calls[: len(early)])
+
+
+@pytest.mark.parametrize("kind", BODIES)
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_call_is_found_wherever_it_stands(ask, kind, streamed):
+    reply, _early = ask(BODIES[kind], streamed=streamed)
+    assert done(reply) == SAID
+
+
+@pytest.mark.parametrize("line_end", ["\r", "\r\n"])
+def test_lines_may_end_in_any_way(ask, line_end):
+    reply, _early = ask(events(SPOKEN, END).replace("\n", line_end), streamed=True)
+    assert done(reply) == SAID
+
+
+@pytest.mark.parametrize("mark", ["</think>", "<|END_THINKING|>", "◁/think▷"])
+def test_reasoning_that_began_in_the_prompt_is_not_said(ask, mark):
+    parts = (delta(content=text) for text in ("R. ", mark, "Good evening."))
+    reply, early = ask(events(*parts, delta("stop")), form="text", streamed=True)
+    assert not early and strip_reasoning(reply.content) == "Good evening."
+
+
+@pytest.mark.parametrize("reason", CUT)
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_reply_that_was_cut_off_is_known_under_any_name(ask, reason, streamed):
+    call = {"id": "a", "function": {"name": "look", "arguments": '{"target": "fi'}}
+    reply, early = ask(message(reason, tool_calls=[call]), streamed=streamed)
+    assert (reply.finish_reason, early) == ("length", [])
+    reply, _early = ask(message(reason, content="Good evening, Ann. Come in and"))
+    assert reply.content == "Good evening, Ann."
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_a_failure_is_what_it_says_whatever_its_status(ask, kind):
+    status, body, error = FAILURES[kind]
+    failure, _early = ask(json.dumps(body), status)
+    assert type(failure.value) is error
+
+
+@pytest.mark.parametrize("kind", ["event: error\ndata: ", "data: "])
+def test_a_failure_in_a_stream_ends_it(ask, kind):
+    told = json.dumps({"error": {"code": 400, "message": OVERFLOW}})
+    failure, _early = ask(events(f"{kind}{told}\n\n"), streamed=True)
+    assert type(failure.value) is ContextOverflow
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (QUOTA, ()),
+        (RETRY_INFO, ()),
+        ({"error": {"message": "slow down"}}, ["Retry-After: 2s"]),
+        ({"error": {"message": "slow down"}}, ["Retry-After: 2", "Retry-After: 2"]),
+        ({"error": {"message": "Rate limit: try again in 2000ms"}}, ()),
+    ],
+)
+def test_a_limit_that_passes_soon_is_waited_for(ask, body, headers):
+    failure, _early = ask(json.dumps(body), 429, headers)
+    assert type(failure.value) is ProviderUnavailable
+    assert failure.value.retry_after_s == 2.0
+
+
+@pytest.mark.parametrize(
+    ("where", "usage"),
+    [
+        ({"choices": [{"message": {"content": "Aye."}, "usage": "U"}]}, (120, 7)),
+        ({"choices": [{"message": {"content": "Aye."}}], "usage": "F"}, (120, 7)),
+        ({"choices": [{"message": {"content": "Aye."}}], "usage": "C"}, None),
+    ],
+)
+def test_usage_is_read_where_it_stands_if_it_can_be_true(ask, where, usage):
+    kinds = {
+        '"U"': '{"prompt_tokens": 120, "completion_tokens": 7}',
+        '"F"': '{"prompt_tokens": 120.0, "completion_tokens": 7.0}',
+        '"C"': '{"prompt_tokens": 12, "completion_tokens": 7, "cached_tokens": 900}',
+    }
+    body = json.dumps(where)
+    for mark, told in kinds.items():
+        body = body.replace(mark, told)
+    reply, _early = ask(body)
+    found = reply.usage
+    assert (found and (found.prompt_tokens, found.completion_tokens)) == usage
+
+
+def test_zeros_after_a_good_usage_do_not_replace_it(ask):
+    good = {"choices": [], "usage": {"prompt_tokens": 120, "completion_tokens": 7}}
+    zeros = {"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}}
+    reply, _early = ask(events(SPOKEN, END, good, zeros), streamed=True)
+    assert reply.usage.prompt_tokens == 120
