@@ -25,7 +25,7 @@ from urllib.parse import unquote_to_bytes
 from urllib.request import getproxies
 
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.policy.probe.cases import BROKEN, NO_HOST, NO_TLS, REFUSED, TIMEOUT
+from evennia_ai.policy.probe import BROKEN, NO_HOST, NO_TLS, REFUSED, TIMEOUT
 from evennia_ai.policy.secrecy import hide_in_addresses
 
 NO_KEY = "none"
@@ -225,7 +225,7 @@ def http_library(client_class: type) -> Any:
 
 
 def connection_trouble(error: BaseException) -> str:
-    """Return the kind of trouble: one of the constants of `policy.probe.cases`."""
+    """Return the kind of trouble: one of the constants of `policy.probe`."""
     causes = list(causes_of(error))
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return NO_HOST

@@ -58,7 +58,7 @@ from evennia_ai.llm.refusals import (
     read_refusal,
     refusal_in_success,
 )
-from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED, TIMEOUT
+from evennia_ai.policy.probe import NO_HOST, NO_TLS, REFUSED, TIMEOUT
 from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import LLMReply, LLMRequest
 
