@@ -13,14 +13,15 @@ from evennia_ai.game.client_text import clean_address, clean_output, shown_name
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine, perceive, uncoloured
 from evennia_ai.game.settings import game_settings
-from evennia_ai.llm.probe import target_of
+from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.messages import NO_USAGE, Heard
 from evennia_ai.mind import Surroundings
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
-from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
+from evennia_ai.policy.probe import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.secrecy import shown_address
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import list_names
 
@@ -83,10 +84,10 @@ class CmdAITest(TryingCommand):
 
     Switches:
       whisper  - as if you whispered the line to the assistant
-      provider - ask the endpoint of a model profile a few short questions, and
-                 report what works, what does not, and what to do about it. It
-                 also finds out how to ask the model, and keeps that. For admins
-                 only. Takes up to half a minute, with a local model two minutes.
+      provider - ask the endpoint of a model profile whether it answers, in
+                 which form, whether it streams, and how fast, and say what to
+                 do about it. The game keeps the form. For admins only. Takes
+                 up to half a minute, with a local model two minutes.
     """
 
     key = "aitest"
@@ -125,11 +126,11 @@ class CmdAITest(TryingCommand):
     @inlineCallbacks
     def probe_each(self, name: str, profile: ModelProfile) -> Steps[None]:
         for endpoint in profile.each:
-            target = target_of(endpoint)
             model = clean_output(endpoint.model, 80) or "no model"
-            self.tell(f"Testing '{name}': {clean_address(target.address)}, {model}")
+            address = clean_address(shown_address(endpoint.base_url or OPENAI_ADDRESS))
+            self.tell(f"Testing '{name}': {address}, {model}")
             found = yield self.services.prober.probe(endpoint, self.tell)
-            self.tell([*map(finding_line, found), sum_up(found, target)])
+            self.tell([*map(finding_line, found), sum_up(found, name)])
 
 
 def hear_line(

@@ -43,8 +43,16 @@ from evennia_ai.llm.refusals import (
     read_refusal,
     refusal_in_success,
 )
-from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
-from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED, TIMEOUT
+from evennia_ai.llm.sdk_clients import (
+    NO_HOST,
+    NO_TLS,
+    REFUSED,
+    TIMEOUT,
+    SdkClients,
+    UnwantedBody,
+    causes_of,
+    connection_trouble,
+)
 from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import LLMReply, LLMRequest
 

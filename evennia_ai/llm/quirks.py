@@ -27,12 +27,11 @@ tells how long to wait                  `policy.limits.retry.asked_wait_s`
 refuses to stream                       `STREAM_REFUSED`, `STREAM_REFUSED_STATUS`
 names a reply's end otherwise           `CUT_OFF_REASONS`, `FAILED_REASONS`
 writes its keys otherwise               `policy.secrecy.KEY_LIKE`
-tells the window in another field       `policy.context.windows.GIVEN`, `TRAINED`, `NESTED` there
-tells the window on a page of its own   `GIVEN_WINDOW_PAGES`, `TRAINED_WINDOW_PAGES`
+tells the window in another field       `policy.context.windows.FIELDS`, `NESTED` there
+tells the window on a page of its own   `WINDOW_PAGES`
 tells no window, but its name does      `policy.context.windows.MODELS`
 keeps prompts in slots                  `slot_fields`
-listens at a port of its own            `policy.probe.cases.LOCAL_SERVERS`
-offers no list of models                `NO_MODEL_LIST`
+listens at a port of its own            `policy.probe.LOCAL_SERVERS`
 ======================================  ======================================================
 """
 
@@ -42,7 +41,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from evennia_ai.policy.probe.cases import LLAMACPP_PORT, OLLAMA_PORT
+from evennia_ai.policy.probe import LLAMACPP_PORT, OLLAMA_PORT
 
 REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
 TEXT_PART_TYPES = ("text", "output_text")
@@ -112,9 +111,6 @@ CONTENT_FILTER = re.compile(
 STREAM_REFUSED_STATUS = (400, 405, 415, 422, 501)
 STREAM_REFUSED = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
 
-# A key may be valid for chat and not for the list; or the server has no list.
-NO_MODEL_LIST = (403, 404, 405)
-
 
 class WindowPage(NamedTuple):
     """A page of a local server that tells its model's context window."""
@@ -122,15 +118,13 @@ class WindowPage(NamedTuple):
     owner: str  # the ``owned_by`` of its models, by which the server is recognised
     port: int  # its usual one, by which it is recognised, too
     path: str
-    method: str = "GET"  # with ``POST``, the request names the model
 
 
 LLAMACPP, OLLAMA = "llamacpp", "library"
-GIVEN_WINDOW_PAGES = (
+WINDOW_PAGES = (
     WindowPage(LLAMACPP, LLAMACPP_PORT, "/props"),
     WindowPage(OLLAMA, OLLAMA_PORT, "/api/ps"),
 )
-TRAINED_WINDOW_PAGES = (WindowPage(OLLAMA, OLLAMA_PORT, "/api/show", "POST"),)
 
 
 def slot_fields(slot: int) -> dict[str, object]:

@@ -16,9 +16,9 @@ from typing import Any
 from urllib.request import getproxies
 
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.policy.probe.cases import BROKEN, NO_HOST, NO_TLS, REFUSED, TIMEOUT
 from evennia_ai.policy.secrecy import hide_in_addresses
 
+REFUSED, NO_HOST, NO_TLS, TIMEOUT, BROKEN = "refused", "no host", "tls", "timeout", "broken"
 NO_KEY = "none"
 TELEMETRY, OWN_MARK = "x-stainless-", "x-stainless-raw-response"
 CONNECT_TIMEOUT_S = 5.0
@@ -177,7 +177,7 @@ def clean_http_logs() -> None:
 
 
 def connection_trouble(error: BaseException) -> str:
-    """Return the kind of trouble: one of the constants of `policy.probe.cases`."""
+    """Return the kind of trouble: one of the constants above."""
     causes = list(causes_of(error))
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return NO_HOST

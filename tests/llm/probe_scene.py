@@ -7,19 +7,15 @@ from twisted.internet.task import Clock
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.probe import Prober, target_of
-from evennia_ai.policy.probe.cases import sum_up
-from evennia_ai.policy.probe.grading import TOOL, WORD
+from evennia_ai.llm.probe import Prober
+from evennia_ai.policy.probe import TOOL
 
 KEY = "4f1c9e77-a2b8-tavern"
-TWO_CALLS = {
-    "tool_calls": [
-        {"name": TOOL, "arguments": {"colour": "red"}},
-        {"name": TOOL, "arguments": {"colour": "blue"}},
-    ]
-}
+HELLO = {"text": "Good evening, Ann."}
+TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in ("red", "blue")]}
 IN_SCHEMA = {"text": json.dumps({"act": "give", "target": "mug", "say": "Here you are."})}
-GOOD_ANSWERS = ({"text": WORD}, TWO_CALLS, {"text": "Both are noted."}, IN_SCHEMA)
+TALE = {"text": "It is old and warm. The beer is good."}
+GOOD_ANSWERS = (HELLO, TWO_CALLS, TALE)
 
 
 class Probe:
@@ -30,20 +26,20 @@ class Probe:
         self.clock = Clock()
         self.prober = Prober(self.clock, client)
         self.lines = []
+        self.kept = []
+        self.prober.keep = lambda *found: self.kept.append(found)
 
     def start(self, profile):
         return self.prober.probe(profile, self.lines.append)
 
     def run(self, profile):
-        return self.finish(self.start(profile), profile)
-
-    def finish(self, started, profile):
-        self.findings = self.pump.wait(started)
-        self.verdict = sum_up(self.findings, target_of(profile))
+        self.findings = self.pump.wait(self.start(profile))
         return self.findings
 
-    def of(self, *states):
-        return [(f.text, f.advice) for f in self.findings if f.state in states]
+    @property
+    def told(self):
+        """Every state, sentence and advice, a line each."""
+        return "\n".join(f"{f.state}: {f.text} {f.advice}".strip() for f in self.findings)
 
 
 @pytest.fixture
@@ -61,10 +57,6 @@ def profile(provider):
     return ModelProfile("tavern", "openai", "stub", provider.base_url, "STUB_KEY", 8_000)
 
 
-def changed(profile, **changes):
-    return ModelProfile(**{**vars(profile), **changes})
-
-
 def listing(*models):
     """A page with a list of models; each is a name or a whole entry."""
     entries = [{"id": model} if isinstance(model, str) else model for model in models]
@@ -73,6 +65,3 @@ def listing(*models):
 
 def error(status, message):
     return {"raw": json.dumps({"error": {"message": message}}), "status": status}
-
-
-NO_SCHEMA = error(400, "no response_format")

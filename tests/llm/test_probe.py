@@ -1,217 +1,189 @@
-"""The probe of an endpoint: its verdict, its request form, its speed, its window, its time."""
+"""The probe of an endpoint: a sentence for each question, what is kept, its time, the window."""
 
 import json
+import socket
+from dataclasses import replace
 
 import pytest
 from twisted.internet.defer import CancelledError
 
 from evennia_ai.errors import Busy
-from evennia_ai.llm.probe import REPLY_TOKENS
+from evennia_ai.llm.probe import LOCAL_PROBE_S, REPLY_TOKENS, STEPS
 from evennia_ai.policy.limits.endpoints import Speed
-from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, LOCAL_PROBE_S, NOTE
-from evennia_ai.policy.probe.grading import WORD
+from evennia_ai.policy.probe import FATAL
 from tests.llm import probe_scene as scene
 from tests.llm.probe_scene import (
     GOOD_ANSWERS,
+    HELLO,
     IN_SCHEMA,
+    KEY,
+    TALE,
     TWO_CALLS,
-    changed,
     error,
     listing,
 )
 
 client, probe, profile = scene.client, scene.probe, scene.profile
+NO_TOOLS, NO_SCHEMA = error(400, "no tools"), error(400, "no response_format")
+EMPTY = {"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}
+HTML = {"raw": "<html>", "headers": {"Content-Type": "text/html"}}
 
 
-# --- a good endpoint ---
+# --- a sentence for each question ---
 
 
-def test_a_good_endpoint_gets_a_good_verdict(probe, provider, profile):
+def test_a_good_endpoint_gets_a_sentence_for_each_question(probe, provider, profile):
     provider.queue(*GOOD_ANSWERS)
     probe.run(profile)
-    texts = " ".join(text for text, _ in probe.of(GOOD))
-    for words in (
-        f"{provider.base_url} is there and lists 1 model.",
-        "The key in STUB_KEY is not refused.",
-        "The model 'stub' is among them.",
-        "It answers a plain question.",
-        "It keeps to the system message.",
-        "It calls tools.",
-        "several calls in one reply (2)",
-        "valid JSON, and fit",
-        "It reports its use (",
-        "It took ",
-        "It takes the results of its tools.",
-        "It keeps to a JSON schema.",
-        "It will be asked by tools:",
-    ):
-        assert words in texts
-    assert probe.of(BAD, FATAL) == []
-    assert probe.verdict == "The profile 'tavern' works."
-    assert probe.lines[:2] == ["1 of 5: Is the server there?", "      0.0 s"]
-    assert len(probe.lines) == 2 * 5
+    assert [(finding.state, finding.text) for finding in probe.findings] == [
+        ("good", "It answers, and takes a system message."),
+        ("good", "It will be asked by tools: it makes several valid tool calls in one reply."),
+        ("good", "It streams: a sentence is spoken while the next one is written."),
+        ("note", "Its speed is not known: it does not report its tokens."),
+    ]
+    titles = [f"{number} of 3: {title}" for number, title in enumerate(STEPS, 1)]
+    assert probe.lines == [line for title in titles for line in (title, "      0.0 s")]
 
 
-def test_it_costs_four_short_calls(probe, provider, profile):
+def test_it_costs_three_short_calls_as_a_game_makes_them(probe, provider, profile):
     provider.queue(*GOOD_ANSWERS)
-    probe.run(changed(profile, extra={"seed": 1}))
+    probe.run(replace(profile, extra={"seed": 1}))
     bodies = [request["body"] for request in provider.requests()]
-    assert [body["max_tokens"] for body in bodies] == [REPLY_TOKENS] * 4
-    assert all(body["seed"] == 1 and body["model"] == "stub" for body in bodies)
-    roles = [message["role"] for message in bodies[2]["messages"]]
-    assert roles == ["system", "user", "assistant", "tool", "assistant", "tool"]
-    plain = bodies[0]["messages"]
-    assert [message["role"] for message in plain] == ["system", "user"]
-    assert len(plain[1]["content"].splitlines()) == 2  # heard in a row
-
-
-def test_the_limit_of_a_reply_keeps_the_name_a_provider_wants(probe, provider, profile):
-    provider.queue(*GOOD_ANSWERS)
-    probe.run(changed(profile, extra={"max_completion_tokens": 2_000}))
-    body = provider.requests()[0]["body"]
-    assert body["max_completion_tokens"] == REPLY_TOKENS
-    assert "max_tokens" not in body
-
-
-# --- the request form, the speed, and what is kept ---
-
-
-@pytest.fixture
-def kept(probe):
-    found = []
-    probe.prober.keep = lambda *finding: found.append(finding)
-    return found
-
-
-def timings(read, written):
-    return {
-        "cache_n": 10, "prompt_n": 200, "prompt_per_second": read,
-        "predicted_n": 20, "predicted_per_second": written,
-    }  # fmt: skip
+    assert [(body["max_tokens"], body["seed"]) for body in bodies] == [(REPLY_TOKENS, 1)] * 3
+    roles = [[message["role"] for message in body["messages"]] for body in bodies]
+    assert roles[0] == roles[2] == ["system", "user"]
+    assert roles[1] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert [bool(body.get("stream")) for body in bodies] == [False, False, True]
 
 
 @pytest.mark.parametrize(
-    ("answers", "form", "says"),
+    ("answers", "form", "words"),
     [
-        (GOOD_ANSWERS, "tools", "several valid tool calls"),
-        (
-            ({"text": WORD}, {"text": "[note_colour]"}, {"text": "x"}, IN_SCHEMA),
-            "schema",
-            "JSON is",
-        ),
-        (({"text": WORD}, TWO_CALLS, error(500, "template"), IN_SCHEMA), "schema", "JSON is"),
-        (({"text": WORD}, {"text": "red"}, {"text": "x"}, {"text": "Here."}), "text", "not act"),
-        (({"text": WORD}, {"text": "red"}, {"text": "x"}, error(400, "no")), "text", "not act"),
-        (
-            (
-                {"text": WORD},
-                {"text": "red"},
-                {"text": "x"},
-                {"text": '{"act": "none",' + "\n" * 50, "finish_reason": "length"},
-            ),
-            "text",
-            "not act",
-        ),
+        ((HELLO, TWO_CALLS, TALE), "tools", "good: It will be asked by tools:"),
+        ((HELLO, {"text": "red"}, IN_SCHEMA, TALE), "schema", "its JSON is. Set form in"),
+        ((HELLO, {"tool_calls": TWO_CALLS["tool_calls"][:1]}, IN_SCHEMA), "schema", "by schema"),
+        ((HELLO, {"tool_calls": [{"name": "x"}] * 2}, IN_SCHEMA), "schema", "asked by schema"),
+        ((HELLO, NO_TOOLS, IN_SCHEMA), "schema", "(HTTP 400): no tools. llama.cpp needs --jinja"),
+        ((HELLO, {"text": "red"}, {"text": "Here."}), "text", "bad: It will be asked by text"),
+        ((HELLO, {"text": "red"}, NO_SCHEMA), "text", "it can talk but not act."),
+        ((HELLO, {"text": "red"}, error(503, "")), "", "Its request form is not known: http"),
+        ((error(400, "no system"), HELLO, TWO_CALLS), "tools", "note: It answers, with its rules"),
+        (({"completion": EMPTY}, TWO_CALLS), "tools", "bad: Reasoning used up its whole reply"),
+        (({"text": "<think>hm</think>"}, TWO_CALLS), "tools", "bad: It answers a plain question"),
+        ((HELLO, TWO_CALLS, {**TALE, "stream": {"ignore": True}}), "tools", "It does not stream:"),
+        ((HELLO, TWO_CALLS, {**TALE, "stream": {"break": "cut"}}), "tools", "set stream to False"),
     ],
 )
-def test_it_finds_the_form_and_says_so(answers, form, says, probe, provider, profile, kept):
+def test_what_a_model_does_is_said_and_its_form_kept(
+    answers, form, words, probe, provider, profile
+):
     provider.queue(*answers)
     probe.run(profile)
-    assert [found[1] for found in kept] == [form]
-    told = dict(probe.of(GOOD, BAD))
-    concluded = next(text for text in told if text.startswith(f"It will be asked by {form}"))
-    assert says in concluded
-    assert told[concluded] == "Set form in the profile to change that."
+    assert words in probe.told
+    assert [found[1] for found in probe.kept] == [form] * bool(form)
 
 
-def test_tools_that_fail_are_no_fault_of_a_model_with_a_schema(probe, provider, profile):
-    provider.queue({"text": WORD}, {"text": "red"}, {"text": "x"}, IN_SCHEMA)
+@pytest.mark.parametrize(("first", "takes_system"), [(HELLO, True), (error(400, "no"), False)])
+def test_it_is_kept_whether_a_system_message_is_accepted(
+    first, takes_system, probe, provider, profile
+):
+    provider.queue(first, *GOOD_ANSWERS)
     probe.run(profile)
-    assert probe.of(BAD, FATAL) == []
-    assert ("It calls no tool, though it was told to.", "") in probe.of(NOTE)
+    assert [found[2] for found in probe.kept] == [takes_system]
+    roles = [message["role"] for message in provider.requests()[-1]["body"]["messages"]]
+    assert ("system" in roles) is takes_system
 
 
 def test_a_form_in_the_profile_stays_and_the_better_one_is_named(probe, provider, profile):
-    provider.queue({"text": WORD}, {"text": "red"}, {"text": "x"}, IN_SCHEMA)
-    probe.run(changed(profile, form="tools"))
-    text = "It will be asked by tools, as the profile says; the test suggests schema."
-    assert (text, "Put form = 'schema' or 'auto' into the profile.") in probe.of(NOTE)
+    provider.queue(HELLO, {"text": "red"}, IN_SCHEMA)
+    probe.run(replace(profile, form="tools", stream=False))
+    assert (
+        "note: It is asked by tools, as the profile says; the test suggests schema." in probe.told
+    )
+    assert "It does not stream" in probe.told
 
 
-def test_a_probe_that_could_not_finish_keeps_nothing(probe, provider, profile, kept):
-    provider.queue(error(401, "no"))
-    probe.run(profile)
-    assert kept == []
-
-
-def test_the_speed_that_the_server_reports_is_told_and_kept(probe, provider, profile, kept):
-    def completion(text):
-        message = {"role": "assistant", "content": text}
-        body = {"choices": [{"message": message}], "timings": timings(140.4, 35.0)}
+def test_the_speed_of_all_but_the_first_call_is_told_and_kept(probe, provider, profile):
+    def timed(text, read):
+        timings = {
+            "prompt_n": 200, "prompt_per_second": read,
+            "predicted_n": 20, "predicted_per_second": 35.0,
+        }  # fmt: skip
+        body = {"choices": [{"message": {"content": text}}], "timings": timings}
         return {"raw": json.dumps(body)}
 
-    provider.queue(*(completion(each) for each in (WORD, "red", "x", IN_SCHEMA["text"])))
+    provider.queue(timed("Hm.", 1.0), *(timed(IN_SCHEMA["text"], 140.4) for _ in range(3)))
     probe.run(profile)
-    text = "It reads about 140 tokens a second and writes about 35."
-    assert text in [text for text, _ in probe.of(GOOD)]
-    assert kept[0][2:] == (True, Speed(140.4, 35.0))
+    assert (
+        "good: It reads about 140 tokens a second and writes 35: an answer takes about 5 s, the "
+        "first one of a talk 16 s."
+    ) in probe.told
+    assert probe.kept[0][1:] == ("schema", True, Speed(140.4, 35.0))
+
+
+# --- what keeps it from answering ---
+
+
+@pytest.mark.parametrize(
+    ("changes", "answer", "words", "advice"),
+    [
+        ({}, error(401, "no"), "refused the key in STUB_KEY", "Set a valid key"),
+        ({"api_key_env": ""}, error(401, "no"), "has no api_key_env", "Set a valid key"),
+        ({"api_key_env": "UNSET"}, HELLO, "the environment variable UNSET", "a reload is not"),
+        ({}, error(404, "not found"), "There is no model 'stub' at", "There are: a0, a1, "),
+        ({"model": ""}, HELLO, "names no model", "a9 and others."),
+        ({"base_url": "http://127.0.0.1:1/v1"}, HELLO, "nothing listens", "(Ollama at 11434, "),
+        ({"base_url": "http://no-such-host.invalid/v1"}, HELLO, "no such host", "base_url"),
+        ({"base_url": "localhost:11434"}, HELLO, "must look like", "/v1 at the end"),
+        ({"base_url": "/x"}, HELLO, "or the address is wrong (HTTP 404)", "/v1 at the end"),
+        ({}, HTML, "did not answer with a chat completion", "/v1 at the end"),
+        ({}, {"raw": '{"answer": 42}'}, "did not answer with a chat", "/v1 at the end"),
+        ({}, error(402, "odd."), "is used up (HTTP 402): odd.", "Look at the account"),
+        ({}, error(429, "odd."), "no more requests at the moment", "or wait."),
+        ({}, error(503, "odd."), "temporary failure (HTTP 503)", "the server's log, or wait."),
+        ({}, error(400, "odd."), "refused the request (HTTP 400): odd.", "max_completion_tokens"),
+    ],
+)
+def test_what_keeps_it_from_answering_is_one_sentence_with_what_to_do(
+    changes, answer, words, advice, probe, provider, profile
+):
+    provider.control(pages={"GET /v1/models": listing(*(f"a{n}" for n in range(12)))})
+    provider.queue(answer, answer)
+    if changes.get("base_url") == "/x":
+        changes = {"base_url": profile.base_url.removesuffix("/v1") + "/x"}
+    probe.run(replace(profile, **changes))
+    (finding,) = probe.findings
+    assert finding.state == FATAL
+    assert words in finding.text
+    assert advice in finding.advice
+    assert probe.kept == []
+
+
+def test_https_where_http_is_spoken(probe, profile):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        secure = replace(profile, base_url=f"https://127.0.0.1:{server.getsockname()[1]}/v1")
+        started = probe.start(secure)
+        connection, _ = server.accept()
+        connection.recv(100_000)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        connection.close()
+        (finding,) = probe.pump.wait(started)
+    assert "its certificate or encryption is not acceptable" in finding.text
+    assert "Check http or https" in finding.advice
+
+
+def test_a_wrong_key_is_never_shown(probe, provider, profile):
+    provider.control(require_key="another")
+    assert KEY not in repr(probe.run(profile)) + repr(probe.lines)
+    provider.control(require_key="")
+    provider.queue(error(400, f"odd {KEY}"), error(400, f"odd {KEY}"))
+    assert "odd ***" in repr(probe.run(profile))
 
 
 # --- the window ---
 
 PROPS = {"raw": json.dumps({"default_generation_settings": {"n_ctx": 4096}})}
 LOADED = {"raw": json.dumps({"models": [{"name": "stub:latest", "context_length": 8192}]})}
-SHOWN = {"raw": json.dumps({"model_info": {"qwen3.context_length": 40960}})}
-
-
-@pytest.mark.parametrize(
-    ("pages", "words"),
-    [
-        ({"GET /v1/models": listing({"id": "stub", "max_model_len": 32768})}, "32,768 tokens"),
-        ({"GET /v1/models": listing({"id": "stub", "context_length": 9000})}, "9,000 tokens"),
-        (
-            {
-                "GET /v1/models": listing({"id": "stub", "owned_by": "llamacpp"}),
-                "GET /props": PROPS,
-            },
-            "4,096 tokens",
-        ),
-        (
-            {
-                "GET /v1/models": listing({"id": "stub", "owned_by": "library"}),
-                "GET /api/ps": LOADED,
-            },
-            "8,192 tokens",
-        ),
-        (
-            {
-                "GET /v1/models": listing({"id": "stub", "owned_by": "library"}),
-                "POST /api/show": SHOWN,
-            },
-            "supports 40,960 tokens",
-        ),
-        ({}, "does not tell its context window"),
-    ],
-)
-def test_the_window_is_told_where_anything_tells_it(probe, provider, profile, pages, words):
-    provider.control(pages=pages)
-    provider.queue(*GOOD_ANSWERS)
-    probe.run(changed(profile, context_window=None))
-    text, advice = probe.of(NOTE)[-1]
-    assert words in text
-    assert "into the profile as context_window" in advice or "Put context_window = " in advice
-
-
-def test_a_profile_that_claims_too_much_is_told(probe, provider, profile):
-    provider.control(pages={"GET /v1/models": listing({"id": "stub", "max_model_len": 4096})})
-    provider.queue(*GOOD_ANSWERS)
-    probe.run(profile)
-    assert probe.of(BAD) == [
-        (
-            "The profile names a window of 8,000 tokens, but there are 4,096.",
-            "Put context_window = 4096 into the profile.",
-        )
-    ]
 
 
 @pytest.mark.parametrize(
@@ -222,8 +194,6 @@ def test_a_profile_that_claims_too_much_is_told(probe, provider, profile):
          4_096),
         ({"GET /v1/models": listing({"id": "stub", "owned_by": "library"}), "GET /api/ps": LOADED},
          8_192),
-        ({"GET /v1/models": listing({"id": "stub", "owned_by": "library"}),
-          "POST /api/show": SHOWN}, None),
         ({"GET /v1/models": {"raw": "<html>", "status": 200}}, None),
         ({"GET /v1/models": error(500, "no")}, None),
         ({}, None),
@@ -240,35 +210,35 @@ def test_an_endpoint_is_asked_for_its_window_and_nothing_else(
 # --- time, and one at a time ---
 
 
+def run_until(probe, pump, done):
+    """Run what the client hands over, until ``done()``."""
+    while not done():
+        call = pump.jobs.get(timeout=20)
+        call[0](*call[1])
+
+
 def test_a_silent_server_is_given_up_on_in_time(probe, pump, provider, profile, eventually):
     provider.control(latency=60)
     running = probe.start(profile)
-    call = pump.jobs.get(timeout=20)
-    call[0](*call[1])
     eventually(provider.requests)
     probe.clock.advance(LOCAL_PROBE_S)
-    findings = pump.wait(running)
-    assert f"did not answer within {LOCAL_PROBE_S:g} s" in findings[-1].text
-    assert "may still be loading" in findings[-1].advice
+    (finding,) = pump.wait(running)
+    assert (finding.state, finding.text) == (FATAL, "It did not answer in time.")
+    assert "still loading" in finding.advice
     assert not probe.prober._busy
     assert not probe.clock.getDelayedCalls()
 
 
 def test_a_model_that_is_slow_at_tools_still_gets_its_form(
-    probe, pump, provider, profile, kept, eventually
+    probe, pump, provider, profile, eventually
 ):
-    slow = {"text": "\n" * 300, "latency": 60}
-    provider.queue({"text": WORD}, slow, {"text": "x"}, IN_SCHEMA)
+    provider.queue(HELLO, {"text": "\n" * 300, "latency": 60}, IN_SCHEMA)
     running = probe.start(profile)
-    while len(probe.lines) < 5:  # until it asks for tools
-        call = pump.jobs.get(timeout=20)
-        call[0](*call[1])
+    run_until(probe, pump, lambda: len(probe.lines) == 3)  # it asks for tools
     eventually(lambda: len(provider.requests()) == 2)
     probe.clock.advance(LOCAL_PROBE_S * 0.5)
-    probe.finish(running, profile)
-    assert [found[1] for found in kept] == ["schema"]
-    assert ("It took too long to answer a request with tools.", "") in probe.of(NOTE)
-    assert probe.of(BAD, FATAL) == []
+    pump.wait(running)
+    assert [found[1] for found in probe.kept] == ["schema"]
 
 
 def test_one_probe_at_a_time(probe, pump, provider, profile):
@@ -280,10 +250,12 @@ def test_one_probe_at_a_time(probe, pump, provider, profile):
     assert probe.run(profile)
 
 
-def test_a_server_that_stops_ends_the_probe_without_findings(probe, loop_thread, provider, profile):
-    provider.control(pages={"GET /v1/models": {**listing("stub"), "latency": 60}})
+@pytest.mark.parametrize("ask", ["start", "window"])
+def test_a_server_that_stops_ends_it_without_an_answer(ask, probe, loop_thread, provider, profile):
+    provider.control(latency=60, pages={"GET /v1/models": {**listing("stub"), "latency": 60}})
     failures = []
-    probe.start(profile).addErrback(failures.append)
+    started = probe.start(profile) if ask == "start" else probe.prober.window(profile)
+    started.addErrback(failures.append)
     loop_thread.stop()
     assert failures[0].check(CancelledError)
     assert not probe.clock.getDelayedCalls()

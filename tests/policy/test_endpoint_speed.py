@@ -21,7 +21,7 @@ from evennia_ai.policy.limits.endpoints import (
     smooth_speed,
     stored_facts,
 )
-from evennia_ai.policy.probe.cases import judge_rate
+from evennia_ai.policy.probe import judge_speed
 
 CPU = Speed(140.0, 35.0)
 
@@ -126,13 +126,16 @@ def test_any_new_fact_is_stored_but_a_little_speed_is_not():
 
 
 @pytest.mark.parametrize(
-    ("speed", "says"),
+    ("speed", "state", "says"),
     [
-        (UNKNOWN, []),
-        (Speed(1_400.2, None), ["It reads about 1,400 tokens a second."]),
-        (Speed(None, 35.0), ["It writes about 35 tokens a second."]),
-        (CPU, ["It reads about 140 tokens a second and writes about 35."]),
+        (UNKNOWN, "note", "Its speed is not known: it does not report its tokens."),
+        (Speed(None, 35.0), "note", "Its speed is not known: it does not report its tokens."),
+        (Speed(9_000.0, 300.0), "good", "an answer takes about 1 s, the first one of a talk 1 s."),
+        (CPU, "good", "reads about 140 tokens a second and writes 35: an answer takes about 5 s"),
+        (Speed(20.0, 5.0), "bad", "an answer takes about 32 s, the first one of a talk 112 s."),
     ],
 )
-def test_a_probe_says_only_what_is_known(speed, says):
-    assert [finding.text for finding in judge_rate(speed)] == says
+def test_a_probe_says_what_a_speed_means_for_answers(speed, state, says):
+    found = judge_speed(speed)
+    assert (found.state, bool(found.advice)) == (state, state == "bad")
+    assert says in found.text

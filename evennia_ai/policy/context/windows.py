@@ -109,7 +109,7 @@ TABLE = tuple((re.compile(pattern), window) for pattern, window in MODELS)
 VENDOR = re.compile(r".*/|ft:|[a-z][a-z-]*\.(?=[a-z])")
 
 # Endpoints' names for the window they grant, the most reliable first.
-GIVEN = (
+FIELDS = (
     "loaded_context_length",  # LM Studio
     "n_ctx",  # llama.cpp
     "num_ctx",  # Ollama
@@ -123,12 +123,6 @@ GIVEN = (
     "max_context_tokens",
     "max_seq_len",
     "context_size",
-)
-# The window the model was trained for; the server may grant less. A leading dot matches a suffix.
-TRAINED = (
-    "n_ctx_train",  # llama.cpp
-    ".context_length",  # Ollama: "llama.context_length"
-    "max_position_embeddings",
 )
 NESTED = (
     "meta", "top_provider", "limits", "capabilities", "model_info", "details", "model_spec",
@@ -171,33 +165,25 @@ def bare_name(model: str) -> str:
     return name
 
 
-def window_from_models(
-    answer: object, model: str, fields: Sequence[str] = (*GIVEN, *TRAINED)
-) -> int | None:
+def window_from_models(answer: object, model: str) -> int | None:
     """Return a model's window in tokens from its endpoint's answer, None if missing.
 
     ``answer`` is the untrusted JSON of ``/models``, ``/models/<name>`` or a server's own page. A
-    server with a single model may name it differently. ``fields`` are ``GIVEN`` or ``TRAINED``
-    ones.
+    server with a single model may name it differently.
     """
     entries = list(_entries(answer))
     for entry in entries:
         if any(_same_model(entry.get(key), model) for key in NAMES):
-            return window_of(entry, fields)
-    return window_of(entries[0], fields) if len(entries) == 1 else None
+            return window_of(entry)
+    return window_of(entries[0]) if len(entries) == 1 else None
 
 
-def window_of(entry: Mapping[str, object], fields: Sequence[str]) -> int | None:
+def window_of(entry: Mapping[str, object]) -> int | None:
     """Return the window from the first known field of one model's entry, or None."""
     nested = (entry.get(key) for key in NESTED)
     places = [entry, *(place for place in nested if isinstance(place, Mapping))]
-    values = [(str(key), value) for place in places for key, value in place.items()]
-    for field in fields:
-        for key, value in values:
-            named = key.endswith(field) if field[0] == "." else key == field
-            if named and (window := _tokens(value)):
-                return window
-    return None
+    windows = (_tokens(place.get(field)) for field in FIELDS for place in places)
+    return next(filter(None, windows), None)
 
 
 def _entries(answer: object) -> Iterator[Mapping[str, object]]:

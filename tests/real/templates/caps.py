@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evennia_ai.policy.request_forms.wire_order import WireStyle
-
 
 @dataclass(frozen=True)
 class TemplateCaps:
@@ -24,11 +22,6 @@ class TemplateCaps:
     calls: bool
     system: bool
     alternates: bool
-
-    @property
-    def style(self) -> WireStyle:
-        """Return the style of messages for a request with tools."""
-        return WireStyle(system=self.system, calls=self.tools and self.calls)
 
 
 def caps_from_template(template: str) -> TemplateCaps:

@@ -11,8 +11,8 @@ from typing import Any
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.messages import Message, make_message, wire_call
-from evennia_ai.policy.probe import grading
-from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WireStyle
+from evennia_ai.policy import probe
+from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID
 from evennia_ai.ports import NO_SCENE, LLMRequest, ToolContext, ToolSpec
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
@@ -31,7 +31,7 @@ FILLER = " and so on" * 30  # or the talk would be too short to compact
 # As `cases` has them; a list, so that nothing runs where the tests are skipped.
 KINDS = (
     "first words", TALK, "mid-turn", "whisper", "summary", "after a compaction", "extraction",
-    "extraction goes on", "probe: plain", "probe: tools", "probe: results",
+    "extraction goes on", "probe: plain", "probe: tools", "probe: schema", "probe: stream",
 )  # fmt: skip
 
 
@@ -41,7 +41,6 @@ class Case:
 
     request: LLMRequest
     shown: Sequence[str]
-    native: bool = False  # True if it tests native calls by sending them
 
 
 class Toolbox(StandInToolbox):
@@ -57,10 +56,9 @@ class Toolbox(StandInToolbox):
         return [spec for name, spec in self.specs.items() if name in allowed]
 
 
-def body_of(case: Case, model: str, calls: bool) -> Mapping[str, Any]:
-    """Return what the client sends; ``calls`` says whether the template supports tool calls."""
-    style = WireStyle() if case.native and calls else None
-    return build_body(case.request, ModelProfile("test", model=model), style)
+def body_of(case: Case, model: str) -> Mapping[str, Any]:
+    """Return what the client sends."""
+    return build_body(case.request, ModelProfile("test", model=model))
 
 
 @cache
@@ -73,9 +71,10 @@ def cases(model: str) -> Mapping[str, Case]:
         "whisper": whispered(model),
         **compaction(model),
         **extraction(model),
-        "probe: plain": probe(grading.QUESTIONS[0].messages),
-        "probe: tools": probe(grading.tool_question(), native=True),
-        "probe: results": probe(grading.results_question(), native=True),
+        "probe: plain": probed(probe.PLAIN_QUESTION),
+        "probe: tools": probed(probe.TOOLS_QUESTION),
+        "probe: schema": probed(probe.SCHEMA_QUESTION),
+        "probe: stream": probed(probe.STREAM_QUESTION),
     }
 
 
@@ -154,10 +153,10 @@ def extraction(model: str) -> dict[str, Case]:
     }
 
 
-def probe(messages: Sequence[dict[str, Any]], native: bool = False) -> Case:
-    tools = [grading.TOOL_SCHEMA] if native else []
-    asked = [line for m in messages if m["role"] == "user" for line in m["content"].splitlines()]
-    return Case(LLMRequest(messages, NO_SCENE, tools), asked, native)
+def probed(question: Mapping[str, Any]) -> Case:
+    users = [one["content"] for one in question["messages"] if one["role"] == "user"]
+    asked = [line for content in users for line in content.splitlines()]
+    return Case(LLMRequest(scene=NO_SCENE, **question), asked)
 
 
 def with_talk(script: MemoryMind, lines: int = MANY) -> MemoryMind:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.wire_order import WireStyle
 from tests.real.templates.caps import TemplateCaps, caps_from_props, caps_from_template
 
 
@@ -30,7 +29,6 @@ def test_what_the_server_tried_out_counts_more_than_the_source():
     }
     caps = TemplateCaps(tools=True, calls=False, system=True, alternates=True)
     assert caps_from_props(props) == caps
-    assert caps.style == WireStyle(calls=False)
 
 
 @pytest.mark.parametrize("props", [{}, {"chat_template": None}])

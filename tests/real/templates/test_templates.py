@@ -13,7 +13,7 @@ import pytest
 
 from evennia_ai.policy.request_forms.form import SCHEMA
 from evennia_ai.policy.request_forms.known_models import form_for
-from tests.real.templates.caps import TemplateCaps, caps_from_props
+from tests.real.templates.caps import caps_from_props
 from tests.real.templates.kinds import KINDS, Case, body_of, cases
 from tests.real.templates.renderer import Renderer, installation, running_renderer
 
@@ -36,12 +36,11 @@ class Rendering:
     """A server with one template, and the model that a game would name for it."""
 
     renderer: Renderer
-    caps: TemplateCaps
     model: str
 
     def body(self, case: Case) -> Mapping[str, Any]:
         """Return what the client sends."""
-        return body_of(case, self.model, self.caps.style.calls)
+        return body_of(case, self.model)
 
 
 @pytest.fixture(scope="module", params=WHERE.templates, ids=lambda file: file.stem)
@@ -52,7 +51,7 @@ def rendering(request: pytest.FixtureRequest) -> Iterator[Rendering]:
         assert caps is not None
         name = VENDOR.sub("", template.stem)
         known = caps.tools or form_for(name) == SCHEMA
-        yield Rendering(renderer, caps, name if known else ANY_SMALL_MODEL)
+        yield Rendering(renderer, name if known else ANY_SMALL_MODEL)
 
 
 @pytest.mark.parametrize("kind", KINDS)
