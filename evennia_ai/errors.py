@@ -130,9 +130,13 @@ class SwitchedOff(ProviderError):
 
 
 class ProviderRejected(ProviderError):
-    """The endpoint refused this request; a retry would be refused, too."""
+    """The endpoint refused this request; a retry would be refused, too.
+
+    ``is_unexplained`` is True if it named no cause.
+    """
 
     kind = "rejected"
+    is_unexplained = False
 
 
 class ProviderMisconfigured(ProviderError):
@@ -142,6 +146,10 @@ class ProviderMisconfigured(ProviderError):
 
 
 class ContextOverflow(ProviderRejected):
-    """The request is longer than the context window of the model."""
+    """The request is longer than the context window of the model.
+
+    ``window`` is the window in tokens that the endpoint named, None if it named none.
+    """
 
     kind = "overflow"
+    window: int | None = None

@@ -25,7 +25,7 @@ from evennia_ai.policy.limits.retry import (
     is_loading,
     is_quota_exhausted,
 )
-from evennia_ai.policy.overflow import is_context_overflow
+from evennia_ai.policy.overflow import is_context_overflow, is_unexplained, told_window
 from evennia_ai.policy.secrecy import hide_secrets, quote_without
 
 MAX_SHOWN_CHARS = 300
@@ -173,7 +173,12 @@ def explain_refusal(
     code = refusal.code if quote_without(refusal.code, words) == refusal.code else ""
     if is_loading(status, refusal.words):
         code = LOADING_CODE
-    return kind(sentence, status=status, code=code, retry_after_s=retry_after_s)
+    error = kind(sentence, status=status, code=code, retry_after_s=retry_after_s)
+    if isinstance(error, ContextOverflow):
+        error.window = told_window(refusal.words)
+    elif isinstance(error, ProviderRejected):
+        error.is_unexplained = is_unexplained(refusal.status, refusal.words)
+    return error
 
 
 def texts_in(value: object) -> Iterator[str]:

@@ -83,6 +83,17 @@ SIGNS = (
     (r"(?:输入|上下文|提示|内容|prompt).{0,12}(?:过长|超长|超出|超过)",),
 )
 
+TOLD_WINDOW = re.compile(
+    r"(?:context (?:length|window|size)|max(?:imum)?[ _](?:\w+[ _])?len(?:gth)?)"
+    r"[^\d.]{0,24}?(\d{1,3}(?:[,.]\d{3})+|\d{3,9})\b",
+    re.IGNORECASE,
+)
+LEAST_TOLD, MOST_TOLD = 256, 20_000_000
+UNEXPLAINED_STATUS = (400, 413, 422)
+NO_CAUSE = re.compile(
+    r"\b(?:http|bad|invalid|unprocessable|request|entity|error|failed|refused|rejected|unknown"
+    r"|the|a|was|your|status|code|type|message)\b"
+)
 QUOTES = re.compile(r"[`'\"’‘“”*]")
 JOINTS = re.compile(r"[_/\s]+|-(?!\d)")
 NUMBER = re.compile(r"(?<!-)\b\d+(?:[.,]\d+)*")
@@ -107,6 +118,18 @@ def is_context_overflow(
     if status == TOO_LARGE_STATUS:
         return not OTHER_SIZE.search(text)
     return says_overflow(text)
+
+
+def told_window(message: str) -> int | None:
+    """Return the window in tokens that an overflow's text names, None if it names none."""
+    found = TOLD_WINDOW.search(message[:MOST_CHARS])
+    tokens = int(re.sub(r"[,.]", "", found[1])) if found else 0
+    return tokens if LEAST_TOLD <= tokens <= MOST_TOLD else None
+
+
+def is_unexplained(status: int, message: str) -> bool:
+    """Return True for a refusal that may be about length, since it names no cause."""
+    return status in UNEXPLAINED_STATUS and not NO_CAUSE.sub("", spell(message)).strip(" .:,#-")
 
 
 def says_overflow(text: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.ports import Identity, Inbox, Settings
@@ -61,13 +62,16 @@ class Emergency:
     def on_overflow(self) -> Steps[bool]:
         """Compact after a provider refused a request as too long, without asking a model.
 
-        Fires with True if the context window was relieved; fails with TurnAborted and
-        StoreUnavailable.
+        Fires with True if the next request is shorter: the talk was compacted, or the refusal told
+        of a smaller window. Fails with TurnAborted and StoreUnavailable.
         """
+        before = usable_window(self._settings.config, self._settings.profile)
+        self._settings.resolve()
+        told = usable_window(self._settings.config, self._settings.profile) < before
         result: dict[str, Any] = yield self._compactor.compact(
             CompactionRequest(OVERFLOW, force=True)
         )
-        return bool(result.get("success"))
+        return told or bool(result.get("success"))
 
     @inlineCallbacks
     def _extract(self, use: ContextUse) -> Steps[dict[str, Any]]:

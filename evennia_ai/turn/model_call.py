@@ -10,9 +10,9 @@ from typing import Any, Generic, TypeVar
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.config import ModelProfile, window_known
+from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.config.profiles import request_form
-from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
+from evennia_ai.errors import ContextOverflow, ProviderError, ProviderRejected, TurnAborted
 from evennia_ai.messages import (
     NO_USAGE,
     OFFLINE,
@@ -54,6 +54,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 NO_REPLY = LLMReply("")
+SUSPICIOUS_SHARE = 0.5  # of the window, for a request that was refused without a cause
 COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
 
@@ -179,7 +180,7 @@ class ModelCalls:
                 record = replace(record, usage=NO_USAGE, estimated_tokens=0)
             failure = self._hidden_failure(request, reply, profile)
         except ProviderError as error:
-            failure = error
+            failure = self._as_overflow(request, error, profile)
         if failure:
             record = replace(record, error_kind=failure.kind, error=str(failure))
         elapsed_ms = int((clock.seconds() - started) * 1000)
@@ -204,6 +205,19 @@ class ModelCalls:
         self.compaction_cost = add_call(
             self.compaction_cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms
         )
+
+    def _as_overflow(
+        self, request: LLMRequest, error: ProviderError, profile: ModelProfile
+    ) -> ProviderError:
+        """Return the error, as an overflow if nothing else explains why a long request failed.
+
+        The next asking is shorter, so it decides.
+        """
+        window = usable_window(self._settings.config, profile)
+        is_long = request.tokens > SUSPICIOUS_SHARE * window
+        if not (is_long and isinstance(error, ProviderRejected) and error.is_unexplained):
+            return error
+        return ContextOverflow(str(error), status=error.status, code=error.code)
 
     def _hidden_failure(
         self, request: LLMRequest, reply: LLMReply, profile: ModelProfile

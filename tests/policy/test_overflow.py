@@ -21,6 +21,8 @@ from evennia_ai.policy.overflow import (
     is_local,
     is_silent_overflow,
     is_silently_truncated,
+    is_unexplained,
+    told_window,
 )
 from tests.growth import text_grows_like_a_square
 
@@ -153,3 +155,36 @@ def test_an_overflow_that_hides_in_a_reply_is_seen(reply, overflow):
 )
 def test_a_server_of_ones_own_is_known_by_its_address(address, local):
     assert is_local(address) is local
+
+
+@pytest.mark.parametrize(
+    ("text", "window"),
+    [
+        ("request (900 tokens) exceeds the available context size (512 tokens)", 512),
+        ("This model's maximum context length is 8192 tokens. However, you requested 9000", 8192),
+        ("maximum context length is 131,072 tokens", 131_072),
+        ("prompt is too long: 210000 tokens > 200000 maximum", None),
+        ("max_model_len: 4096", 4096),
+        ("max_tokens is too large: 900. Its maximum context length is 4096.", 4096),
+        ("the context length is 12", None),
+        ("", None),
+    ],
+)
+def test_a_window_that_the_refusal_names_is_read(text, window):
+    assert told_window(text) == window
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "is_bare"),
+    [
+        (400, "", True),
+        (400, "Bad Request", True),
+        (422, "HTTP 422: Unprocessable Entity.", True),
+        (400, "Your input was flagged.", False),
+        (400, "max_tokens is too large: 8192.", False),
+        (404, "", False),
+        (500, "", False),
+    ],
+)
+def test_a_refusal_without_a_cause_is_told_apart(status, text, is_bare):
+    assert is_unexplained(status, text) is is_bare
