@@ -93,8 +93,8 @@ class StreamedReply:
             self._top, self.done = {"error": failure}, True
             return []
         told = {name: value for name, value in chunk.items() if value and name != "choices"}
-        if not read_usage([told]):  # some servers send zeros after a good one
-            told.pop("usage", None)
+        if "usage" in told and not read_usage([told]):  # zeros after a good one
+            del told["usage"]
         self._top |= told
         choices = chunk.get("choices")
         listed = choices if isinstance(choices, list) else []
@@ -131,7 +131,7 @@ class StreamedReply:
         number = index if isinstance(index, int) else 0
         reason = as_text(choice.get("finish_reason"))
         self._finish_reasons[number] = reason or self._finish_reasons.get(number, "")
-        if read_usage([choice]):
+        if "usage" in choice and read_usage([choice]):
             self._top["usage"] = choice["usage"]
         added = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
         content = join_content(added.get("content"))

@@ -36,6 +36,23 @@ def make_messages(count: int) -> Messages:
     ] + [{"role": "user", "content": "Ann says: hail"}]
 
 
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": f"tool_{number}",
+            "description": "Does one thing in the game, once, and says what came of it.",
+            "parameters": {
+                "type": "object",
+                "properties": {"text": {"type": "string"}, "target": {"type": "string"}},
+                "required": ["text"],
+            },
+        },
+    }
+    for number in range(12)
+]
+
+
 async def in_parallel(ask: Ask, calls: int, at_a_time: int, messages: Messages) -> None:
     """Ask ``calls`` times, so many ``at_a_time``."""
     left = iter(range(calls))
@@ -58,14 +75,16 @@ def sdk(base_url: str) -> Any:
 async def ask_plainly(base_url: str) -> Ask:
     """The SDK as its manual shows it."""
     client = sdk(base_url)
-    return lambda messages: client.chat.completions.create(model=MODEL, messages=messages)
+    return lambda messages: client.chat.completions.create(
+        model=MODEL, messages=messages, tools=TOOLS
+    )
 
 
 async def ask_by_extra_body(base_url: str) -> Ask:
     """The SDK without its transform of the messages: the bar."""
     client = sdk(base_url)
     return lambda messages: client.chat.completions.create(
-        model=MODEL, messages=[], extra_body={"messages": messages}
+        model=MODEL, messages=[], extra_body={"messages": messages, "tools": TOOLS}
     )
 
 
@@ -106,12 +125,13 @@ async def measure(way: str, base_url: str, calls: int, at_a_time: int, count: in
     return {"wall_s": time.perf_counter() - began, "cpu_s": time.process_time() - cpu}
 
 
-def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int) -> dict:
+def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int, streamed: bool) -> dict:
     """Time the gateway with all that stands behind it, on a running reactor."""
     from twisted.internet import reactor
     from twisted.internet.task import LoopingCall, cooperate
 
     from evennia_ai.config import ModelProfile
+    from evennia_ai.llm.endpoints import ReplyClient
     from evennia_ai.llm.gateway import ModelGateway
     from evennia_ai.llm.loop_thread import LoopThread
     from evennia_ai.llm.openai_client import OpenAIClient
@@ -123,14 +143,21 @@ def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int) -> di
     slices = TimeSlices(reactor)
     thread = LoopThread(partial(slices.put_from_thread, reactor.callFromThread))
     client = OpenAIClient(thread, {})
-    gateway = ModelGateway(reactor, {"openai": client}, GatewayLimits(max_in_flight=at_a_time))
+    reading = ReplyClient(client, reactor.callFromThread)
+    gateway = ModelGateway(reactor, {"openai": reading}, GatewayLimits(max_in_flight=at_a_time))
     profile = ModelProfile("stub", "openai", MODEL, base_url)
     messages, scene = make_messages(count), Scene("Mira", Persona(), ())
     figures: dict[str, Any] = {}
     beats: list[float] = []
 
     def ask(number: int) -> Any:
-        request = LLMRequest(messages, scene, caller=Caller(str(number % at_a_time)))
+        request = LLMRequest(
+            messages,
+            scene,
+            TOOLS,
+            caller=Caller(str(number % at_a_time)),
+            on_call=(lambda _call: None) if streamed else None,
+        )
         return gateway.complete(request, profile, reactor.seconds() + DEADLINE_S)
 
     def asker() -> Any:
@@ -165,8 +192,8 @@ def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int) -> di
 def main(way: str, base_url: str, *numbers: str) -> None:
     """Measure one way and print its figures."""
     calls, at_a_time, count = map(int, numbers)
-    if way == "gateway":
-        figures = measure_gateway(base_url, calls, at_a_time, count)
+    if way.startswith("gateway"):
+        figures = measure_gateway(base_url, calls, at_a_time, count, way.endswith("streamed"))
     else:
         figures = asyncio.run(measure(way, base_url, calls, at_a_time, count))
     print(json.dumps(figures))

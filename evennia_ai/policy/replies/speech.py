@@ -11,6 +11,7 @@ from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import one_of, split_alternatives
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
+LONGEST_SENTENCE = 4_000  # in characters; what is longer waits for the end of the text
 ABBREVIATIONS = frozenset(
     "mr mrs ms dr st sr jr prof capt lt sgt no vs etc mme mlle hr fr nr bzw usw ca evtl ggf sog "
     "resp vgl inkl str sra srta ud approx".split()
@@ -42,12 +43,13 @@ class SentenceSplitter:
         self._text = ""  # not yet returned
         self._scanned = 0  # no sentence ends before this position
         self._first = True
+        self._goes_on = True  # False once the text has no end where a sentence ends
 
     def feed(self, text: str) -> list[str]:
         """Add a part of the text; return the sentences that are finished now."""
         self._text += text
         pieces = []
-        while (end := self._find_end()) is not None:
+        while self._goes_on and (end := self._find_end()) is not None:
             pieces.append(self._text[:end].strip())
             self._text, self._scanned = self._text[end:].lstrip(), 0
             self._first = False
@@ -65,6 +67,7 @@ class SentenceSplitter:
             if not too_short and self._ends_sentence(found.start(), found.end()):
                 return found.end()
         self._scanned = max(self._scanned, len(self._text.rstrip(MAY_BELONG_TO_END)))
+        self._goes_on = len(self._text) < LONGEST_SENTENCE
         return None
 
     def _ends_sentence(self, start: int, end: int) -> bool:
