@@ -120,16 +120,15 @@ class CmdAITest(TryingCommand):
                 "endpoint. There is nothing to test."
             )
             return None
-        return self.probe_each(name, profile)
+        return self.probe(name, profile)
 
     @inlineCallbacks
-    def probe_each(self, name: str, profile: ModelProfile) -> Steps[None]:
-        for endpoint in profile.each:
-            target = target_of(endpoint)
-            model = clean_output(endpoint.model, 80) or "no model"
-            self.tell(f"Testing '{name}': {clean_address(target.address)}, {model}")
-            found = yield self.services.prober.probe(endpoint, self.tell)
-            self.tell([*map(finding_line, found), sum_up(found, target)])
+    def probe(self, name: str, profile: ModelProfile) -> Steps[None]:
+        target = target_of(profile)
+        model = clean_output(profile.model, 80) or "no model"
+        self.tell(f"Testing '{name}': {clean_address(target.address)}, {model}")
+        found = yield self.services.prober.probe(profile, self.tell)
+        self.tell([*map(finding_line, found), sum_up(found, target)])
 
 
 def hear_line(

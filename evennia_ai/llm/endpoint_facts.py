@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
@@ -24,7 +24,6 @@ from evennia_ai.policy.limits.endpoints import (
     NOTHING_KNOWN,
     EndpointFacts,
     Speed,
-    common_facts,
     measure_speed,
     read_facts,
     should_store,
@@ -52,15 +51,11 @@ class EndpointRegistry:
     def __init__(self, ask: Ask, store: FactStore) -> None:
         self._ask = ask
         self._store = store
-        self._loaded = False
-        self._facts: dict[str, EndpointFacts] = {}
-        self._stored: dict[str, EndpointFacts] = {}
 
     def told(self, profile: ModelProfile) -> ModelProfile:
-        """Return the profile with what is known of its endpoints and model."""
-        each = tuple(map(self.told, profile.endpoints))
-        facts = common_facts([one.told for one in each]) if each else self._known(key_of(profile))
-        return replace(profile, told=facts, endpoints=each)
+        """Return the profile and its fallback with what is known of their endpoints and models."""
+        fallback = profile.fallback and self.told(profile.fallback)
+        return replace(profile, told=self._known(key_of(profile)), fallback=fallback)
 
     def note_reply(self, profile: ModelProfile, reply: LLMReply, took_s: float) -> None:
         """Learn from a good reply; after the first one ask for the window."""
@@ -79,11 +74,15 @@ class EndpointRegistry:
         speed = smooth_speed(facts.speed, speed)
         self._keep(key, replace(facts, form=form, system=system, speed=speed))
 
+    @cached_property
+    def _stored(self) -> dict[str, EndpointFacts]:
+        return {name: read_facts(stored) for name, stored in self._store.load().items()}
+
+    @cached_property
+    def _facts(self) -> dict[str, EndpointFacts]:
+        return dict(self._stored)
+
     def _known(self, key: str) -> EndpointFacts:
-        if not self._loaded:
-            self._loaded = True
-            self._stored = {name: read_facts(stored) for name, stored in self._store.load().items()}
-            self._facts = dict(self._stored)
         return self._facts.get(key, NOTHING_KNOWN)
 
     def _keep(self, key: str, facts: EndpointFacts) -> None:

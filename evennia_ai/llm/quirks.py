@@ -30,7 +30,6 @@ writes its keys otherwise               `policy.secrecy.KEY_LIKE`
 tells the window in another field       `policy.context.windows.GIVEN`, `TRAINED`, `NESTED` there
 tells the window on a page of its own   `GIVEN_WINDOW_PAGES`, `TRAINED_WINDOW_PAGES`
 tells no window, but its name does      `policy.context.windows.MODELS`
-keeps prompts in slots                  `slot_fields`
 listens at a port of its own            `policy.probe.cases.LOCAL_SERVERS`
 offers no list of models                `NO_MODEL_LIST`
 ======================================  ======================================================
@@ -125,8 +124,3 @@ GIVEN_WINDOW_PAGES = (
     WindowPage(OLLAMA, OLLAMA_PORT, "/api/ps"),
 )
 TRAINED_WINDOW_PAGES = (WindowPage(OLLAMA, OLLAMA_PORT, "/api/show", "POST"),)
-
-
-def slot_fields(slot: int) -> dict[str, object]:
-    """Return what a request to llama.cpp's server says to use a slot and its prompt."""
-    return {"id_slot": slot, "cache_prompt": True}

@@ -97,14 +97,11 @@ def test_where_the_profile_says_the_window_nobody_is_asked(registry, asked):
     assert asked == []
 
 
-def test_each_endpoint_of_a_profile_has_facts_of_its_own(registry):
-    both = ["http://10.0.0.1/v1", "http://10.0.0.2/v1"]
-    each = tuple(replace(HOME, base_url=base_url) for base_url in both)
-    shared = replace(HOME, endpoints=each)
-    registry.note_reply(each[1], timed(), 10.0)
-    told = registry.told(shared)
-    assert [one.told.answered for one in told.each] == [False, True]
-    assert (told.told.answered, told.told.speed) == (False, Speed(140.0, 35.0))
+def test_a_fallback_has_facts_of_its_own(registry):
+    fallback = replace(HOME, name="away", base_url="http://10.0.0.2/v1")
+    registry.note_reply(fallback, timed(), 10.0)
+    told = registry.told(replace(HOME, fallback=fallback))
+    assert (told.told.answered, told.fallback.told.answered) == (False, True)
 
 
 @pytest.mark.parametrize("error", [ProviderUnavailable("no list"), CancelledError(), ValueError()])
