@@ -144,7 +144,7 @@ class Lanes:
     def __init__(self, clock: Clock, max_in_flight: int) -> None:
         self._clock = clock
         self._max_in_flight = max_in_flight
-        self._lanes: OrderedDict[tuple[str, ...], Lane] = OrderedDict()
+        self._lanes: OrderedDict[str, Lane] = OrderedDict()
         self.calls: dict[Call, None] = {}
 
     def __iter__(self) -> Iterator[Lane]:
@@ -192,7 +192,7 @@ class Lanes:
     def pauses(self) -> dict[str, tuple[float, str]]:
         """Return what this process paused: seconds left and error, by the lane's key."""
         return {
-            " ".join(key): (lane.paused_s, lane.breaker.error)
+            key: (lane.paused_s, lane.breaker.error)
             for key, lane in self._lanes.items()
             if lane.breaker.is_own and lane.paused_s > 0
         }
@@ -200,8 +200,8 @@ class Lanes:
     def note_pauses(self, told: Mapping[str, Sequence[Any]]) -> None:
         """Pause the lanes that another server process paused."""
         for key, lane in self._lanes.items():
-            if " ".join(key) in told:
-                pause_s, error = told[" ".join(key)]
+            if key in told:
+                pause_s, error = told[key]
                 now = self._clock.seconds()
                 lane.breaker = after_report(lane.breaker, pause_s, error, now)
 
@@ -227,6 +227,6 @@ class Lanes:
         return PLAYERS_FIRST if lane.has_place else ENDPOINT_FULL
 
 
-def lane_key(profile: ModelProfile) -> tuple[str, ...]:
+def lane_key(profile: ModelProfile) -> str:
     """Return what tells an endpoint, its key and model from others."""
-    return profile.client, profile.base_url, profile.api_key_env, profile.model
+    return f"{profile.client} {profile.base_url} {profile.api_key_env} {profile.model}"

@@ -247,7 +247,7 @@ def test_an_endpoint_that_another_process_paused_is_paused_here(game, shared, mi
     ann.do("say hello")
     live_on(game, BEAT_S)
     key = lane_key(next(iter(shared.gateway.lanes)).profile)
-    told = {"pauses": {" ".join(key): [30.0, "it is down"]}}
+    told = {"pauses": {key: [30.0, "it is down"]}}
     ServerProcess.objects.filter(epoch=OTHER).update(shared=told)
     live_on(game, BEAT_S)
     (paused_s,) = [lane.paused_s for lane in shared.gateway.lanes]

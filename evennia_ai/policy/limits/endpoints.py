@@ -27,11 +27,6 @@ class Speed:
     read: float | None = None
     written: float | None = None
 
-    @property
-    def is_known(self) -> bool:
-        """Return True if both figures are known."""
-        return self.read is not None and self.written is not None
-
     def seconds_for(self, read: float, written: float) -> float:
         """Return the time for a call with that many tokens; unknown speed takes no time."""
         return read / (self.read or float("inf")) + written / (self.written or float("inf"))
