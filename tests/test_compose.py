@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from evennia_ai.config.profiles import MODEL_VARIABLE
+from evennia_ai.config.profiles import MODEL_VARIABLE, resolve_profile
 from evennia_ai.llm.endpoints import CHARACTER
 from tests.postgresql import URL
 
@@ -155,8 +155,10 @@ def test_the_proxy_stands_before_both_servers_and_keeps_each_character_at_one() 
     assert proxy["router_settings"]["optional_pre_call_checks"] == ["session_affinity"]
     game = ADDED["game"]["environment"]
     assert game["OPENAI_BASE_URL"] == "http://proxy:4000/v1"
-    assert json.loads(game["MODEL_EXTRA"]) == {"metadata": {"session_id": CHARACTER}}
-    assert "MODEL_EXTRA" in (FOLDER / "game_settings.py").read_text()
+    entries = json.loads(re.sub(r"\$\{\w+:-(\d+)\}", r"\1", game["MODEL_PROFILE"]))
+    own = {"default": {"client": "openai", "model": "game", **entries}}
+    assert resolve_profile("default", own).extra == {"metadata": {"session_id": CHARACTER}}
+    assert "MODEL_PROFILE" in (FOLDER / "game_settings.py").read_text()
     second = ADDED["llamacpp-2"]
     assert {**SERVICES["llamacpp"], "networks": second["networks"]} == second
 

@@ -10,7 +10,7 @@ ALLOWED_HOSTS = ["localhost", "127.0.0.1", "game"]
 AT_SERVER_STARTSTOP_MODULE = ["world.hooks", "server.conf.telemetry"]
 
 AI_ASSISTANT = {
-    "PROFILES": {"default": {"extra": json.loads(os.environ.get("MODEL_EXTRA", "{}"))}},
+    "PROFILES": {"default": json.loads(os.environ.get("MODEL_PROFILE", "{}"))},
     "METRICS": True,
     "MEMORY": {
         "vector_store": {
