@@ -142,7 +142,7 @@ class LLMReply:
     model: str = ""
     tied: bool = False
     timings: Timings | None = None
-    endpoint: int = 0  # the index of the endpoint that sent it, if its profile has several
+    from_fallback: bool = False  # True if the fallback of the asked profile sent it
     raw: LLMReply | None = None  # as the endpoint sent it, None if it is this reply
 
 

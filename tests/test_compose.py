@@ -14,13 +14,17 @@ from typing import Any
 import pytest
 import yaml
 
-from evennia_ai.config.profiles import MODEL_VARIABLE
+from evennia_ai.config.profiles import MODEL_VARIABLE, resolve_profile
+from evennia_ai.llm.endpoints import CHARACTER
 from tests.postgresql import URL
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "compose"
 COMPOSE = yaml.safe_load((FOLDER / "compose.yml").read_text(encoding="utf-8"))
-SERVICES: dict[str, Any] = COMPOSE["services"]
+SERVERS = yaml.safe_load((FOLDER / "servers.yml").read_text(encoding="utf-8"))  # beside COMPOSE
+ADDED: dict[str, Any] = SERVERS["services"]
+SERVICES: dict[str, Any] = {**ADDED, **COMPOSE["services"]}
+SECRETS: dict[str, Any] = {**COMPOSE["secrets"], **SERVERS["secrets"]}
 SCRIPT = (FOLDER / "game.sh").read_text(encoding="utf-8")
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 PROMETHEUS = yaml.safe_load((FOLDER / "prometheus.yml").read_text(encoding="utf-8"))
@@ -74,12 +78,12 @@ def test_what_the_image_copies_is_not_ignored() -> None:
 
 def test_secrets_are_files_that_git_ignores_and_the_page_makes() -> None:
     used = {secret for service in SERVICES.values() for secret in service.get("secrets", ())}
-    assert used == set(COMPOSE["secrets"])
+    assert used == set(SECRETS)
     read = set(re.findall(r"\$\(secret (\w+)\)", SCRIPT))
-    assert read == set(SERVICES["game"]["secrets"])
+    assert read == {*SERVICES["game"]["secrets"], *ADDED["game"]["secrets"]}
     made = re.search(r"for name in ([\w ]+); do", OPERATIONS)
     assert made and set(made[1].split()) == used
-    for name, secret in COMPOSE["secrets"].items():
+    for name, secret in SECRETS.items():
         assert secret == {"file": f"./secrets/{name}"}
         path = f"docs/compose/secrets/{name}"
         done = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT, check=False)
@@ -139,6 +143,24 @@ def test_both_model_servers_are_the_model_of_the_game(name: str) -> None:
         part.rpartition("=")[2] for part in service["command"] if "name=" in part or "alias" in part
     ]
     assert served and called.endswith(f":-{served[0]}}}")
+
+
+def test_the_proxy_stands_before_both_servers_and_keeps_each_character_at_one() -> None:
+    proxy = yaml.safe_load((FOLDER / "litellm.yml").read_text())
+    served = [one["litellm_params"]["api_base"] for one in proxy["model_list"]]
+    names = [ADDED["llamacpp-2"], SERVICES["llamacpp"]]
+    aliases = [name for one in names for name in one["networks"]["default"]["aliases"]]
+    assert sorted(served) == sorted(f"http://{name}:8000/v1" for name in aliases)
+    assert {one["model_name"] for one in proxy["model_list"]} == {"game"}
+    assert proxy["router_settings"]["optional_pre_call_checks"] == ["session_affinity"]
+    game = ADDED["game"]["environment"]
+    assert game["OPENAI_BASE_URL"] == "http://proxy:4000/v1"
+    entries = json.loads(re.sub(r"\$\{\w+:-(\d+)\}", r"\1", game["MODEL_PROFILE"]))
+    own = {"default": {"client": "openai", "model": "game", **entries}}
+    assert resolve_profile("default", own).extra == {"metadata": {"session_id": CHARACTER}}
+    assert "MODEL_PROFILE" in (FOLDER / "game_settings.py").read_text()
+    second = ADDED["llamacpp-2"]
+    assert {**SERVICES["llamacpp"], "networks": second["networks"]} == second
 
 
 def test_grafana_finds_its_data_source_and_the_dashboard() -> None:

@@ -101,6 +101,50 @@ def test_an_endpoint_of_ones_own_as_default_needs_no_more_than_it_says():
     assert profile == ModelProfile("default", "openai", "m", "http://x/v1")
 
 
+# --- the fallback ---------------------------------------------------------------------------------
+
+
+def pair(**entries):
+    spare = {"client": "openai", "model": "s", "base_url": "http://spare/v1", "fallback": "hall"}
+    hall = {"client": "openai", "model": "m", "base_url": "http://hall/v1", "fallback": "spare"}
+    return {"hall": {**hall, **entries}, "spare": spare, "blank": {"client": "openai"},
+            "offline": {"client": "offline"}}  # fmt: skip
+
+
+def test_a_profile_names_one_fallback_which_has_none_itself():
+    profile = resolve_profile("hall", pair())
+    assert (profile.fallback.name, profile.fallback.model) == ("spare", "s")
+    assert profile.fallback.fallback is None
+    assert resolve_profile("hall", pair(fallback=None)).fallback is None
+
+
+def test_a_model_that_somebody_sets_is_not_that_of_the_fallback():
+    chosen = choose_settings({"profile": "hall"}, {"llm_model": "big"}, pair()).profile
+    assert (chosen.model, chosen.fallback.model) == ("big", "s")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "complaint"),
+    [
+        ("gone", "which does not exist. Known profiles: blank, offline, spare."),
+        ("hall", "which is itself. Name another profile."),
+        ("offline", "which is the offline brain. Name a profile with a model."),
+        ("blank", "which names no model. Set 'model' in it."),
+    ],
+)
+def test_a_fallback_that_cannot_answer_is_explained(wanted, complaint):
+    with pytest.raises(ConfigError) as caught:
+        resolve_profile("hall", pair(fallback=wanted))
+    assert str(caught.value) == (
+        f"The model profile 'hall' names the fallback '{wanted}', {complaint}"
+    )
+
+
+def test_a_fallback_is_a_name():
+    with pytest.raises(ConfigError, match=r"fallback = 5; it must be the name of a profile or No"):
+        resolve_profile("hall", pair(fallback=5))
+
+
 # --- the request form, and the deadline of a local endpoint ---------------------------------------
 
 

@@ -8,6 +8,9 @@ database="postgresql://game:$(secret database_password)@${DATABASE_HOST:-postgre
 export EVENNIA_AI_DATABASE_URL="$database?tcp_user_timeout=5000"
 export MEMORY_DB="$database?connect_timeout=3"
 export DJANGO_KEY="$(secret django_key)"
+if [ -f "${SECRETS:-/run/secrets}/proxy_key" ]; then # with servers.yml
+    export OPENAI_API_KEY="$(secret proxy_key)"
+fi
 # Read at the very first start, when the superuser is made.
 export EVENNIA_SUPERUSER_PASSWORD="$(secret admin_password)"
 export EVENNIA_SUPERUSER_EMAIL=

@@ -1,5 +1,6 @@
 """Settings of the game in its container, beside those of server/conf/settings.py."""
 
+import json
 import os
 
 SECRET_KEY = os.environ["DJANGO_KEY"]
@@ -9,6 +10,7 @@ ALLOWED_HOSTS = ["localhost", "127.0.0.1", "game"]
 AT_SERVER_STARTSTOP_MODULE = ["world.hooks", "server.conf.telemetry"]
 
 AI_ASSISTANT = {
+    "PROFILES": {"default": json.loads(os.environ.get("MODEL_PROFILE", "{}"))},
     "METRICS": True,
     "MEMORY": {
         "vector_store": {

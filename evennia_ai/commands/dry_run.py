@@ -121,16 +121,15 @@ class CmdAITest(TryingCommand):
                 "endpoint. There is nothing to test."
             )
             return None
-        return self.probe_each(name, profile)
+        return self.probe(name, profile)
 
     @inlineCallbacks
-    def probe_each(self, name: str, profile: ModelProfile) -> Steps[None]:
-        for endpoint in profile.each:
-            model = clean_output(endpoint.model, 80) or "no model"
-            address = clean_address(shown_address(endpoint.base_url or OPENAI_ADDRESS))
-            self.tell(f"Testing '{name}': {address}, {model}")
-            found = yield self.services.prober.probe(endpoint, self.tell)
-            self.tell([*map(finding_line, found), sum_up(found, name)])
+    def probe(self, name: str, profile: ModelProfile) -> Steps[None]:
+        model = clean_output(profile.model, 80) or "no model"
+        address = clean_address(shown_address(profile.base_url or OPENAI_ADDRESS))
+        self.tell(f"Testing '{name}': {address}, {model}")
+        found = yield self.services.prober.probe(profile, self.tell)
+        self.tell([*map(finding_line, found), sum_up(found, name)])
 
 
 def hear_line(

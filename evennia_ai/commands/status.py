@@ -143,7 +143,7 @@ class CmdAIStatus(AICommand):
 
     def waiting_lines(self) -> Iterator[str]:
         known = {str(script.id): name for script, name in self.named}
-        queue = self.services.gateway.queue()
+        queue = self.services.gateway.lanes.queue()
         for call in queue[:SHOWN_CALLS]:
             error = f" ({self.reader.show(ERRORS, call.error, 'error')})" if call.error else ""
             name = clean_output(known.get(call.assistant, "The game"), 60)
@@ -155,10 +155,15 @@ class CmdAIStatus(AICommand):
         services, reader = self.services, self.reader
         if services.switched_off:
             yield "Stopped", f"{services.switched_off} To start them: aistart all"
-        for lane in services.gateway.health():
+        for lane in services.gateway.lanes:
             if lane.paused_s > 0:
-                error = reader.show(ERRORS, lane.error, "error")
-                yield f"Model {lane.name}", f"paused for {lane.paused_s:.0f} s more: {error}"
+                error = reader.show(ERRORS, lane.breaker.error, "error")
+                spare = lane.profile.fallback
+                instead = f" ({spare.name}:{spare.model} answers)" if spare else ""
+                yield (
+                    f"Model {lane.name}",
+                    f"paused for {lane.paused_s:.0f} s more{instead}: {error}",
+                )
         for use in services.gateway.budgets.used():
             if use.level >= TIGHT:
                 yield budget_name(use, reader), str(use)
@@ -188,7 +193,7 @@ class CmdAIStatus(AICommand):
         One that several have is told once, and not at all if the model of all is paused for it.
         """
         errors, found = reports.last_error(), dict[Problem, list[str]]()
-        paused = {lane.error for lane in self.services.gateway.health() if lane.paused_s > 0}
+        paused = {one.breaker.error for one in self.services.gateway.lanes if one.paused_s > 0}
         for script, name in self.named:
             kind, words = errors.get(script.id, ("", ""))
             told = []
@@ -208,11 +213,12 @@ class CmdAIStatus(AICommand):
     def missing_prices(self, profile: ModelProfile, own_budget: float | None) -> Iterator[str]:
         limits = self.services.gateway.limits
         budgets = (own_budget, limits.game_money_per_day, limits.player_money_per_day)
-        if profile.price is None and any(budget is not None for budget in budgets):
-            yield (
-                f"The profile '{profile.name}' has no prices for the model '{profile.model}', so "
-                "no budget in money holds for it. Set prices."
-            )
+        for one in (profile, profile.fallback):
+            if one and one.price is None and any(budget is not None for budget in budgets):
+                yield (
+                    f"The profile '{one.name}' has no prices for the model '{one.model}', so no "
+                    "budget in money holds for it. Set prices."
+                )
 
 
 def shortened(names: Collection[str]) -> str:

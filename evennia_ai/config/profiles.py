@@ -7,7 +7,7 @@ A game's entries are merged into the built-in profile of the same name one by on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -73,31 +73,17 @@ class ModelProfile:
     stream: bool = True  # whether replies may be streamed
     form: str = AUTO  # the request form: one of `CHOICES`
     prices: Mapping[str, Prices] = field(default_factory=dict)  # by model, "" for any
-    slots: int | None = None  # prompt caches of a llama.cpp server, to pin characters to
-    # several endpoints instead of one, as profiles of one endpoint each
-    endpoints: tuple[ModelProfile, ...] = field(default=(), repr=False)
+    fallback: ModelProfile | None = None  # asked for what this endpoint cannot answer
     told: EndpointFacts = NOTHING_KNOWN  # what is known of the endpoint; no game sets it
 
     @property
-    def each(self) -> tuple[ModelProfile, ...]:
-        """A profile for each endpoint; itself if it has one only."""
-        return self.endpoints or (self,)
-
-    @property
     def is_local(self) -> bool:
-        """True if an endpoint is on this machine or in a private network."""
-        return any(is_local(one.base_url) for one in self.each)
+        """True if its endpoint is on this machine or in a private network."""
+        return is_local(self.base_url)
 
     @property
     def price(self) -> Prices | None:
-        """The prices of its model, None if nobody set them; without them a local model is free.
-
-        Of several endpoints it has those of the dearest, and none if those of one are unknown.
-        """
-        if self.endpoints:
-            prices = [one.price for one in self.endpoints]
-            known = [price for price in prices if price is not None]
-            return max(known, key=astuple) if len(known) == len(prices) else None
+        """The prices of its model, None if nobody set them; without them a local model is free."""
         found = self.prices.get(self.model, self.prices.get(""))
         is_free = self.client == OFFLINE["client"] or self.is_local
         return FREE if found is None and is_free else found
@@ -108,17 +94,11 @@ class ModelProfile:
         return self.price == FREE
 
     def with_model(self, model: str) -> ModelProfile:
-        """Return the profile with another model, at every endpoint."""
-        if model == self.model:
-            return self
-        endpoints = tuple(replace(one, model=model) for one in self.endpoints)
-        return replace(self, model=model, endpoints=endpoints)
+        """Return the profile with another model; its fallback keeps its own."""
+        return self if model == self.model else replace(self, model=model)
 
 
 PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told"}
-ENDPOINT_FIELDS = {
-    "base_url", "api_key_env", "model", "extra", "max_in_flight", "prices", "slots",
-}  # fmt: skip
 
 
 def default_profiles(environ: Mapping[str, str]) -> Profiles:
@@ -191,7 +171,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
     for key, value in own.items():
         if problem := problem_with(key, value):
             raise ConfigError(f"The model profile '{name}' has {problem}.")
-    own["endpoints"] = tuple(read_endpoint(name, raw, one) for one in own.get("endpoints", ()))
+    own["fallback"] = read_fallback(name, raw.get("fallback"), profiles)
     if raw.get("prices") is not None:
         try:
             own["prices"] = read_prices(raw["prices"], own.get("model", ""))
@@ -201,22 +181,24 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
     return ModelProfile(name=name, settings=settings, **own)
 
 
-def read_endpoint(name: str, raw: Mapping[str, Any], endpoint: object) -> ModelProfile:
-    """Return the profile of one of several endpoints: an address, or what differs there."""
-    own = {"base_url": endpoint} if isinstance(endpoint, str) else endpoint
-    if not isinstance(own, Mapping) or not own.get("base_url"):
-        example = "{'base_url': 'http://10.0.0.2:8080/v1', 'slots': 4}"
-        raise ConfigError(
-            f"The model profile '{name}' has an endpoint without a base_url. Each endpoint must be "
-            f"an address or a dictionary such as {example}."
-        )
-    if strange := sorted(set(own) - ENDPOINT_FIELDS):
-        allowed = ", ".join(sorted(ENDPOINT_FIELDS))
-        raise ConfigError(
-            f"An endpoint of the model profile '{name}' has unknown entries: "
-            f"{', '.join(strange)}. Use {allowed}."
-        )
-    return resolve_profile(name, {name: {**raw, **own, "endpoints": ()}})
+def read_fallback(
+    name: str, wanted: str | None, profiles: Mapping[str, Mapping[str, Any]]
+) -> ModelProfile | None:
+    """Return the profile that the profile ``name`` falls back to, without a fallback of its own."""
+    if not wanted:
+        return None
+    named = f"The model profile '{name}' names the fallback '{wanted}'"
+    if wanted == name:
+        raise ConfigError(f"{named}, which is itself. Name another profile.")
+    if wanted not in profiles:
+        known = ", ".join(sorted(set(profiles) - {name})) or "none"
+        raise ConfigError(f"{named}, which does not exist. Known profiles: {known}.")
+    found = resolve_profile(wanted, {wanted: {**profiles[wanted], "fallback": None}})
+    if found.client == OFFLINE["client"]:
+        raise ConfigError(f"{named}, which is the offline brain. Name a profile with a model.")
+    if not found.model:
+        raise ConfigError(f"{named}, which names no model. Set 'model' in it.")
+    return found
 
 
 @dataclass(frozen=True)
@@ -305,8 +287,7 @@ PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
     "working_window": ((int, type(None)), "a whole number or None"),
     "max_in_flight": ((int, type(None)), "a whole number or None"),
-    "slots": ((int, type(None)), "a whole number or None"),
-    "endpoints": ((list, tuple), "a list"),
+    "fallback": ((str, type(None)), "the name of a profile or None"),
     "extra": ((Mapping,), "a dictionary"),
     "stream": ((bool,), "True or False"),
 }

@@ -10,21 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import StoreUnavailable
+from evennia_ai.errors import ContextOverflow, StoreUnavailable
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoints import (
     NOTHING_KNOWN,
     EndpointFacts,
     Speed,
-    common_facts,
     measure_speed,
     read_facts,
     should_store,
@@ -52,15 +51,11 @@ class EndpointRegistry:
     def __init__(self, ask: Ask, store: FactStore) -> None:
         self._ask = ask
         self._store = store
-        self._loaded = False
-        self._facts: dict[str, EndpointFacts] = {}
-        self._stored: dict[str, EndpointFacts] = {}
 
     def told(self, profile: ModelProfile) -> ModelProfile:
-        """Return the profile with what is known of its endpoints and model."""
-        each = tuple(map(self.told, profile.endpoints))
-        facts = common_facts([one.told for one in each]) if each else self._known(key_of(profile))
-        return replace(profile, told=facts, endpoints=each)
+        """Return the profile and its fallback with what is known of their endpoints and models."""
+        fallback = profile.fallback and self.told(profile.fallback)
+        return replace(profile, told=self._known(key_of(profile)), fallback=fallback)
 
     def note_reply(self, profile: ModelProfile, reply: LLMReply, took_s: float) -> None:
         """Learn from a good reply; after the first one ask for the window."""
@@ -72,6 +67,10 @@ class EndpointRegistry:
             asked = self._ask(profile)
             asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
 
+    def note_window(self, profile: ModelProfile, window: int) -> None:
+        """Learn the window that a refusal names; it counts more than what was known."""
+        self._keep_window(key_of(profile), window)
+
     def note_probe(self, profile: ModelProfile, form: str, system: bool, speed: Speed) -> None:
         """Keep what a probe found."""
         key = key_of(profile)
@@ -79,11 +78,15 @@ class EndpointRegistry:
         speed = smooth_speed(facts.speed, speed)
         self._keep(key, replace(facts, form=form, system=system, speed=speed))
 
+    @cached_property
+    def _stored(self) -> dict[str, EndpointFacts]:
+        return {name: read_facts(stored) for name, stored in self._store.load().items()}
+
+    @cached_property
+    def _facts(self) -> dict[str, EndpointFacts]:
+        return dict(self._stored)
+
     def _known(self, key: str) -> EndpointFacts:
-        if not self._loaded:
-            self._loaded = True
-            self._stored = {name: read_facts(stored) for name, stored in self._store.load().items()}
-            self._facts = dict(self._stored)
         return self._facts.get(key, NOTHING_KNOWN)
 
     def _keep(self, key: str, facts: EndpointFacts) -> None:
@@ -138,8 +141,16 @@ class LearningClient:
         """Send one request. Fires and fails as the client does."""
         started = self._clock.seconds()
         sent = self._client.complete(request, profile)
-        return sent.addCallback(self._learn, profile, started)
+        return sent.addCallbacks(
+            partial(self._learn, profile, started), partial(self._learn_window, profile)
+        )
 
-    def _learn(self, reply: LLMReply, profile: ModelProfile, started: float) -> LLMReply:
+    def _learn_window(self, profile: ModelProfile, failure: Failure) -> Failure:
+        error = failure.value
+        if isinstance(error, ContextOverflow) and error.window is not None:
+            self._registry.note_window(profile, error.window)
+        return failure
+
+    def _learn(self, profile: ModelProfile, started: float, reply: LLMReply) -> LLMReply:
         self._registry.note_reply(profile, reply, self._clock.seconds() - started)
         return reply

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit, urlunsplit
 
 from twisted.internet.defer import Deferred
@@ -19,6 +21,7 @@ from evennia_ai.ports import Delta, LLMClient, LLMReply, LLMRequest, ToolCallReq
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 COMPLETIONS = "/chat/completions"
+CHARACTER = "{character}"
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,25 @@ def basic_login(user: str) -> str:
     return f"Basic {b64encode(login).decode()}"
 
 
-class ReplyClient:
-    """An `LLMClient` over one that returns raw replies."""
+def name_character(entry: Any, character: str) -> Any:
+    """Return an entry of ``extra`` with `CHARACTER` replaced, wherever it is a whole value."""
+    if isinstance(entry, Mapping):
+        return {key: name_character(value, character) for key, value in entry.items()}
+    return character if entry == CHARACTER else entry
 
-    def __init__(self, client: LLMClient, call_from_thread: Callable[..., object]) -> None:
+
+class ReplyClient:
+    """An `LLMClient` over one that returns raw replies.
+
+    In a profile's ``extra``, `CHARACTER` stands for the caller under a pseudonym: always the same
+    for one character of the game ``game``, and unlike any other's.
+    """
+
+    def __init__(
+        self, client: LLMClient, call_from_thread: Callable[..., object], game: str = ""
+    ) -> None:
         self._client = client
+        self._game = game
         # Runs ``f(*args)`` in the reactor's thread, since deltas come from another.
         self._call_from_thread = call_from_thread
 
@@ -105,6 +122,9 @@ class ReplyClient:
         if request.on_call is not None and profile.stream:
             on_delta = partial(self._read, reader, request.on_call)
             request = replace(request, on_delta=on_delta)
+        who = f"{self._game}\0{request.caller.assistant}".encode()
+        character = hashlib.blake2b(who, digest_size=12).hexdigest()
+        profile = replace(profile, extra=name_character(profile.extra, character))
         reply = self._client.complete(request, profile)
         return reply.addCallback(lambda raw: replace(reader.finish(raw), raw=raw))
 

@@ -1,17 +1,17 @@
-"""The only way to a model: deadlines, retries, caps, budgets, circuit breakers."""
+"""The only way to a model: deadlines, retries, caps, budgets, circuit breakers, a fallback."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from twisted.internet.defer import CancelledError, Deferred, fail, maybeDeferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.config import ModelProfile
+from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import (
     AssistantError,
     BudgetExhausted,
@@ -23,13 +23,12 @@ from evennia_ai.errors import (
     TurnAborted,
 )
 from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
-from evennia_ai.llm.lanes import LaneHealth, Lanes, WaitingCall, waiting_call
-from evennia_ai.llm.pools import Call, Lane, Pool
+from evennia_ai.llm.lanes import Call, Lane, Lanes
 from evennia_ai.policy.limits import breaker as breakers
-from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S, RETRY, may_go_elsewhere
+from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.fair_queue import DEFAULTS, GatewayLimits
 from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
-from evennia_ai.policy.limits.retry import retry_delay
+from evennia_ai.policy.limits.retry import may_fall_back, retry_delay
 from evennia_ai.ports import NO_SCENE, Caller, LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock
 
@@ -46,11 +45,14 @@ FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing abou
 class ModelGateway:
     """`ports.Gateway` over named clients.
 
-    A call waits in the pool of its profile's endpoints until one has a place. Assistants take turns
-    there, and players come before background work. What one endpoint does not answer goes to
-    another. A call counts as in flight only while its client has it, not during the pause
-    before a retry. It frees its place as soon as it ends for its caller, even if the client is
-    still busy with it.
+    A call waits in the lane of its endpoint until there is a place. Assistants take turns, and
+    players come before background work. A call counts as in flight only while its client has it,
+    not during the pause before a retry. It frees its place as soon as it ends for its caller, even
+    if the client is still busy with it. What an endpoint cannot answer goes to the profile's
+    fallback, as a call of its own.
+
+    Attributes:
+        lanes: what each endpoint does, and which calls wait.
 
     Args:
         clients: by the names that profiles use; calls of ``offline`` cost nothing.
@@ -72,72 +74,32 @@ class ModelGateway:
         self._clients = clients
         self.limits = limits
         self._jitter = jitter
-        self._lanes = Lanes(limits.max_in_flight)
+        self.lanes = Lanes(clock, limits.max_in_flight)
         players, game = limits.player_tokens_per_day, limits.game_tokens_per_day
         tokens = Ledger(TOKENS, spent, players, game, limits.waived)
         players, game = limits.player_money_per_day, limits.game_money_per_day
         money = Ledger(limits.currency, books.spent_money, players, game)
         self.budgets = DailyBudgets(clock, (tokens, money), books)
-        self._calls: dict[Call, None] = {}
         self._starting = False
         self._shut: AssistantError | None = None
-
-    @property
-    def in_flight(self) -> int:
-        """Return the number of calls that clients have now."""
-        return self._lanes.in_flight
-
-    @property
-    def queued(self) -> int:
-        """Return the number of calls that wait for a place."""
-        return self._lanes.waiting
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> Deferred[LLMReply]:
         """Call a model before ``deadline_at``, in the clock's seconds.
 
-        Waiting in the queue counts. Transient failures are retried while there is time. Fires with
-        the reply. Fails with the client's last error, or with DeadlineExceeded, CircuitOpen, Busy
-        (the queue is full), BudgetExhausted, ProviderMisconfigured (no such client), SwitchedOff,
-        or TurnAborted once the gateway is closed. Cancelling frees the place.
+        Waiting in the queue counts. Transient failures are retried while there is time; after that
+        the profile's fallback is asked, if it has one. Fires with the reply. Fails with the
+        client's last error, or with DeadlineExceeded, CircuitOpen, Busy (the queue is full),
+        BudgetExhausted, ProviderMisconfigured (no such client), SwitchedOff, or TurnAborted once
+        the gateway is closed; if the fallback fails, too, with the profile's own error. Cancelling
+        frees the place.
         """
-        pool, now = self._lanes.pool_for(profile), self._clock.seconds()
-        problem = self._refusal(pool, profile, deadline_at)
-        if problem is not None:
-            return fail(problem)
-        try:
-            free = profile.client == FREE_CLIENT
-            reserved = () if free else self.budgets.reserve(request, profile)
-        except BudgetExhausted as error:
-            return fail(error)
-        client = self._clients[profile.client]
-        result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
-        call = Call(client, request, profile, pool, deadline_at, result, now, reserved)
-        call.timer = self._clock.callLater(deadline_at - now, self._expire, call)
-        self._calls[call] = None
-        self._wait(call)
-        for place in pool.on_trial(now):
-            self._try_again(profile.each[place])
-        return result
-
-    def health(self) -> list[LaneHealth]:
-        """Return the state of every endpoint called since the start."""
-        return self._lanes.health(self._clock.seconds())
-
-    def queue(self) -> list[WaitingCall]:
-        """Return every call that no endpoint has now, and why; those that pause come last."""
-        now = self._clock.seconds()
-        pausing = [waiting_call(call, now, 0, RETRY) for call in self._calls if call.pause]
-        return [*self._lanes.queue(now), *pausing]
-
-    def pauses(self) -> dict[str, tuple[float, str]]:
-        """Return the endpoints that this process paused, for other server processes."""
-        return self._lanes.pauses(self._clock.seconds())
-
-    def note_pauses(self, told: Mapping[str, Sequence[Any]]) -> None:
-        """Pause the endpoints that another server process paused."""
-        self._lanes.note_pauses(told, self._clock.seconds())
+        if profile.fallback is None:
+            return self._ask(request, profile, deadline_at)
+        self._try_again(profile, profile.fallback)
+        reply = self._ask(request, profile, deadline_at)
+        return reply.addErrback(self._fall_back, request, profile.fallback, deadline_at)
 
     def close(self) -> None:
         """Refuse new calls, fail others with TurnAborted; the next process resumes their turns."""
@@ -153,11 +115,61 @@ class ModelGateway:
 
     def _shut_down(self, error: AssistantError) -> None:
         self._shut = error
-        for call in list(self._calls):
+        for call in list(self.lanes.calls):
             self._end(call, Failure(error))
 
+    # --- the fallback -----------------------------------------------------------------------------
+
+    def _try_again(self, profile: ModelProfile, fallback: ModelProfile) -> None:
+        """Ask an endpoint whose pause is over for one token, so that no player waits for the trial.
+
+        Only while its fallback answers; else the next call is the trial.
+        """
+        lane = self.lanes.lane_for(profile)
+        is_due = lane.admits and not lane.breaker.closed and not lane.waiting
+        if is_due and self.lanes.lane_for(fallback).breaker.closed:
+            trial = self._ask(TRIAL, profile, self._clock.seconds() + FIRST_DEADLINE_S)
+            trial.addErrback(lambda failed: failed.trap(AssistantError, CancelledError))
+
+    def _fall_back(
+        self, failed: Failure, request: LLMRequest, fallback: ModelProfile, deadline_at: float
+    ) -> Deferred[LLMReply]:
+        """Ask the fallback for what its profile's endpoint could not answer, if it can help."""
+        error, left_s = failed.value, deadline_at - self._clock.seconds()
+        window = window_known(fallback).tokens
+        fits = window is None or request.tokens + (request.max_tokens or 0) <= window
+        is_its_case = isinstance(error, ProviderError) and may_fall_back(error)
+        if not (is_its_case and fits and left_s >= self.limits.retry.least_time_s):
+            return fail(failed)
+        reply = self._ask(request, fallback, deadline_at)
+        return reply.addCallbacks(
+            partial(replace, from_fallback=True), lambda second: more_telling(failed, second)
+        )
+
+    # --- one call to one endpoint -----------------------------------------------------------------
+
+    def _ask(
+        self, request: LLMRequest, profile: ModelProfile, deadline_at: float
+    ) -> Deferred[LLMReply]:
+        lane, now = self.lanes.lane_for(profile), self._clock.seconds()
+        problem = self._refusal(lane, profile, deadline_at)
+        if problem is not None:
+            return fail(problem)
+        try:
+            free = profile.client == FREE_CLIENT
+            reserved = () if free else self.budgets.reserve(request, profile)
+        except BudgetExhausted as error:
+            return fail(error)
+        client = self._clients[profile.client]
+        result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
+        call = Call(client, request, profile, lane, deadline_at, result, now, reserved)
+        call.timer = self._clock.callLater(deadline_at - now, self._expire, call)
+        self.lanes.calls[call] = None
+        self._wait(call)
+        return result
+
     def _refusal(
-        self, pool: Pool, profile: ModelProfile, deadline_at: float
+        self, lane: Lane, profile: ModelProfile, deadline_at: float
     ) -> AssistantError | None:
         """Return why a call cannot be accepted, or None."""
         if self._shut is not None:
@@ -168,53 +180,41 @@ class ModelGateway:
                 f"The profile '{profile.name}' names the client '{profile.client}', "
                 f"which is not running. Running clients: {known}."
             )
-        now = self._clock.seconds()
-        if deadline_at <= now:
+        if deadline_at <= self._clock.seconds():
             return deadline_error(profile)
-        if not pool.open_places(now):
-            return pool.circuit_open(now)
-        has_place = self.in_flight < self.limits.max_in_flight and pool.has_place(now)
-        if not has_place and self.queued >= self.limits.max_queued:
+        if not lane.admits:
+            return lane.circuit_open()
+        is_full = self.lanes.is_full or not lane.has_place
+        if is_full and self.lanes.waiting >= self.limits.max_queued:
             return Busy(
-                f"{self.in_flight} model calls are in flight and {self.queued} are waiting; "
-                "the queue is full."
+                f"{self.lanes.in_flight} model calls are in flight and {self.lanes.waiting} are "
+                "waiting; the queue is full."
             )
         return None
 
-    def _try_again(self, endpoint: ModelProfile) -> None:
-        """Ask an endpoint that failed for one token, so that no player waits for the trial."""
-        if not self._lanes.pool_for(endpoint).waiting:
-            trial = self.complete(TRIAL, endpoint, self._clock.seconds() + FIRST_DEADLINE_S)
-            trial.addErrback(lambda failed: failed.trap(AssistantError, CancelledError))
-
     def _wait(self, call: Call) -> None:
-        now = self._clock.seconds()
-        patience_s = call.pool.patience_s(call, now)
-        call.pause, call.waits_until = None, now + patience_s
-        self._lanes.wait(call)
+        call.pause = None
+        call.lane.wait(call)
         self._start_waiting()
-        if patience_s > 0 and call in call.pool.waiting:
-            call.patience = self._clock.callLater(patience_s, self._start_waiting)
 
     def _start_waiting(self) -> None:
         """Start waiting calls while there are places; never recursively."""
         if self._starting:
             return
         self._starting = True
-        while self._shut is None and (call := self._lanes.take(self._clock.seconds())):
+        while self._shut is None and (call := self.lanes.take()):
             self._start(call)
         self._starting = False
 
     def _start(self, call: Call) -> None:
-        now = self._clock.seconds()
-        if not call.pool.open_places(now):
-            self._end(call, Failure(call.pool.circuit_open(now)))
+        if not call.lane.admits:
+            self._end(call, Failure(call.lane.circuit_open()))
             return
         call.lane.breaker = breakers.after_start(call.lane.breaker)
         call.attempts += 1
-        call.started_at = now
-        profile = self._lanes.enter(call)
-        call.work = maybeDeferred(call.client.complete, call.request, profile)
+        call.started_at = self._clock.seconds()
+        call.lane.in_flight.add(call)
+        call.work = maybeDeferred(call.client.complete, call.request, call.profile)
         call.work.addBoth(lambda outcome: self._judge(call, outcome))
 
     def _judge(self, call: Call, outcome: LLMReply | Failure) -> None:
@@ -222,18 +222,17 @@ class ModelGateway:
         if call.ended:
             return
         call.work = None
-        self._lanes.leave(call)
+        call.lane.leave(call)
         if isinstance(outcome, Failure):
             delay = self._retry_after(call, outcome)
             if delay is not None:
                 call.pause = self._clock.callLater(delay, self._wait, call)
-                call.waits_until = self._clock.seconds() + delay
+                call.retry_at = self._clock.seconds() + delay
                 self._start_waiting()
                 return
         else:
-            call.lane.note_reply(self._clock.seconds() - call.started_at)
+            call.lane.answered, call.lane.warned_of = True, ""
             call.lane.breaker = breakers.after_success(call.lane.breaker)
-            outcome = replace(outcome, endpoint=call.place) if call.place else outcome
         self._end(call, outcome)
 
     def _retry_after(self, call: Call, failure: Failure) -> float | None:
@@ -246,30 +245,26 @@ class ModelGateway:
         now = self._clock.seconds()
         call.error = str(error)
         left_s = call.deadline_at - now
-        call.tried.add(call.place)
-        others = set(call.pool.open_places(now)) - call.tried
-        if others and may_go_elsewhere(error) and left_s >= self.limits.retry.least_time_s:
-            return 0.0
-        call.tried = {call.place}
         delay = retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
-        return delay if delay is not None and call.pool.open_places(now + delay) else None
+        is_open = delay is not None and not breakers.admits(call.lane.breaker, now + delay)
+        return None if is_open else delay
 
     def _note_failure(self, lane: Lane, error: ProviderError) -> None:
-        """Update the circuit breaker; if it opened, fail the calls that no endpoint takes now."""
+        """Update the circuit breaker; if it opened, fail the calls that wait."""
         if not breakers.judges_endpoint(error):
             lane.breaker = breakers.after_success(lane.breaker)
             return
-        now = self._clock.seconds()
-        limits, starting = self.limits.breaker, lane.starting
-        lane.breaker = breakers.after_failure(lane.breaker, error, now, limits, starting)
-        if lane.breaker.open_until is None:
+        starting = not lane.answered and lane.profile.is_local
+        lane.breaker = breakers.after_failure(
+            lane.breaker, error, self._clock.seconds(), self.limits.breaker, starting
+        )
+        if lane.breaker.closed:
             return
         if lane.warned_of != str(error):
             lane.warned_of = str(error)
-            log.warn(PAUSED, name=lane.name, pause=lane.paused_s(now), error=error)
-        for pool in self._lanes.pools_of(lane):
-            for waiting in () if pool.open_places(now) else pool.waiting:
-                self._end(waiting, Failure(pool.circuit_open(now)))
+            log.warn(PAUSED, name=lane.name, pause=lane.paused_s, error=error)
+        for waiting in lane.waiting:
+            self._end(waiting, Failure(lane.circuit_open()))
 
     def _expire(self, call: Call) -> None:
         """End a call at its deadline; after a fair wait, the endpoint has failed."""
@@ -288,17 +283,24 @@ class ModelGateway:
     def _finish(self, call: Call, outcome: LLMReply | Failure) -> None:
         """Free a call's place, stop its timers, cancel its work, and settle its cost."""
         call.ended = True
-        self._calls.pop(call, None)
-        self._lanes.leave(call)
-        for timer in (call.timer, call.pause, call.patience):
+        self.lanes.calls.pop(call, None)
+        call.lane.leave(call)
+        for timer in (call.timer, call.pause):
             if timer is not None and timer.active():
                 timer.cancel()
         if call.reserved:
-            self.budgets.settle(call.reserved, call.usage(outcome), call.endpoint)
+            self.budgets.settle(call.reserved, call.usage(outcome), call.profile)
         if call.work is not None:
             call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
             call.work.cancel()
         self._start_waiting()
+
+
+def more_telling(first: Failure, second: Failure) -> Failure:
+    """Return the failure to report if the fallback failed, too: its own if that ends the turn."""
+    error = second.value
+    is_usual = isinstance(error, ProviderError) and not error.begun
+    return first if is_usual and not isinstance(error, SwitchedOff) else second
 
 
 def deadline_error(profile: ModelProfile) -> DeadlineExceeded:

@@ -1,37 +1,127 @@
-"""All lanes and pools of the game, with their shared limit; what each does, and who waits."""
+"""Model calls, and lanes: the calls to one model of one endpoint, in flight or waiting.
+
+All lanes share a cap on calls in flight, and start their calls in turn.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.pools import Call, Lane, Pool
-from evennia_ai.policy.limits.breaker import after_report
-from evennia_ai.policy.limits.endpoints import (
-    ENDPOINTS_FULL,
-    GAME_FULL,
-    PLAYERS_FIRST,
-    PREFIX,
-    RETRY,
-)
+from evennia_ai.errors import CircuitOpen
+from evennia_ai.messages import Usage
+from evennia_ai.policy.limits.breaker import Breaker, admits, after_report
+from evennia_ai.policy.limits.fair_queue import FairQueue
+from evennia_ai.policy.limits.money import Reservation
+from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
+from evennia_ai.scheduling import Clock, DelayedCall
 
-BACKGROUND_SHARE = 0.75
+BACKGROUND_SHARE = 0.75  # of all places; the others are left to players
+
+# Why a call waits, as staff read it.
+GAME_FULL = "all places of the game are taken"
+ENDPOINT_FULL = "all places of the endpoint are taken"
+PLAYERS_FIRST = "background work leaves the last places to players"
+RETRY = "the last attempt failed"
 
 
-@dataclass(frozen=True)
-class LaneHealth:
-    """The state of a lane, for admins, with its circuit breaker's pause and last error."""
+@dataclass(eq=False)
+class Call:
+    """One request, over all its attempts: it waits in its lane, is in flight, or pauses."""
 
-    profile: str
-    model: str
-    name: str  # of profile and model, with its number if the profile has several endpoints
-    in_flight: int
-    waiting: int  # calls that may go to this endpoint
-    paused_s: float
-    error: str
+    client: LLMClient
+    request: LLMRequest
+    profile: ModelProfile
+    lane: Lane
+    deadline_at: float  # in the clock's seconds
+    result: Deferred[LLMReply]  # the caller's
+    asked_at: float
+    reserved: Collection[Reservation] = ()
+    attempts: int = 0
+    started_at: float = 0.0
+    retry_at: float = 0.0
+    error: str = ""  # of the last attempt
+    timer: DelayedCall | None = None
+    pause: DelayedCall | None = None  # before a retry
+    work: Deferred[LLMReply] | None = None  # the client's, while it is in flight
+    ended: bool = False
+
+    def usage(self, outcome: LLMReply | Failure) -> Usage:
+        """Return the tokens to charge: the reported usage, else the estimate."""
+        # A failed call costs nothing, unless its client still has it or its streamed reply had
+        # begun: then it may be billed.
+        if isinstance(outcome, Failure):
+            billed = self.work is not None or getattr(outcome.value, "begun", False)
+            return Usage(self.request.tokens if billed else 0, 0)
+        return outcome.usage or Usage(self.request.tokens, 0)
+
+
+@dataclass(eq=False)
+class Lane:
+    """One model of one endpoint."""
+
+    clock: Clock
+    profile: ModelProfile  # as the last call had it
+    answered: bool = False
+    warned_of: str = ""  # the error of the last warning in the log, until a call succeeds
+    breaker: Breaker = field(default_factory=Breaker)
+    in_flight: set[Call] = field(default_factory=set)
+    waiting: FairQueue[Call] = field(default_factory=FairQueue)
+
+    @property
+    def name(self) -> str:
+        """Return its profile and model as staff read them."""
+        return f"{self.profile.name}:{self.profile.model}"
+
+    @property
+    def has_place(self) -> bool:
+        """Return True if its own limit lets another call start."""
+        most = self.profile.max_in_flight
+        return not most or len(self.in_flight) < most
+
+    @property
+    def admits(self) -> bool:
+        """Return True if its circuit breaker lets a call pass."""
+        return admits(self.breaker, self.clock.seconds())
+
+    @property
+    def paused_s(self) -> float:
+        """Return for how many seconds its circuit breaker stays open, 0 if it is closed."""
+        now = self.clock.seconds()
+        return max(0.0, (self.breaker.open_until or now) - now)
+
+    def circuit_open(self) -> CircuitOpen:
+        """Return the error of a call that the open circuit breaker refuses."""
+        return CircuitOpen(
+            f"The model '{self.profile.model}' of the profile '{self.profile.name}' gets no calls "
+            f"for {self.paused_s:.0f} s more, after: {self.breaker.error}"
+        )
+
+    def wait(self, call: Call) -> None:
+        """Add a call to the queue."""
+        caller = call.request.caller
+        self.waiting.put(call, caller.assistant, caller.background)
+
+    def leave(self, call: Call) -> None:
+        """Remove a call from those in flight and from the queue."""
+        self.in_flight.discard(call)
+        self.waiting.remove(call)
+
+    def next_call(self, with_background: bool) -> Call | None:
+        """Return the next call in turn if it may start; None if all wait.
+
+        If the circuit breaker lets no call pass, this call must end.
+        """
+        call = next(self.waiting.in_turn(), None)
+        if call is None or (self.admits and not self.has_place):
+            return None
+        return call if with_background or not call.request.caller.background else None
 
 
 @dataclass(frozen=True)
@@ -40,142 +130,103 @@ class WaitingCall:
 
     assistant: str  # its id, "" for none
     model: str  # of profile and model
-    waited_s: float  # since it was asked for
-    turn: int  # its position in the queue, from 1; 0 if it is not in the queue
-    why: str  # a reason of `policy.limits.endpoints`placement`
-    left_s: float  # how long this reason holds at most, 0 if that is not known
+    why: str  # one of this module's reasons
     error: str  # of its last attempt, "" before the first
+    words: str  # for how long it waits, for which model, and why, without the error
 
     def __str__(self) -> str:
-        """Return for how long it waits, for which model, and why, without the error."""
-        turn = f", number {self.turn} in its queue" if self.turn else ""
-        left = f", for {self.left_s:.0f} s more" if self.left_s else ""
-        return f"waits {self.waited_s:.0f} s for {self.model}{turn}: {self.why}{left}"
+        return self.words
 
 
 class Lanes:
-    """All lanes and pools, with their shared cap on calls in flight; pools start calls in turn."""
+    """All lanes, with their shared cap on calls in flight, and all calls under way."""
 
-    def __init__(self, max_in_flight: int) -> None:
+    def __init__(self, clock: Clock, max_in_flight: int) -> None:
+        self._clock = clock
         self._max_in_flight = max_in_flight
-        self._lanes: dict[tuple[str, ...], Lane] = {}
-        self._pools: OrderedDict[tuple[tuple[str, ...], ...], Pool] = OrderedDict()
-        self.in_flight = self.waiting = 0
+        self._lanes: OrderedDict[str, Lane] = OrderedDict()
+        self.calls: dict[Call, None] = {}
 
-    def pool_for(self, profile: ModelProfile) -> Pool:
-        """Return the pool of a profile's endpoints, made at first use."""
-        keys = tuple(map(lane_key, profile.each))
-        if keys not in self._pools:
-            lanes = [self._lanes.setdefault(key, Lane(profile)) for key in keys]
-            for number, lane in enumerate(lanes, 1):
-                lane.number = number if profile.endpoints else lane.number
-            self._pools[keys] = Pool(lanes)
-        pool = self._pools[keys]
-        for lane, endpoint in zip(pool.lanes, profile.each, strict=True):
-            if lane.profile.name == endpoint.name:
-                lane.profile = endpoint  # what is told of it changes
-        return pool
+    def __iter__(self) -> Iterator[Lane]:
+        """Iterate over every lane that was used since the start."""
+        return iter(self._lanes.values())
 
-    def pools_of(self, lane: Lane) -> list[Pool]:
-        """Return the pools that a lane is part of."""
-        return [pool for pool in self._pools.values() if lane in pool.lanes]
+    @property
+    def in_flight(self) -> int:
+        """Return the number of calls that clients have now."""
+        return sum(len(lane.in_flight) for lane in self)
 
-    def wait(self, call: Call) -> None:
-        """Add a call to the queue of its pool."""
-        caller = call.request.caller
-        call.pool.waiting.put(call, caller.assistant, caller.background)
-        self.waiting += 1
+    @property
+    def waiting(self) -> int:
+        """Return the number of calls that wait for a place."""
+        return sum(len(lane.waiting) for lane in self)
 
-    def take(self, now: float) -> Call | None:
+    @property
+    def is_full(self) -> bool:
+        """Return True if the shared cap lets no further call start."""
+        return self.in_flight >= self._max_in_flight
+
+    def lane_for(self, profile: ModelProfile) -> Lane:
+        """Return the lane of a profile's endpoint and model, made at first use."""
+        lane = self._lanes.setdefault(lane_key(profile), Lane(self._clock, profile))
+        if lane.profile.name == profile.name:
+            lane.profile = profile  # what is told of it changes
+        return lane
+
+    def take(self) -> Call | None:
         """Take the next call out of its queue; None if no call waits or may start."""
-        if self.in_flight >= self._max_in_flight:
+        if self.is_full:
             return None
-        for key, pool in self._pools.items():
-            call = pool.next_call(now, self._with_background)
+        for key, lane in self._lanes.items():
+            call = lane.next_call(self._with_background)
             if call is not None:
-                self._pools.move_to_end(key)
-                self.leave(call)
+                self._lanes.move_to_end(key)
+                lane.leave(call)
                 return call
         return None
 
     @property
     def _with_background(self) -> bool:
-        """Return True if background work may start: it leaves a quarter of places to players."""
         return self.in_flight < BACKGROUND_SHARE * self._max_in_flight
 
-    def enter(self, call: Call) -> ModelProfile:
-        """Note a call as in flight; return the profile to ask with."""
-        self.in_flight += 1
-        call.pool.remember(call)
-        return call.lane.enter(call)
-
-    def leave(self, call: Call) -> None:
-        """Remove a call from its lane or its queue."""
-        if call in call.lane.in_flight:
-            call.lane.leave(call)
-            self.in_flight -= 1
-        elif call in call.pool.waiting:
-            call.pool.waiting.remove(call)
-            self.waiting -= 1
-
-    def pauses(self, now: float) -> dict[str, tuple[float, str]]:
-        """Return what this process paused: seconds left and error, by the lane's name."""
+    def pauses(self) -> dict[str, tuple[float, str]]:
+        """Return what this process paused: seconds left and error, by the lane's key."""
         return {
-            " ".join(key): (lane.paused_s(now), lane.breaker.error)
+            key: (lane.paused_s, lane.breaker.error)
             for key, lane in self._lanes.items()
-            if lane.breaker.is_own and lane.paused_s(now) > 0
+            if lane.breaker.is_own and lane.paused_s > 0
         }
 
-    def note_pauses(self, told: Mapping[str, Sequence[Any]], now: float) -> None:
+    def note_pauses(self, told: Mapping[str, Sequence[Any]]) -> None:
         """Pause the lanes that another server process paused."""
         for key, lane in self._lanes.items():
-            if " ".join(key) in told:
-                pause_s, error = told[" ".join(key)]
+            if key in told:
+                pause_s, error = told[key]
+                now = self._clock.seconds()
                 lane.breaker = after_report(lane.breaker, pause_s, error, now)
 
-    def health(self, now: float) -> list[LaneHealth]:
-        """Return the state of every lane that was used since the start."""
-        return [
-            LaneHealth(
-                profile=lane.profile.name,
-                model=lane.profile.model,
-                name=lane.name,
-                in_flight=len(lane.in_flight),
-                waiting=sum(len(pool.waiting) for pool in self.pools_of(lane)),
-                paused_s=lane.paused_s(now),
-                error=lane.breaker.error,
-            )
-            for lane in self._lanes.values()
+    def queue(self) -> list[WaitingCall]:
+        """Return every call that no endpoint has now, and why; those that pause come last."""
+        waiting = [
+            self._told(call, self._why(lane), f", number {turn} in its queue")
+            for lane in self
+            for turn, call in enumerate(lane.waiting.in_turn(), 1)
         ]
+        return waiting + [self._told(call, RETRY) for call in self.calls if call.pause]
 
-    def queue(self, now: float) -> Iterator[WaitingCall]:
-        """Yield the calls in the queues, in their turns, and why each waits."""
-        for pool in self._pools.values():
-            for turn, call in enumerate(pool.waiting.in_turn(), 1):
-                yield waiting_call(call, now, turn, self._why(call, now))
+    def _told(self, call: Call, why: str, turn: str = "") -> WaitingCall:
+        now, model = self._clock.seconds(), f"{call.profile.name}:{call.profile.model}"
+        words = f"waits {now - call.asked_at:.0f} s for {model}{turn}: {why}"
+        if call.pause:
+            words += f", for {max(0.0, call.retry_at - now):.0f} s more"
+        return WaitingCall(call.request.caller.assistant, model, why, call.error, words)
 
-    def _why(self, call: Call, now: float) -> str:
-        if self.in_flight >= self._max_in_flight:
+    def _why(self, lane: Lane) -> str:
+        if self.is_full:
             return GAME_FULL
-        if call.request.caller.background and not self._with_background:
-            return PLAYERS_FIRST
-        return PREFIX if call.pool.has_place(now) else ENDPOINTS_FULL
+        return PLAYERS_FIRST if lane.has_place else ENDPOINT_FULL
 
 
-def waiting_call(call: Call, now: float, turn: int, why: str) -> WaitingCall:
-    """Return what admins see of a call that waits."""
-    profile = call.profile
-    return WaitingCall(
-        assistant=call.request.caller.assistant,
-        model=f"{profile.name}:{profile.model}",
-        waited_s=now - call.asked_at,
-        turn=turn,
-        why=why,
-        left_s=max(0.0, call.waits_until - now) if why in (PREFIX, RETRY) else 0.0,
-        error=call.error,
-    )
-
-
-def lane_key(profile: ModelProfile) -> tuple[str, ...]:
+def lane_key(profile: ModelProfile) -> str:
     """Return what tells an endpoint, its key and model from others."""
-    return profile.client, profile.base_url, profile.api_key_env, profile.model
+    return f"{profile.client} {profile.base_url} {profile.api_key_env} {profile.model}"

@@ -30,7 +30,6 @@ writes its keys otherwise               `policy.secrecy.KEY_LIKE`
 tells the window in another field       `policy.context.windows.FIELDS`, `NESTED` there
 tells the window on a page of its own   `WINDOW_PAGES`
 tells no window, but its name does      `policy.context.windows.MODELS`
-keeps prompts in slots                  `slot_fields`
 listens at a port of its own            `policy.probe.LOCAL_SERVERS`
 ======================================  ======================================================
 """
@@ -125,8 +124,3 @@ WINDOW_PAGES = (
     WindowPage(LLAMACPP, LLAMACPP_PORT, "/props"),
     WindowPage(OLLAMA, OLLAMA_PORT, "/api/ps"),
 )
-
-
-def slot_fields(slot: int) -> dict[str, object]:
-    """Return what a request to llama.cpp's server says to use a slot and its prompt."""
-    return {"id_slot": slot, "cache_prompt": True}

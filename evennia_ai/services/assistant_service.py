@@ -123,7 +123,8 @@ class AssistantService(Service):
 
     def is_quiet(self) -> bool:
         """Return True while no assistant thinks and none waits to."""
-        return not (self.gateway.in_flight or self.gateway.queued or self.slices.waiting)
+        lanes = self.gateway.lanes
+        return not (lanes.in_flight or lanes.waiting or self.slices.waiting)
 
     def attend(self, mind: GameMind) -> None:
         """Tick an assistant while players are near, because something happens around it."""

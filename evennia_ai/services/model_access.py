@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from django.conf import settings as django_settings
 from evennia.typeclasses.attributes import Attribute
 from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
@@ -70,7 +71,7 @@ class ModelAccess:
         self.endpoints = EndpointRegistry(self.prober.window, StoredFacts())
         self.prober.keep = self.endpoints.note_probe
         self.offline = settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())
-        reading = ReplyClient(self.client, call_from_thread)
+        reading = ReplyClient(self.client, call_from_thread, django_settings.SERVERNAME)
         learning = LearningClient(reading, self.endpoints, clock)
         limits = read_limits(settings)
         self.gateway = ModelGateway(
@@ -211,9 +212,8 @@ def local_models(profiles: Mapping[str, Mapping[str, Any]], told: Told) -> list[
     found: dict[tuple[str, str], ModelProfile] = {}
     for own in own_models():
         profile = choose_settings(game_settings(), own, profiles).profile
-        for one in profile.each if profile.client == "openai" and profile.model else ():
-            if one.is_local:
-                found[one.base_url, one.model] = told(one)
+        if profile.client == "openai" and profile.model and profile.is_local:
+            found[profile.base_url, profile.model] = told(profile)
     return list(found.values())
 
 

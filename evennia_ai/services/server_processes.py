@@ -139,14 +139,14 @@ class ServerProcesses:
         if not self._watched:
             return {}
         service = self.service
-        return {LINES: service.crowd.lines_lately(), PAUSES: service.gateway.pauses()}
+        return {LINES: service.crowd.lines_lately(), PAUSES: service.gateway.lanes.pauses()}
 
     def _read(self, told: Iterable[Mapping[str, Any]]) -> None:
         """Apply what the others told."""
         lines, service = Counter[str](), self.service
         for one in told:
             lines.update(one.get(LINES, {}))
-            service.gateway.note_pauses(one.get(PAUSES, {}))
+            service.gateway.lanes.note_pauses(one.get(PAUSES, {}))
         service.crowd.elsewhere = lines
         if self._watched:
             service.gateway.budgets.read_again()

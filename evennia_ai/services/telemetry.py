@@ -238,17 +238,19 @@ class Gauges:
 
 def figures_now(gateway: Any, stopped: bool) -> Figures:
     """Return the observations of each gauge; a few counts of the tables."""
-    queue = gateway.queue()
+    lanes = gateway.lanes
     in_flight: defaultdict[Any, int] = defaultdict(int)
     paused: defaultdict[Any, int] = defaultdict(int)
-    for lane in gateway.health():
-        key = (lane.profile, lane.model)
-        in_flight[key] += lane.in_flight
+    for lane in lanes:
+        key = (lane.profile.name, lane.profile.model)
+        in_flight[key] += len(lane.in_flight)
         paused[key] |= lane.paused_s > 0
     modes = {(mode,): number for mode, number in count_by_mode(stopped).items()}
     return {
-        "calls.waiting": [Observation(sum(one.turn > 0 for one in queue))],
-        "calls.delayed": by(Counter((one.model, one.why) for one in queue), "model", "reason"),
+        "calls.waiting": [Observation(lanes.waiting)],
+        "calls.delayed": by(
+            Counter((one.model, one.why) for one in lanes.queue()), "model", "reason"
+        ),
         "calls.in_flight": by(in_flight, "profile", "model"),
         "breaker.open": by(paused, "profile", "model"),
         "events.waiting": [Observation(count_waiting_events())],

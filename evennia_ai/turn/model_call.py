@@ -169,12 +169,15 @@ class ModelCalls:
         reply = NO_REPLY
         try:
             reply = yield self._gateway.complete(request, profile, deadline_at)
+            if reply.from_fallback and profile.fallback is not None:
+                profile = profile.fallback
             record = replace(
                 record,
+                profile=profile.name,
                 model=reply.model or profile.model,
                 usage=reply.usage,
                 finish_reason=reply.finish_reason,
-                prices=profile.each[reply.endpoint].price,
+                prices=profile.price,
             )
             if reply.model == OFFLINE:
                 record = replace(record, usage=NO_USAGE, estimated_tokens=0)
@@ -191,7 +194,8 @@ class ModelCalls:
         purpose.ensure_wanted()
         if failure:
             raise failure
-        if reply.usage is not None and purpose.turn_id is not None:
+        is_own = purpose.turn_id is not None and not reply.from_fallback
+        if reply.usage is not None and is_own:
             self._sizes.reports.append(UsageReport(request.tokens, reply.usage.prompt_tokens))
         return reply
 
@@ -229,8 +233,8 @@ class ModelCalls:
         window = window_known(profile).tokens
         if is_silent_overflow(reply, window or self._settings.config.max_context_tokens):
             return ContextOverflow(f"The request filled the window of '{profile.model}'.")
-        local = profile.each[reply.endpoint].is_local
-        if reply.usage and is_silently_truncated(reply.usage.prompt_tokens, request.tokens, local):
+        usage, local = reply.usage, profile.is_local
+        if usage and is_silently_truncated(usage.prompt_tokens, request.tokens, local):
             # Without numbers: the same trouble with others would be told again with each call.
             self._settings.tell_owner(
                 f"The model '{profile.model}' counts far fewer tokens than it was sent: its server "

@@ -214,7 +214,7 @@ def capacity_table(rows: Sequence[Row]) -> str:
             "the model",
             "one call a turn, and one more for each tool whose result it needs",
             "its parallel requests, divided by the seconds of a reply, in turns a second",
-            "a larger machine for the model, or several endpoints",
+            "a larger machine for the model, or several behind a proxy",
         ),
     ]
     return "".join(f"| {' | '.join(row)} |\n" for row in cells)

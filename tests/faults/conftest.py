@@ -136,7 +136,7 @@ class Road:
         found = []
         deferred.addBoth(found.append)
         while not found:
-            if self.gateway.in_flight:
+            if self.gateway.lanes.in_flight:
                 self.run_one_job()
             else:
                 self.pass_time()

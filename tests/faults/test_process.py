@@ -159,8 +159,8 @@ def test_46_many_that_owe_an_answer_start_one_after_the_other(game, ann, mira, r
         before = len(game.model.requests)
         game.clock.advance(0.05)
         starts += [game.clock.seconds() - began] * (len(game.model.requests) - before)
-        most = max(most, service.gateway.in_flight)
-        if service.gateway.in_flight >= cap or game.clock.seconds() - began > 12:
+        most = max(most, service.gateway.lanes.in_flight)
+        if service.gateway.lanes.in_flight >= cap or game.clock.seconds() - began > 12:
             for reply in replies[answered : len(game.model.requests)]:
                 answered += 1
                 reply.callback(call("say", text="Hello."))

@@ -81,7 +81,7 @@ def test_fault_01_a_rate_limit_is_waited_out_and_then_there_is_one_reply(road):
     deferred = road.ask()
     road.run_one_job()
     road.clock.advance(1.999)
-    assert road.gateway.in_flight == 0
+    assert road.gateway.lanes.in_flight == 0
     assert words_of(road.outcome(deferred)) == HELLO
     assert road.pauses == [0.001]
     assert asked(road) == 2
@@ -211,6 +211,6 @@ def test_whatever_comes_in_whatever_mix_each_call_has_one_outcome_of_ours(road, 
         outcomes.append(road.outcome(road.ask()))
         road.clock.advance(BreakerLimits().longest_pause_s)
     assert all(isinstance(outcome, LLMReply | ProviderError) for outcome in outcomes)
-    assert road.gateway.in_flight == road.gateway.queued == 0
+    assert road.gateway.lanes.in_flight == road.gateway.lanes.waiting == 0
     assert road.clock.getDelayedCalls() == []
     assert not any(KEY in line or "Traceback" in line for line in logged)

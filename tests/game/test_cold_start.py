@@ -78,14 +78,6 @@ def test_only_local_models_that_assistants_use_are_warmed_up(service, mira, game
     assert models(service) == ["ours", "own"]
 
 
-def test_each_local_endpoint_of_a_profile_is_warmed_up(service, mira):
-    near = ["http://10.0.0.1:8080/v1", "http://10.0.0.2:8080/v1"]
-    service.profiles["home"] = {**HOME, "endpoints": [*near, "https://api.example.com/v1"]}
-    mira.assistant.db.profile = "home"
-    found = local_models(service.profiles, service.endpoints.told)
-    assert [one.base_url for one in found] == near
-
-
 def models(service):
     return sorted(one.model for one in local_models(service.profiles, service.endpoints.told))
 

@@ -4,14 +4,15 @@ import pytest
 from evennia.comms.models import ChannelDB
 from evennia.utils.create import create_channel
 
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.game.crowd import UNTIL_TOMORROW
 from evennia_ai.game.settings import SettingReader
-from evennia_ai.models import DailyUse
+from evennia_ai.models import DailyUse, ModelCall
 from evennia_ai.policy.limits.money import ASSISTANT, GAME, OWNER, PLAYER, WHOLE_GAME
 from evennia_ai.services.model_access import GAME_TOKENS, PLAYER_TOKENS, read_limits
 from evennia_ai.store.usage import money_on, spent_on
 from tests.game import costs_scene as scene
-from tests.game.costs_scene import limit
+from tests.game.costs_scene import HOSTED, limit
 
 profiles, talk = scene.profiles, scene.talk
 
@@ -31,16 +32,23 @@ def test_a_budget_in_money_is_kept_and_staff_are_told_once(game, talk, mira, ann
     assert DailyUse.objects.get().money == 600_000
 
 
-def test_a_call_costs_what_the_endpoint_that_answered_costs(game, talk, profiles, mira, ann):
-    paid = {"base_url": "https://api.example.com/v1", "prices": {"input": 9.0, "output": 9.0}}
-    local = {"base_url": "http://10.0.0.1/v1", "prices": {"input": 0.0, "output": 0.0}}
-    profiles["default"] = {**profiles["default"], "endpoints": [paid, local]}
-    limit(game, game_money_per_day=700_000)
+def test_the_log_and_the_costs_name_the_fallback_that_answered(game, talk, profiles, mira, admin):
+    profiles["default"] = {**HOSTED, "fallback": "home"}
     mira.assistant.mind.settings.resolve()
-    assert not mira.assistant.mind.settings.profile.is_free
+    limit(game, game_money_per_day=700_000)
+    game.model.add(ProviderUnavailable("down"))
     talk()
+    row = ModelCall.objects.get()
+    assert (row.profile, row.model, row.error) == ("home", "m", "")
     assert DailyUse.objects.get().money == 0
     assert game.service.gateway.budgets.ledgers[1].spent == {}
+
+
+def test_a_fallback_without_prices_is_told_if_money_is_limited(game, profiles, mira, admin):
+    profiles["default"] = {**HOSTED, "fallback": "bare"}
+    limit(game, game_money_per_day=700_000)
+    mira.assistant.mind.settings.resolve()
+    assert "The profile 'bare' has no prices for the model 'm'" in admin.told("aistatus")
 
 
 def listen(game, room):

@@ -6,6 +6,7 @@ from evennia.typeclasses.attributes import Attribute
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import RunElsewhere, TurnAborted
+from evennia_ai.llm.lanes import lane_key
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Lease, ServerProcess, ToolCall, Turn
 from evennia_ai.policy.liveness import BEAT_S, DEAD_S
@@ -245,13 +246,13 @@ def test_an_endpoint_that_another_process_paused_is_paused_here(game, shared, mi
     game.model.add(call("say", text="one"), call("say", text="two"))
     ann.do("say hello")
     live_on(game, BEAT_S)
-    key = next(iter(shared.gateway._lanes._lanes))
-    told = {"pauses": {" ".join(key): [30.0, "it is down"]}}
+    key = lane_key(next(iter(shared.gateway.lanes)).profile)
+    told = {"pauses": {key: [30.0, "it is down"]}}
     ServerProcess.objects.filter(epoch=OTHER).update(shared=told)
     live_on(game, BEAT_S)
-    (paused_s,) = [lane.paused_s for lane in shared.gateway.health()]
+    (paused_s,) = [lane.paused_s for lane in shared.gateway.lanes]
     assert 29 <= paused_s <= 30
-    assert shared.gateway.pauses() == {}  # only who found it says so
+    assert shared.gateway.lanes.pauses() == {}  # only who found it says so
 
 
 def test_a_stop_of_all_assistants_reaches_every_process(game, shared, mira, admin):

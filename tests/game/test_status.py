@@ -29,6 +29,17 @@ def test_a_model_that_is_left_alone_is_told_with_its_error(game, admin, ann):
     )
 
 
+def test_while_a_model_is_paused_its_fallback_is_named(game, service, admin, ann, mira):
+    spare = {"client": "openai", "model": "s", "base_url": "http://spare/v1"}
+    hall = {**spare, "model": "m", "base_url": "http://hall/v1", "fallback": "spare"}
+    service.profiles = {"default": hall, "spare": spare}
+    mira.assistant.mind.settings.resolve()
+    game.model.add(ProviderMisconfigured("The key is refused."), call("say", text="Hello."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert "Model default:m: paused for 4 s more (spare:s answers): The key" in status(admin)
+
+
 def test_a_budget_of_which_most_is_used_is_told(game, service, admin, ann):
     spent = {WHOLE_GAME: 900, (PLAYER, ann.dbref): 90, (PLAYER, "#999"): 10}
     limits = GatewayLimits(game_tokens_per_day=1_000, player_tokens_per_day=100)

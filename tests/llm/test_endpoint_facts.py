@@ -7,7 +7,7 @@ from twisted.internet.defer import CancelledError, Deferred, fail, succeed
 from twisted.internet.task import Clock
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.errors import ContextOverflow, ProviderUnavailable, StoreUnavailable
 from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient, key_of
 from evennia_ai.messages import LLMReply, Timings
 from evennia_ai.policy.limits.endpoints import Speed
@@ -97,14 +97,11 @@ def test_where_the_profile_says_the_window_nobody_is_asked(registry, asked):
     assert asked == []
 
 
-def test_each_endpoint_of_a_profile_has_facts_of_its_own(registry):
-    both = ["http://10.0.0.1/v1", "http://10.0.0.2/v1"]
-    each = tuple(replace(HOME, base_url=base_url) for base_url in both)
-    shared = replace(HOME, endpoints=each)
-    registry.note_reply(each[1], timed(), 10.0)
-    told = registry.told(shared)
-    assert [one.told.answered for one in told.each] == [False, True]
-    assert (told.told.answered, told.told.speed) == (False, Speed(140.0, 35.0))
+def test_a_fallback_has_facts_of_its_own(registry):
+    fallback = replace(HOME, name="away", base_url="http://10.0.0.2/v1")
+    registry.note_reply(fallback, timed(), 10.0)
+    told = registry.told(replace(HOME, fallback=fallback))
+    assert (told.told.answered, told.fallback.told.answered) == (False, True)
 
 
 @pytest.mark.parametrize("error", [ProviderUnavailable("no list"), CancelledError(), ValueError()])
@@ -172,3 +169,12 @@ def test_an_address_of_no_server_and_a_spoilt_row_harm_nothing(store):
     told = registry.told(HOME).told
     assert (told.window, told.form, told.speed) == (None, "", Speed())
     assert registry.told(ModelProfile("p", model="x", base_url="http://[::1")).told.window is None
+
+
+@pytest.mark.parametrize(("told", "window"), [(1_024, 1_024), (None, 8_192)])
+def test_a_refusal_that_names_a_window_teaches_it(registry, told, window):
+    registry.note_window(HOME, 8_192)
+    refusal = ContextOverflow("too long")
+    refusal.window = told
+    complete(learning(ScriptedLLM([refusal]), registry))
+    assert registry.told(HOME).told.window == window

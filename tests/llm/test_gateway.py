@@ -81,7 +81,7 @@ class Desk:
 
     @property
     def counts(self):
-        return self.gateway.in_flight, self.gateway.queued
+        return self.gateway.lanes.in_flight, self.gateway.lanes.waiting
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_what_the_client_fails_with_is_what_the_caller_gets(error, how):
     gateway = ModelGateway(Clock(), {"scripted": client})
     outcome = Outcome(gateway.complete(request(), PROFILE, DEADLINE))
     assert outcome.error is error
-    assert gateway.in_flight == 0
+    assert gateway.lanes.in_flight == 0
 
 
 # --- the deadline --------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_a_queue_of_calls_that_fail_at_once_is_emptied_without_deep_recursion(de
     outcomes = [Outcome(gateway.complete(request(), profile, DEADLINE)) for _ in range(2_000)]
     desk.client.open[0].callback(LLMReply(""))
     assert {type(outcome.error) for outcome in outcomes} == {ProviderRejected}
-    assert (gateway.in_flight, gateway.queued) == (0, 0)
+    assert (gateway.lanes.in_flight, gateway.lanes.waiting) == (0, 0)
 
 
 def test_a_caller_may_ask_again_from_within_its_own_reply(desk):

@@ -2,10 +2,12 @@
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import (
+    CircuitOpen,
     ProviderMisconfigured,
     SwitchedOff,
 )
-from tests.llm.gateway_desk import Desk
+from evennia_ai.llm.lanes import ENDPOINT_FULL, GAME_FULL, PLAYERS_FIRST
+from tests.llm.gateway_desk import PROFILE, Desk
 
 # --- fairness -------------------------------------------------------------------------------------
 
@@ -47,6 +49,34 @@ def test_a_profiles_own_cap_leaves_the_other_places_to_others():
     assert desk.client.started == [0, 2]
     desk.answer(0)
     assert desk.client.started == [2, 1]
+
+
+def test_every_call_that_waits_says_why_and_when_it_is_its_turn():
+    desk = Desk(max_in_flight=4)
+    small = ModelProfile("small", "scripted", "s", max_in_flight=1)
+    desk.ask(profile=small)
+    desk.ask(profile=small, assistant="1")
+    desk.ask()
+    desk.ask()
+    desk.ask(assistant="2", background=True)
+    queue = desk.gateway.lanes.queue()
+    assert {one.assistant: one.why for one in queue} == {"1": ENDPOINT_FULL, "2": PLAYERS_FIRST}
+    desk.ask()
+    desk.clock.advance(2.0)
+    desk.ask(assistant="3")
+    assert {str(one) for one in desk.gateway.lanes.queue()} == {
+        f"waits 2 s for small:s, number 1 in its queue: {GAME_FULL}",
+        f"waits 0 s for tavern:m, number 1 in its queue: {GAME_FULL}",
+        f"waits 2 s for tavern:m, number 2 in its queue: {GAME_FULL}",
+    }
+
+
+def test_two_profiles_share_what_is_known_of_an_endpoint():
+    desk = Desk()
+    desk.ask()
+    desk.fail(0, ProviderMisconfigured("no such model"))
+    other = ModelProfile("other", PROFILE.client, PROFILE.model)
+    assert type(desk.ask(profile=other).error) is CircuitOpen
 
 
 # --- the switch -----------------------------------------------------------------------------------

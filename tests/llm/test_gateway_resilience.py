@@ -24,7 +24,7 @@ def test_a_transient_failure_is_tried_again_after_a_pause():
     outcome = desk.ask()
     desk.fail(0)
     assert desk.client.started == []
-    assert (desk.gateway.in_flight, desk.gateway.queued) == (0, 0)
+    assert (desk.gateway.lanes.in_flight, desk.gateway.lanes.waiting) == (0, 0)
     desk.clock.advance(0.5)
     desk.fail(0)
     desk.clock.advance(1.0)
@@ -114,8 +114,8 @@ def test_failures_in_a_row_leave_the_endpoint_alone_and_say_why():
         "The model 'm' of the profile 'tavern' gets no calls for 10 s more, after: down"
     )
     assert desk.client.started == []
-    (lane,) = desk.gateway.health()
-    assert (lane.profile, lane.model, lane.paused_s, lane.error) == ("tavern", "m", 10.0, "down")
+    (lane,) = desk.gateway.lanes
+    assert (lane.name, lane.paused_s, lane.breaker.error) == ("tavern:m", 10.0, "down")
 
 
 def test_one_probe_goes_out_after_the_pause_and_its_success_lets_all_others_go():
@@ -219,7 +219,7 @@ def overdue(desk, profile, times):
         desk.ask(deadline=20.0, profile=profile)
         desk.clock.advance(20.0)
         desk.client.open.clear()
-    return desk.gateway.health()[0].paused_s
+    return next(iter(desk.gateway.lanes)).paused_s
 
 
 def test_a_first_slow_answer_does_not_open_the_breaker_of_a_local_server():

@@ -1,5 +1,7 @@
 """Raw replies become tool calls on their way from a client, early ones among them."""
 
+from dataclasses import replace
+
 import pytest
 from twisted.internet.defer import Deferred, succeed
 
@@ -7,7 +9,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.ports import Delta, LLMRequest, Scene, Situation
+from evennia_ai.ports import Caller, Delta, LLMRequest, Scene, Situation
 
 PROFILE = ModelProfile("far", client="openai", model="m")
 SEEN = Situation(things=("a mug",), exits=("yard",))
@@ -91,3 +93,21 @@ def test_an_error_stays_an_error():
     request = LLMRequest([], Scene("Mira", Persona(), ()))
     client.complete(request, PROFILE).addErrback(failures.append)
     assert failures[0].check(ValueError)
+
+
+def sent_extra(assistant, game="Castle"):
+    """The extra entries of the request of an assistant."""
+    raw, asked = Raw(), []
+    raw.complete = lambda request, profile: asked.append(profile.extra) or succeed(LLMReply(""))
+    extra = {"metadata": {"session_id": "{character}"}, "user": "{character}", "n": 1}
+    request = LLMRequest([], Scene("Mira", Persona(), ()), caller=Caller(assistant))
+    ReplyClient(raw, None, game).complete(request, replace(PROFILE, extra=extra))
+    return asked[0]
+
+
+def test_a_profile_may_send_which_character_asks_under_a_pseudonym():
+    sent = sent_extra("7")
+    who = sent["user"]
+    assert sent == {"metadata": {"session_id": who}, "user": who, "n": 1}
+    assert len(who) == 24 and who == sent_extra("7")["user"]
+    assert len({who, sent_extra("8")["user"], sent_extra("7", "Keep")["user"]}) == 3

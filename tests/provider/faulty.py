@@ -57,7 +57,7 @@ class FaultyOrders(provider.Orders):
             self.obedience = Obedience(**orders["obedient"]) if orders["obedient"] else None
         super().update(orders)
         if "speed" in orders:
-            self.cache = PromptCache(speed.slots, speed.prompts)
+            self.cache = PromptCache(speed.slots)
         self.faults, self.small_model = faults, small_model
         self.speed, self.template = speed, template
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -17,7 +16,6 @@ Messages = Sequence[Mapping[str, Any]]
 
 CHARS_PER_TOKEN = 4
 LEAST_SHARE = 0.1  # of a prompt that must match, for a slot to be used again
-GROWN_SHARE = 0.8  # of a kept prompt; what shares more is the same talk, grown
 UNMEASURED = 1_000.0  # tokens a second that a server without a speed tells
 
 
@@ -26,15 +24,11 @@ UNMEASURED = 1_000.0  # tokens a second that a server without a speed tells
 
 @dataclass(frozen=True)
 class Speed:
-    """The speed of a server in tokens a second; 0 takes no time.
-
-    Its cache has so many slots, or keeps so many whole prompts.
-    """
+    """The speed of a server in tokens a second; 0 takes no time. Its cache has so many slots."""
 
     read_tokens_per_s: float = 0.0
     write_tokens_per_s: float = 0.0
     slots: int = 0
-    prompts: int = 0
 
 
 def serve(reply: Reply, body: Body, number: int, speed: Speed, cached: int | None) -> Reply:
@@ -77,34 +71,24 @@ def read_timings(fresh: int, cached: int, written: int, speed: Speed) -> dict[st
 
 
 class PromptCache:
-    """What a server keeps: slots, each with the prompt it read last, or prompts, as vLLM does."""
+    """What a server keeps: slots, each with the prompt it read last."""
 
-    def __init__(self, slots: int, prompts: int = 0) -> None:
-        self._prompts: deque[str] | None = deque(maxlen=prompts) if prompts else None
+    def __init__(self, slots: int) -> None:
         self._slots = [""] * slots
         self._order = list(range(slots))  # the slot that was used last comes last
 
     def read(self, body: Body) -> int | None:
         """Read a prompt; return the tokens that a slot held already, None without slots.
 
-        As llama.cpp does, use the slot that the request names in ``id_slot``; else the one that
-        shares most, or the one that was used least recently if none shares enough.
+        As llama.cpp does, use the slot that shares most, or the one that was used least recently
+        if none shares enough.
         """
         prompt = prompt_text(body)
-        if self._prompts is not None:
-            best = max(self._prompts, key=lambda one: shared_chars(one, prompt), default="")
-            known = shared_chars(best, prompt)
-            if known > GROWN_SHARE * len(best) > 0:
-                self._prompts.remove(best)
-            self._prompts.append(prompt)
-            return known // CHARS_PER_TOKEN
         if not self._slots:
             return None
-        slot = body.get("id_slot", -1) % len(self._slots) if body.get("id_slot", -1) >= 0 else None
-        if slot is None:
-            slot = max(self._order, key=lambda one: shared_chars(self._slots[one], prompt))
-            if shared_chars(self._slots[slot], prompt) < LEAST_SHARE * len(prompt):
-                slot = self._order[0]
+        slot = max(self._order, key=lambda one: shared_chars(self._slots[one], prompt))
+        if shared_chars(self._slots[slot], prompt) < LEAST_SHARE * len(prompt):
+            slot = self._order[0]
         known = shared_chars(self._slots[slot], prompt)
         self._slots[slot] = prompt
         self._order.remove(slot)

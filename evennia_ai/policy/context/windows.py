@@ -143,7 +143,12 @@ class KnownWindow:
 def model_window(
     model: str, profile_window: int | None = None, endpoint_window: int | None = None
 ) -> KnownWindow:
-    """Return the window to use, from the best source."""
+    """Return the window to use, from the best source.
+
+    What the endpoint says counts more than a larger figure of the profile.
+    """
+    if profile_window and endpoint_window and endpoint_window < profile_window:
+        return KnownWindow(endpoint_window, BY_ENDPOINT)
     by_name = known_window(model)
     sources = ((BY_PROFILE, profile_window), (BY_ENDPOINT, endpoint_window), (BY_NAME, by_name))
     known = (KnownWindow(tokens, source) for source, tokens in sources if tokens)

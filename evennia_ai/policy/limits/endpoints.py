@@ -1,20 +1,11 @@
-"""What is known of an endpoint, and which one a call gets."""
+"""What is known of an endpoint: its window, request form and speed; the deadline that fits it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import ceil
 
-from evennia_ai.errors import (
-    Busy,
-    CircuitOpen,
-    DeadlineExceeded,
-    ProviderError,
-    ProviderMisconfigured,
-    ProviderUnavailable,
-    QuotaExhausted,
-)
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.request_forms.form import FORMS
 
@@ -35,11 +26,6 @@ class Speed:
 
     read: float | None = None
     written: float | None = None
-
-    @property
-    def is_known(self) -> bool:
-        """Return True if both figures are known."""
-        return self.read is not None and self.written is not None
 
     def seconds_for(self, read: float, written: float) -> float:
         """Return the time for a call with that many tokens; unknown speed takes no time."""
@@ -111,22 +97,6 @@ class EndpointFacts:
 NOTHING_KNOWN = EndpointFacts()
 
 
-def common_facts(each: Sequence[EndpointFacts]) -> EndpointFacts:
-    """Return what holds at every one of several endpoints, the most careful figures."""
-    read, written = (
-        min(filter(None, rates), default=None)
-        for rates in zip(*((one.speed.read, one.speed.written) for one in each), strict=True)
-    )
-    systems = [one.system for one in each if one.system is not None]
-    return EndpointFacts(
-        window=min((one.window for one in each if one.window), default=None),
-        form=next((one.form for one in each if one.form), ""),
-        system=all(systems) if systems else None,
-        speed=Speed(read, written),
-        answered=all(one.answered for one in each),
-    )
-
-
 def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
     """Return True if the facts differ from the stored ones by more than a little speed."""
     told, known = ((one.window, one.form, one.system) for one in (stored, facts))
@@ -154,92 +124,3 @@ def read_facts(stored: object) -> EndpointFacts:
 
 def _rate(value: object) -> float | None:
     return value if isinstance(value, float) and 0 < value < float("inf") else None
-
-
-ASSUMED_PLACES = 8  # of an endpoint without a limit, to compare how busy it is
-BUSY_SHARE = 0.5  # of its places
-PATIENCE_SHARE = 0.5  # of the time that reading the prompt anew would take
-DEADLINE_SHARE = 0.25  # of the time that a call has left
-
-# Why a call waits, as staff read it.
-GAME_FULL = "all places of the game are taken"
-ENDPOINTS_FULL = "all places of the endpoint are taken"
-PREFIX = "the endpoint that has its prompt is busy"
-PLAYERS_FIRST = "background work leaves the last places to players"
-RETRY = "the last attempt failed"
-
-
-@dataclass(frozen=True)
-class Place:
-    """An endpoint as one call sees it; ``most`` is the limit of calls in flight, None for none."""
-
-    in_flight: int = 0
-    most: int | None = None
-    admits: bool = True  # False while its circuit breaker lets no call pass
-    tried: bool = False  # the call failed there
-    warm: bool = False  # the character's last call went there
-    free_in_s: float = 0.0  # the expected time until a place is free
-    cost: float = 0.0  # of the call; infinity if unknown
-    calls: int = 0  # that it got so far
-
-    @property
-    def has_room(self) -> bool:
-        """Return True if a call may start there now."""
-        return self.admits and (self.most is None or self.in_flight < self.most)
-
-    @property
-    def rank(self) -> tuple[bool, float, float, float]:
-        """Return what decides among free endpoints, the least first."""
-        places = self.most or ASSUMED_PLACES
-        load = self.in_flight / places
-        return load >= BUSY_SHARE, self.cost, load, self.calls / places
-
-
-def choose_place(places: Sequence[Place], patience_s: float) -> int | None:
-    """Return the index of the endpoint to call now, None to wait.
-
-    ``patience_s`` is how long the call may still wait for the endpoint that has its prefix.
-    """
-    admitting = [n for n, place in enumerate(places) if place.admits]
-    chosen = [n for n in admitting if not places[n].tried] or admitting
-    free = [n for n in chosen if places[n].has_room]
-    for n in chosen:
-        if places[n].warm:
-            if n in free:
-                return n
-            if patience_s > 0 and places[n].free_in_s <= patience_s:
-                return None
-    return min(free, key=lambda n: places[n].rank, default=None)
-
-
-def patience_s(prompt_tokens: int, read_per_s: float | None, left_s: float) -> float:
-    """Return how long a call may wait for its prefix; 0 s if the reading speed is unknown."""
-    if read_per_s is None:
-        return 0.0
-    return min(PATIENCE_SHARE * prompt_tokens / read_per_s, DEADLINE_SHARE * left_s)
-
-
-def may_go_elsewhere(error: ProviderError) -> bool:
-    """Return True if another endpoint may answer the call that failed with this error."""
-    if error.begun or isinstance(error, Busy | CircuitOpen | DeadlineExceeded):
-        return False
-    return isinstance(error, ProviderUnavailable | ProviderMisconfigured | QuotaExhausted)
-
-
-@dataclass
-class Slot:
-    """A prompt cache of a llama.cpp server."""
-
-    owner: str | None = None  # who used it last, None before its first use
-    used: int = 0  # grows with each use
-    busy: bool = False
-
-
-def choose_slot(slots: Sequence[Slot], owner: str) -> int | None:
-    """Return the slot for a call: its owner's, else the idle one that was used least recently.
-
-    None if all are busy.
-    """
-    idle = [n for n, slot in enumerate(slots) if not slot.busy]
-    own = [n for n in idle if slots[n].owner == owner]
-    return min(own or idle, key=lambda n: slots[n].used, default=None)

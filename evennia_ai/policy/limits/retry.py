@@ -1,4 +1,4 @@
-"""Whether and when to retry a failed model call, and what its response says about that.
+"""Whether and when to retry a failed model call, or ask another model; what its response says.
 
 Equal jitter: the wait is drawn evenly between half of an exponential bound and the bound, so that
 callers who failed together do not retry together, and none asks four times within a second
@@ -18,7 +18,9 @@ from evennia_ai.errors import (
     CircuitOpen,
     DeadlineExceeded,
     ProviderError,
+    ProviderMisconfigured,
     ProviderUnavailable,
+    QuotaExhausted,
 )
 
 LONGEST_WAIT_S = 7 * 24 * 3_600.0
@@ -139,3 +141,13 @@ def retry_delay(
     else:
         delay = max(0.0, error.retry_after_s) + jitter * limits.base_s
     return delay if delay + limits.least_time_s <= left_s else None
+
+
+def may_fall_back(error: ProviderError) -> bool:
+    """Return True if another model may answer the call that failed with this error.
+
+    Not if its streamed reply had begun, since words may have been spoken.
+    """
+    if error.begun or isinstance(error, Busy | DeadlineExceeded):
+        return False
+    return isinstance(error, ProviderUnavailable | ProviderMisconfigured | QuotaExhausted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -13,7 +12,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import usable_window
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS, worded
-from evennia_ai.llm.lanes import WaitingCall
+from evennia_ai.llm.lanes import Lane, WaitingCall
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.scheduling import Steps, spread
@@ -67,8 +66,19 @@ def read_states(ids: Sequence[int]) -> Steps[tuple[list[Row], list[Row], list[Wa
     shared = services()
     states = yield spread(shared.slices.put, ids, state_of, piece=1)
     gateway = shared.gateway
-    lanes = [asdict(lane) for lane in gateway.health()]
-    return states, lanes, gateway.queue(), shared.switched_off
+    lanes = [lane_row(lane) for lane in gateway.lanes]
+    return states, lanes, gateway.lanes.queue(), shared.switched_off
+
+
+def lane_row(lane: Lane) -> Row:
+    """Return what an endpoint does now."""
+    return {
+        "name": lane.name,
+        "in_flight": len(lane.in_flight),
+        "waiting": len(lane.waiting),
+        "paused_s": lane.paused_s,
+        "error": lane.breaker.error,
+    }
 
 
 def state_of(assistant: int) -> Row:

@@ -1,0 +1,229 @@
+"""The fallback of a profile: when it is asked, who pays, and what its failure is."""
+
+from dataclasses import replace
+
+import pytest
+from twisted.internet.defer import CancelledError, Deferred
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import (
+    CircuitOpen,
+    ContextOverflow,
+    ProviderMisconfigured,
+    ProviderRejected,
+    ProviderUnavailable,
+    QuotaExhausted,
+    SwitchedOff,
+    TurnAborted,
+)
+from evennia_ai.messages import Usage
+from evennia_ai.policy.limits.breaker import BreakerLimits
+from evennia_ai.policy.limits.money import Prices
+from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.ports import LLMReply
+from tests.llm.gateway_desk import DOWN, Desk
+
+SPARE = ModelProfile("spare", "scripted", "s")
+HALL = ModelProfile("hall", "scripted", "m", fallback=SPARE)
+PAUSE_S = 10.0
+
+
+class Pair(Desk):
+    """A desk with a profile and its fallback, whose calls stay open until the test ends them."""
+
+    def __init__(self, tries=1, **limits):
+        breaker = BreakerLimits(failures=1, pause_s=PAUSE_S)
+        retry = RetryLimits(max_attempts=tries)
+        super().__init__(jitter=0.0, **{"breaker": breaker, "retry": retry, **limits})
+        self.gateway._clients["scripted"] = self
+        self.asked = []  # the profile, the request and the open reply of each attempt
+
+    def complete(self, request, profile):
+        self.asked.append((profile, request, Deferred()))
+        return self.asked[-1][2]
+
+    def ask(self, profile=HALL, **asked):
+        return super().ask(profile=profile, **asked)
+
+    def answer(self, usage=None):
+        self.asked[-1][2].callback(LLMReply("hi", usage=usage))
+
+    def fail(self, error=DOWN):
+        self.asked[-1][2].errback(error)
+
+    @property
+    def names(self):
+        return [profile.name for profile, _, _ in self.asked]
+
+
+@pytest.mark.parametrize("error", [DOWN, ProviderMisconfigured("no key"), QuotaExhausted("spent")])
+def test_what_the_endpoint_cannot_answer_goes_to_the_fallback(error):
+    desk = Pair()
+    outcome = desk.ask()
+    desk.fail(error)
+    desk.answer()
+    assert outcome.results == [LLMReply("hi", from_fallback=True)]
+    assert desk.names == ["hall", "spare"]
+    assert desk.clock.getDelayedCalls() == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderUnavailable("broke off", begun=True),
+        ProviderRejected("no"),
+        ContextOverflow("long"),
+        KeyError("a mistake of ours"),
+    ],
+)
+def test_no_other_failure_goes_there(error):
+    desk = Pair()
+    outcome = desk.ask()
+    desk.fail(error)
+    assert outcome.error is error
+    assert desk.names == ["hall"]
+
+
+def test_the_endpoint_is_tried_again_first():
+    desk = Pair(tries=2, breaker=BreakerLimits(failures=9))
+    desk.ask()
+    desk.fail()
+    desk.clock.advance(RetryLimits().base_s / 2)
+    desk.fail()
+    assert desk.names == ["hall", "hall", "spare"]
+
+
+def test_while_the_endpoint_is_paused_all_calls_go_to_the_fallback():
+    desk = Pair()
+    desk.ask()
+    desk.fail()
+    desk.ask()
+    assert desk.names == ["hall", "spare", "spare"]
+
+
+def test_those_who_wait_when_the_endpoint_is_paused_go_there_too():
+    desk = Pair()
+    narrow = replace(HALL, max_in_flight=1)
+    outcomes = [desk.ask(profile=narrow) for _ in range(2)]
+    desk.fail()
+    assert desk.names == ["hall", "spare", "spare"]
+    for _, _, reply in desk.asked[1:]:
+        reply.callback(LLMReply("hi"))
+    assert all(outcome.results[0].from_fallback for outcome in outcomes)
+
+
+def test_after_the_pause_a_small_request_is_the_trial_and_no_players():
+    desk = Pair()
+    desk.ask()
+    desk.fail()
+    desk.answer()
+    desk.clock.advance(PAUSE_S)
+    desk.ask()
+    desk.ask()
+    assert desk.names == ["hall", "spare", "hall", "spare", "spare"]
+    _, trial, reply = desk.asked[2]
+    assert (trial.max_tokens, trial.caller.assistant) == (1, "")
+    reply.callback(LLMReply("Ready"))
+    desk.ask()
+    assert desk.names[-1] == "hall"
+
+
+def test_if_the_fallback_is_paused_as_well_the_next_call_is_the_trial():
+    desk = Pair()
+    desk.ask()
+    desk.fail()
+    desk.fail()
+    desk.clock.advance(PAUSE_S)
+    outcome = desk.ask()
+    desk.answer()
+    assert outcome.results == [LLMReply("hi")]
+
+
+def test_a_fallback_has_no_fallback():
+    desk = Pair()
+    spare = replace(SPARE, fallback=ModelProfile("third", "scripted", "t"))
+    outcome = desk.ask(profile=replace(HALL, fallback=spare))
+    desk.fail()
+    desk.fail()
+    assert outcome.error is DOWN
+    assert desk.names == ["hall", "spare"]
+
+
+@pytest.mark.parametrize(
+    "second", [ProviderUnavailable("down, too"), ProviderRejected("no"), ContextOverflow("long")]
+)
+def test_if_both_fail_the_error_is_that_of_the_profile_itself(second):
+    desk = Pair()
+    outcome = desk.ask()
+    desk.fail()
+    desk.fail(second)
+    assert outcome.error is DOWN
+
+
+def test_a_reply_of_the_fallback_that_broke_off_says_so():
+    desk = Pair()
+    outcome = desk.ask()
+    desk.fail()
+    broken = ProviderUnavailable("broke off", begun=True)
+    desk.fail(broken)
+    assert outcome.error is broken
+
+
+def test_a_prompt_that_is_too_long_for_the_fallback_is_not_sent_there():
+    desk = Pair()
+    small = replace(HALL, fallback=replace(SPARE, context_window=1_000))
+    outcome = desk.ask(profile=small, tokens=900, max_tokens=200)
+    desk.fail()
+    assert outcome.error is DOWN
+    assert desk.names == ["hall"]
+
+
+def test_the_deadline_holds_for_both_together():
+    desk = Pair()
+    outcome = desk.ask(deadline=20.0)
+    desk.clock.advance(15.0)
+    desk.fail()
+    desk.clock.advance(5.0)
+    assert outcome.error is DOWN
+    late = desk.ask(deadline=0.3)
+    assert type(late.error) is CircuitOpen
+    assert desk.names == ["hall", "spare"]
+
+
+@pytest.mark.parametrize(
+    ("end", "kind"),
+    [
+        (lambda desk, _: desk.gateway.close(), TurnAborted),
+        (lambda desk, _: desk.gateway.switch_off("Stopped."), SwitchedOff),
+        (lambda _, outcome: outcome.deferred.cancel(), CancelledError),
+    ],
+)
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_call_can_be_ended_before_and_while_the_fallback_has_it(end, kind, failed):
+    desk = Pair()
+    outcome = desk.ask()
+    if failed:
+        desk.fail()
+    end(desk, outcome)
+    assert type(outcome.error) is kind
+    assert len(desk.asked) == 1 + failed
+    assert not desk.gateway.lanes.calls
+
+
+def test_the_call_costs_what_the_profile_that_answered_costs():
+    desk = Pair(game_money_per_day=100)
+    paid, free = Prices(1_000_000, 1_000_000, 1_000_000), Prices(0, 0, 0)
+    spare = replace(SPARE, prices={"": free})
+    desk.ask(profile=replace(HALL, prices={"": paid}, fallback=spare), tokens=10, max_tokens=10)
+    desk.fail()
+    desk.answer(Usage(10, 10))
+    assert desk.gateway.budgets.ledgers[1].spent == {}
+
+
+def test_a_fallback_that_the_budget_cannot_pay_is_not_asked():
+    desk = Pair(game_money_per_day=100)
+    spare = replace(SPARE, prices={"": Prices(90_000_000, 90_000_000, 90_000_000)})
+    outcome = desk.ask(profile=replace(HALL, fallback=spare), tokens=10, max_tokens=10)
+    desk.fail()
+    assert outcome.error is DOWN
+    assert desk.names == ["hall"]
