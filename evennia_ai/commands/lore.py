@@ -8,12 +8,7 @@ from evennia.objects.models import ObjectDB
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.policy.conversation.character import (
-    EVERYBODY,
-    LoreEntry,
-    check_scope,
-    try_lore,
-)
+from evennia_ai.policy.conversation.character import EVERYBODY, LoreEntry, check_scope, try_lore
 
 LINE_CHARS = 120
 HERE = "room:here"

@@ -14,14 +14,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.limits.money import MOST_MONEY
 from evennia_ai.policy.records.shared_memory import OFF, read_scopes
-from evennia_ai.policy.sleep_schedule import (
-    ANYBODY,
-    GAME,
-    NOBODY,
-    REAL,
-    STAFF,
-    read_schedule,
-)
+from evennia_ai.policy.sleep_schedule import ANYBODY, GAME, NOBODY, REAL, STAFF, read_schedule
 
 ALWAYS_ON = ("speech", "control")  # families of tools
 LARGEST = 10**15  # larger integers may not be comparable with floats

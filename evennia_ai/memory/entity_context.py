@@ -22,12 +22,7 @@ from evennia_ai.policy.consolidation.entities import (
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import EntityProfiles, Identity, Slices, World
 from evennia_ai.scheduling import Clock, Steps, persist
-from evennia_ai.turn.model_call import (
-    Asked,
-    Background,
-    BackgroundReply,
-    skip,
-)
+from evennia_ai.turn.model_call import Asked, Background, BackgroundReply, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
 log = Logger()

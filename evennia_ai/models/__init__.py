@@ -5,13 +5,7 @@ and "forget me". Only the assistant is a foreign key; speakers are plain dbrefs,
 stays whole when a player is deleted. The rows of an assistant are deleted with its script.
 """
 
-from evennia_ai.models.calls import (
-    CallRecord,
-    DailyUse,
-    ModelCall,
-    PromptText,
-    SpeakerUse,
-)
+from evennia_ai.models.calls import CallRecord, DailyUse, ModelCall, PromptText, SpeakerUse
 from evennia_ai.models.fields import OwnedByAssistant
 from evennia_ai.models.game import (
     Lease,

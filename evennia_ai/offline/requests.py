@@ -5,13 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from evennia_ai.offline.languages import (
-    ENGLISH,
-    Language,
-    kinds_of,
-    match_exit,
-    match_name,
-)
+from evennia_ai.offline.languages import ENGLISH, Language, kinds_of, match_exit, match_name
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import with_article, words
 from evennia_ai.policy.retrieval.words import find_words

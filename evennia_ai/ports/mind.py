@@ -7,14 +7,7 @@ these protocols. `mind.Mind` puts the parts of an assistant together from them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, cast

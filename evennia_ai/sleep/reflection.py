@@ -26,12 +26,7 @@ from evennia_ai.policy.records.goal import MOST_OPEN, find_goal
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Goals, Identity, Journal, Services, Settings, World
 from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.turn.model_call import (
-    Asked,
-    Background,
-    BackgroundReply,
-    skip,
-)
+from evennia_ai.turn.model_call import Asked, Background, BackgroundReply, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
 
 LOOKED_AT = 500  # of the newest entries

@@ -10,20 +10,10 @@ from typing import Any
 from django.db.models import Max, Q
 
 from evennia_ai import models
-from evennia_ai.messages import (
-    EMOTE,
-    EXCUSE,
-    SAY,
-    WHISPER,
-    Message,
-    is_excuse,
-    make_message,
-)
+from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message, is_excuse, make_message
 from evennia_ai.policy.conversation.react import step_of
 from evennia_ai.policy.explanation.attribution import Attribution, Part, attribute, parts_of
-from evennia_ai.policy.explanation.call_record import (
-    PromptTrace,
-)
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.facts.terms import sentences_of, words_of_calls
 from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import TASK_SUMMARY

@@ -11,14 +11,7 @@ from django.db import connection, transaction
 from django.dispatch import Signal
 
 from evennia_ai import models
-from evennia_ai.messages import (
-    EXCUSE,
-    Heard,
-    InboxEvent,
-    Message,
-    is_excuse,
-    make_message,
-)
+from evennia_ai.messages import EXCUSE, Heard, InboxEvent, Message, is_excuse, make_message
 from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.tokens import count_message, stored_tokens

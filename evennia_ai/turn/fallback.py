@@ -17,11 +17,7 @@ from evennia_ai.ports import Conversation, Gateway, Identity, Settings, ToolResu
 from evennia_ai.scheduling import Clock, Steps
 from evennia_ai.turn.prompt_building import Asking, PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import (
-    EXCUSED,
-    EXPIRED,
-    Outcome,
-)
+from evennia_ai.turn.react_loop import EXCUSED, EXPIRED, Outcome
 from evennia_ai.turn.speech_check import Screening
 from evennia_ai.turn.tool_execution import DONE, Acts
 

@@ -13,11 +13,7 @@ from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
-from evennia_ai.policy.consolidation.weights import (
-    Acquaintance,
-    acquaintance_line,
-    mean_sentiment,
-)
+from evennia_ai.policy.consolidation.weights import Acquaintance, acquaintance_line, mean_sentiment
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal import goal_lines
 from evennia_ai.policy.records.provenance import Record, is_known_to

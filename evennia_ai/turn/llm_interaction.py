@@ -23,11 +23,7 @@ from evennia_ai.policy.compaction.summary import (
 )
 from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.sanitize import strip_reasoning
-from evennia_ai.policy.tokens import (
-    MESSAGE_OVERHEAD,
-    estimate_tokens,
-    stored_tokens,
-)
+from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
 from evennia_ai.ports import (
     TASK_SUMMARY,
     Conversation,

@@ -41,11 +41,7 @@ from evennia_ai.ports import (
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.llm_interaction import RETRY_WARMTH
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.prompt_context_data import (
-    Briefing,
-    ContextItems,
-    latest_talk,
-)
+from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
 from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text, situation_prompt
 from evennia_ai.turn.prompt_trace import trace_talk
 

@@ -9,11 +9,7 @@ from functools import partial
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
-from evennia_ai.messages import (
-    NOOP,
-    Authors,
-    LLMReply,
-)
+from evennia_ai.messages import NOOP, Authors, LLMReply
 from evennia_ai.policy.conversation.character import render_persona
 from evennia_ai.policy.conversation.react import (
     LoopState,
@@ -35,13 +31,7 @@ from evennia_ai.ports import (
 )
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.model_call import ModelCalls, has_model
-from evennia_ai.turn.prompt_building import (
-    RECALL,
-    Asking,
-    Prompt,
-    PromptBuilder,
-    shown_schemas,
-)
+from evennia_ai.turn.prompt_building import RECALL, Asking, Prompt, PromptBuilder, shown_schemas
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import Recall, memory_query
 from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged

@@ -32,15 +32,7 @@ from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, same_subject, tel
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import (
-    Conversation,
-    Identity,
-    Life,
-    Memories,
-    Related,
-    Services,
-    TurnRecord,
-)
+from evennia_ai.ports import Conversation, Identity, Life, Memories, Related, Services, TurnRecord
 from evennia_ai.scheduling import Steps, pause
 
 log = Logger()

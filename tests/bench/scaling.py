@@ -22,14 +22,7 @@ from typing import NamedTuple
 
 from tests.bench import scaling_runs as runs
 from tests.bench.scaling_pages import write_pages
-from tests.bench.scaling_rows import (
-    FIGURES,
-    Row,
-    conditions,
-    read_rows,
-    replace_rows,
-    write_rows,
-)
+from tests.bench.scaling_rows import FIGURES, Row, conditions, read_rows, replace_rows, write_rows
 from tests.bench.stores import DATABASES, Games, games_on
 
 

@@ -12,12 +12,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Event, Turn
 from evennia_ai.store.brief_transaction import LIMITS_MS, brief_transaction
 from tests.faults import storage_scene as scene
-from tests.faults.own_database import (
-    NEEDS_OWN_SERVER,
-    Killed,
-    ServerStopped,
-    TablesLocked,
-)
+from tests.faults.own_database import NEEDS_OWN_SERVER, Killed, ServerStopped, TablesLocked
 from tests.faults.seen import ends, refusals, seems_sane, spoken_by, tracebacks
 from tests.faults.storage_scene import (
     LONG_S,

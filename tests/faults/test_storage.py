@@ -8,17 +8,9 @@ import pytest
 from evennia_ai.models import Event
 from evennia_ai.store import brief_transaction
 from tests.faults import storage_scene as scene
-from tests.faults.own_database import (
-    IS_POSTGRESQL,
-    limit_pages,
-)
+from tests.faults.own_database import IS_POSTGRESQL, limit_pages
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
-from tests.faults.storage_scene import (
-    UNHEARD,
-    memory_equals_rows,
-    pass_time,
-    waits_once_at_most,
-)
+from tests.faults.storage_scene import UNHEARD, memory_equals_rows, pass_time, waits_once_at_most
 from tests.scripted import call
 
 pytestmark = pytest.mark.game

@@ -2,11 +2,7 @@
 
 from datetime import datetime
 
-from evennia_ai.policy.records.entity_profiles import (
-    ATTRIBUTE,
-    apply_attribute,
-    make_attribute,
-)
+from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, apply_attribute, make_attribute
 from evennia_ai.policy.records.journal_entry import normalised
 
 

@@ -6,15 +6,10 @@ import pytest
 from django.db import transaction
 
 from evennia_ai import models
-from evennia_ai.config.table_retention import (
-    TABLES,
-    Limit,
-)
+from evennia_ai.config.table_retention import TABLES, Limit
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.services.retention import (
-    LogRetention,
-)
+from evennia_ai.services.retention import LogRetention
 
 ANN, BOB = "#901", "#902"
 

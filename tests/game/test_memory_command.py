@@ -2,9 +2,7 @@
 
 import pytest
 
-from evennia_ai.sleep.consolidation import (
-    consolidate_memories_to_semantic,
-)
+from evennia_ai.sleep.consolidation import consolidate_memories_to_semantic
 from tests.game import memory_command_scene as scene
 from tests.game.conftest import flat
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run

@@ -6,13 +6,7 @@ from evennia_ai import models
 from evennia_ai.config.table_retention import Limit, read_retention
 from evennia_ai.errors import CannotUndo
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall
-from evennia_ai.store.purge import (
-    IN_VIEW,
-    LAST_CALL,
-    LAST_HEARD,
-    REFERRED,
-    UNSETTLED,
-)
+from evennia_ai.store.purge import IN_VIEW, LAST_CALL, LAST_HEARD, REFERRED, UNSETTLED
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ALL, ANN, BOB, Log, counts, seqs

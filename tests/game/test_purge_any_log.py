@@ -5,10 +5,7 @@ import random
 import pytest
 from django.db import connection
 
-from evennia_ai.config.table_retention import (
-    TABLES,
-    Limit,
-)
+from evennia_ai.config.table_retention import TABLES, Limit
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.store import purge

@@ -5,20 +5,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import CancelledError
 
-from evennia_ai.config.table_retention import (
-    BY_TURN,
-    Limit,
-    limits_in_force,
-)
+from evennia_ai.config.table_retention import BY_TURN, Limit, limits_in_force
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import ModelCall
 from evennia_ai.services.assistant_service import AssistantService
-from evennia_ai.services.retention import (
-    BUSY_PAUSE_S,
-    DAY_S,
-    FIRST_RUN_S,
-    PurgeRefused,
-)
+from evennia_ai.services.retention import BUSY_PAUSE_S, DAY_S, FIRST_RUN_S, PurgeRefused
 from evennia_ai.store import purge
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ALL, settle

@@ -3,9 +3,7 @@
 from datetime import UTC, datetime
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import (
-    BudgetExhausted,
-)
+from evennia_ai.errors import BudgetExhausted
 from evennia_ai.messages import Usage
 from evennia_ai.policy.limits.money import PLAYER, WHOLE_GAME
 from evennia_ai.policy.limits.retry import RetryLimits

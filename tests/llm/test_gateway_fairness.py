@@ -1,11 +1,7 @@
 """Who is served first when many ask, and the switch that ends every call."""
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import (
-    CircuitOpen,
-    ProviderMisconfigured,
-    SwitchedOff,
-)
+from evennia_ai.errors import CircuitOpen, ProviderMisconfigured, SwitchedOff
 from evennia_ai.llm.lanes import ENDPOINT_FULL, GAME_FULL, PLAYERS_FIRST
 from tests.llm.gateway_desk import PROFILE, Desk
 

@@ -8,10 +8,7 @@ import socket
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import (
-    ProviderRejected,
-    ProviderUnavailable,
-)
+from evennia_ai.errors import ProviderRejected, ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.ports import LLMRequest
 from tests.llm import openai_scene as scene

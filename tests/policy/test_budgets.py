@@ -5,14 +5,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.limits.money import (
-    ASSISTANT,
-    PLAYER,
-    TOKENS,
-    WHOLE_GAME,
-    Ledger,
-    add_call,
-)
+from evennia_ai.policy.limits.money import ASSISTANT, PLAYER, TOKENS, WHOLE_GAME, Ledger, add_call
 
 TODAY, TOMORROW = date(2026, 1, 1), date(2026, 1, 2)
 MIRA, ANN, BOB = (ASSISTANT, "1"), (PLAYER, "#5"), (PLAYER, "#6")

@@ -7,12 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.messages import heard_line, make_message, wire_call
-from evennia_ai.policy.facts.check import (
-    as_bullets,
-    extract_facts,
-    missing_facts,
-    note_of,
-)
+from evennia_ai.policy.facts.check import as_bullets, extract_facts, missing_facts, note_of
 from evennia_ai.policy.facts.terms import MOST_CHARS, WEIGHTS, sentences_of, with_digits
 from evennia_ai.policy.tokens import estimate_tokens
 from tests.growth import text_grows_like_a_square

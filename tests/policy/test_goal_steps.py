@@ -5,11 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evennia_ai.policy.records.goal import (
-    MOST_STEPS,
-    make_goal,
-    read_steps,
-)
+from evennia_ai.policy.records.goal import MOST_STEPS, make_goal, read_steps
 
 GOAL = make_goal("g1", "Find the thief.", datetime(2026, 5, 1, tzinfo=UTC), {"why": "Ann begged"})
 

@@ -2,11 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.records.memory_listing import (
-    whose_word,
-    why_found,
-    why_withheld,
-)
+from evennia_ai.policy.records.memory_listing import whose_word, why_found, why_withheld
 
 NAMES = {"#5": "Ann", "#6": "Bob"}
 

@@ -7,12 +7,7 @@ afterwards: 28 of 30 found, 1 of 30 in vain.
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.facts.check import (
-    choose_notes,
-    extract_facts,
-    is_about_speaker,
-    note_of,
-)
+from evennia_ai.policy.facts.check import choose_notes, extract_facts, is_about_speaker, note_of
 
 TOLD = """\
 My brother's called Edric.

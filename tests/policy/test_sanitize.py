@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.sanitize import (
-    clean_heard,
-    cut_text,
-    inert,
-    spoken_words,
-    strip_reasoning,
-)
+from evennia_ai.policy.sanitize import clean_heard, cut_text, inert, spoken_words, strip_reasoning
 from tests.growth import text_grows_like_a_square
 
 HOSTILE = [

@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.sleep_schedule import (
-    describe_step,
-    split_result,
-    summarise_pass,
-)
+from evennia_ai.policy.sleep_schedule import describe_step, split_result, summarise_pass
 from evennia_ai.sleep import STEP_TEXTS
 
 COMPACTED = {

@@ -12,13 +12,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.provider.stub_replies import (
-    Body,
-    Reply,
-    answer_politely,
-    read_talk,
-    text_of,
-)
+from tests.provider.stub_replies import Body, Reply, answer_politely, read_talk, text_of
 from tests.provider.stub_schema import SPOKEN, wanted_schema
 
 Arguments = Mapping[str, Any]

@@ -8,16 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.e2e.harness import PLAYERS
-from tests.real.course import (
-    FACT,
-    QUESTION,
-    ROOM_NAMES,
-    Line,
-    Scene,
-    choose,
-    load_scenes,
-    way,
-)
+from tests.real.course import FACT, QUESTION, ROOM_NAMES, Line, Scene, choose, load_scenes, way
 from tests.real.judge import holds_key
 from world.prototypes import PEOPLE, PROTOTYPE_LIST, THINGS
 

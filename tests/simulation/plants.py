@@ -22,13 +22,7 @@ from evennia_ai.sleep.compaction import compact as compaction
 from evennia_ai.sleep.compaction import summarising
 from evennia_ai.testing import memory_stores
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
-from evennia_ai.turn import (
-    answer_events,
-    model_call,
-    prompt_building,
-    reply_calls,
-    tool_execution,
-)
+from evennia_ai.turn import answer_events, model_call, prompt_building, reply_calls, tool_execution
 from evennia_ai.turn.speech_check import SpeechCheck, text_of
 from tests.simulation.mind import Mind
 from tests.simulation.restart import ReopenedTurns

@@ -3,10 +3,7 @@
 import pytest
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.sleep.emergency import (
-    SOMEBODY_WAITS,
-    TOO_FULL,
-)
+from evennia_ai.sleep.emergency import SOMEBODY_WAITS, TOO_FULL
 from tests.scripted import call
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 

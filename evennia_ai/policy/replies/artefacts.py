@@ -14,11 +14,7 @@ from functools import lru_cache, partial
 
 from evennia_ai.messages import MARK
 from evennia_ai.policy.facts.check import without_address
-from evennia_ai.policy.replies.speech import (
-    describes_assistant,
-    is_refusal,
-    tells_thoughts,
-)
+from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
 from evennia_ai.policy.sanitize import without_links
 from evennia_ai.policy.texts import one_of
 
