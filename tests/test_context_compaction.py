@@ -173,8 +173,12 @@ class TestCompactConversationHistoryExecution:
         assert "the ring" in script.services.gateway.requests[0].messages[0]["content"]
         assert result["success"]
 
-    def test_another_model_sums_up_where_one_is_named(self):
-        script = make_script([SUMMARY], compact_model="small")
+    @pytest.mark.parametrize(
+        "named",
+        [{"compact_model": "small", "background_model": "tiny"}, {"background_model": "small"}],
+    )
+    def test_another_model_sums_up_where_one_is_named(self, named):
+        script = make_script([SUMMARY], **named)
         talk(script, 60)
         sleep(script)
         assert script.mind.turns.loose_calls[0].model == "small"

@@ -166,4 +166,7 @@ def test_the_readme_shows_what_the_quick_start_does():
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["--write"]:
+    from django.conf import settings
+
+    settings.configure()  # the texts are marked for translation
     TABLES_PAGE.write_text(fresh_page(), encoding="utf-8")

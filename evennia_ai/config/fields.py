@@ -230,9 +230,10 @@ class AssistantConfig:
     pre_compact_prompt: str | None = setting(
         None, "Instructions for this extraction. None uses the built-in ones."
     )
-    compact_model: str | None = setting(
-        None, "Model for summaries. None uses the assistant's own model."
+    background_model: str | None = setting(
+        None, "Model for all that nobody waits for. None uses the assistant's own model."
     )
+    compact_model: str | None = setting(None, "Model for summaries. None uses background_model.")
     compact_fallback_profile: str | None = setting(
         None, "Model profile for summaries if the assistant's own model fails. None disables it."
     )

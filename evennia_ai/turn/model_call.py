@@ -90,9 +90,15 @@ class ModelCalls:
         self.compaction_cost: dict[str, int] = {}
 
     @property
-    def summary_profile(self) -> ModelProfile:
-        """Return the profile for summaries: ``compact_model``, else the assistant's own model."""
+    def background_profile(self) -> ModelProfile:
+        """Return the profile for what nobody waits for: with ``background_model``, if it is set."""
         profile = self._settings.profile
+        return profile.with_model(self._settings.config.background_model or profile.model)
+
+    @property
+    def summary_profile(self) -> ModelProfile:
+        """Return the profile for summaries: with ``compact_model``, else as in the background."""
+        profile = self.background_profile
         return profile.with_model(self._settings.config.compact_model or profile.model)
 
     def caller(self, speakers: Audience, background: bool) -> Caller:
@@ -139,13 +145,13 @@ class ModelCalls:
         profile: ModelProfile | None = None,
         deadline_at: float | None = None,
     ) -> Deferred[LLMReply]:
-        """Ask for something apart from any turn, by default the model for summaries.
+        """Ask for something apart from any turn, by default the background's model.
 
         The reply must come in the time of a turn, and before ``deadline_at``, if that is given.
         Fires and fails as `for_turn`; `TurnAborted` means that the assistant must not think any
         more.
         """
-        call = Purpose(purpose, profile or self.summary_profile, None, self._ensure_awake)
+        call = Purpose(purpose, profile or self.background_profile, None, self._ensure_awake)
         end_at = self._clock.seconds() + self._settings.config.turn_deadline
         if deadline_at is not None:
             end_at = min(end_at, deadline_at)

@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.messages import LLMReply
-from evennia_ai.models import SleepPass
+from evennia_ai.models import ModelCall, SleepPass
 from evennia_ai.policy.records.forgetting import cited_by
 from evennia_ai.policy.records.goal import MOST_OPEN
 from evennia_ai.ports.journal import Journal
@@ -249,3 +249,11 @@ def test_a_pass_of_sleep_ends_with_it_and_admins_read_of_it(game, mira, ann, adm
     game.run(1)
     assert SleepPass.objects.get().results["reflection"]["thought_over"] == 15
     assert "What follows from it: 2 insights" in flat(admin.told("aihistory/sleep Mira"))
+
+
+def test_it_thinks_with_the_cheaper_model_where_one_is_named(game, mira, think_over):
+    mira.assistant.attributes.add("background_model", "small")
+    live_through(game, mira, 15)
+    game.model.add(line("Ann says a lot.", "j1"))
+    think_over()
+    assert [call.model for call in ModelCall.objects.all()] == ["small"]
