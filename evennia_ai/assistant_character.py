@@ -121,8 +121,9 @@ class AssistantMixin(Mixed):
     def at_ai_thinking(self, seconds: float) -> str | None:
         """Hook: return what the character does while an answer takes long; None for nothing.
 
-        Called once for each slow answer, with its seconds so far. The line follows the character's
-        name, such as "rubs her chin.". By default the lines of ``ai_fillers`` are taken in turn.
+        Called for each slow answer, and every 20 s again, with its seconds so far. The line follows
+        the character's name, such as "rubs her chin.". By default the lines of ``ai_fillers`` are
+        taken in turn.
         """
         number = self.ndb.ai_fillers_shown or 0
         self.ndb.ai_fillers_shown = number + 1

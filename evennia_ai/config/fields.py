@@ -319,7 +319,8 @@ class AssistantConfig:
     )
     filler_after: float = setting(
         2.0,
-        "Time before the character shows a filler, such as rubbing its chin. 0 disables fillers.",
+        "Time before the character shows a filler, such as rubbing its chin, and then every 20 s. "
+        "0 disables fillers.",
         seconds(0.0, 600.0),
     )
     discretion: str = setting(

@@ -29,6 +29,7 @@ log = Logger()
 FILLER = "ai_filler"
 # Clients drop an indicator that is not repeated; Evennia 6.1 does so after 5 s.
 REPEAT_S = 2.0
+AGAIN_S = 20.0  # between filler lines
 STAFF_NUMBER = re.compile(r"\(#\d+\)\Z")
 # Evennia 6.1 puts the name unescaped into HTML and into a CSS selector. Of ASCII, only letters,
 # digits, "_" and "-" are safe in both; similar characters replace the rest.
@@ -114,7 +115,7 @@ class TypingIndicator:
         thought.calls["show"] = self.clock.callLater(REPEAT_S, self.show, thought)
 
     def fill(self, thought: Thought, seconds: float) -> None:
-        """Show a filler line after ``seconds`` without an answer."""
+        """Show a filler line after ``seconds`` without an answer, and again every `AGAIN_S`."""
         if not thought.script.pk or not thought.script.mind.life.may_think():
             return
         character = thought.character
@@ -124,6 +125,8 @@ class TypingIndicator:
             log.failure("{name}: at_ai_thinking failed; no filler line", name=character.key)
             return
         send_filler(character, line or "", thought.witnesses())
+        later_s = seconds + AGAIN_S
+        thought.calls["filler"] = self.clock.callLater(AGAIN_S, self.fill, thought, later_s)
 
 
 def shown_name(character: Any, looker: Any) -> str:

@@ -37,9 +37,17 @@ def test_it_comes_after_two_seconds_once_and_for_all_present(game, ann, bob, lat
     assert fillers(ann) == fillers(bob) == ["Mira rubs her chin."]
     game.run(10)
     late.callback(call("say", text="Hello!"))
-    game.run(10)
+    game.run(30)
     assert fillers(ann) == ["Mira rubs her chin."]
     assert ann.last() == 'Mira says, "Hello!"'
+
+
+def test_who_waits_long_gets_a_sign_of_life_every_twenty_seconds(game, ann, mira, late):
+    mira.assistant.attributes.add("turn_deadline", 90.0)
+    ann.do("say hello Mira")
+    for _ in range(63):
+        game.run(1)
+    assert len(fillers(ann)) == 4
 
 
 def test_a_quick_answer_needs_none(game, ann, late):
