@@ -178,6 +178,8 @@ class Ticker:
                 if self._again:
                     self._again = False
                     self.wake()
+        if not self._shell.pk:  # deleted meanwhile; Django cannot hash the sender of a signal
+            return turns
         if turns:
             self._services.attend(mind)  # its head is fuller now
             turn_finished.send_robust(sender=self._shell, character=mind.who.character, turns=turns)

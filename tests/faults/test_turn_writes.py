@@ -3,6 +3,7 @@
 import pytest
 
 from evennia_ai.models import Event, Message, ToolCall, Turn
+from evennia_ai.signals import turn_finished
 from tests.faults import storage_scene as scene
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.faults.storage_scene import (
@@ -52,6 +53,19 @@ def test_36_37_trouble_beyond_all_tries_loses_nothing_and_says_nothing_twice(
     assert seems_sane(ann)
 
 
+@pytest.fixture
+def a_games_receiver():
+    """Let a game's own code listen, without which Django does not look at the sender."""
+
+    def receive(**told):
+        pass
+
+    turn_finished.connect(receive)
+    yield
+    turn_finished.disconnect(receive)
+
+
+@pytest.mark.usefixtures("a_games_receiver")
 @pytest.mark.parametrize("method", WRITES)
 def test_36_deleted_while_a_write_waits_it_leaves_nothing(
     game, ann, mira, lock, monkeypatch, method, logged
