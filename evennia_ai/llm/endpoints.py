@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from evennia_ai.ports import Delta, LLMClient, LLMReply, LLMRequest, ToolCallReq
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 COMPLETIONS = "/chat/completions"
+UNSEEN = re.compile(r"\s|[\u200b-\u200f\u2060\ufeff]")  # copied with an address
 CHARACTER = "{character}"
 
 
@@ -61,7 +63,7 @@ def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint
         raise ProviderMisconfigured(
             f"The profile '{profile.name}' has neither a base_url nor an api_key_env."
         )
-    return read_address((profile.base_url or OPENAI_ADDRESS).strip(), key, profile)
+    return read_address(UNSEEN.sub("", profile.base_url or OPENAI_ADDRESS), key, profile)
 
 
 def read_address(address: str, key: str, profile: ModelProfile) -> Endpoint:
@@ -83,7 +85,7 @@ def read_address(address: str, key: str, profile: ModelProfile) -> Endpoint:
     path = parts.path.rstrip("/").removesuffix(COMPLETIONS)
     headers = (("Authorization", basic_login(user)),) if user else ()
     base_url = urlunsplit((parts.scheme, host, path, "", ""))
-    return Endpoint(base_url, key, tuple(parse_qsl(parts.query)), headers)
+    return Endpoint(base_url, key, tuple(parse_qsl(parts.query, keep_blank_values=True)), headers)
 
 
 def basic_login(user: str) -> str:

@@ -20,6 +20,7 @@ from twisted.internet.defer import Deferred, fail
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import (
+    ContextOverflow,
     ProviderError,
     ProviderMisconfigured,
     ProviderRejected,
@@ -186,7 +187,9 @@ class OpenAIClient:
             raise explain_refusal(refusal, profile, endpoint, body.get("messages"))
         told = explain(problem, endpoint)
         # Raised outside the handler: chained to it, the first error would show the key.
-        raise broken_off(told, endpoint) if streamed.begun else told
+        # An overflow stays one: the talk is compacted, unless a call of the reply has run.
+        is_broken = streamed.begun and not isinstance(told, ContextOverflow)
+        raise broken_off(told, endpoint) if is_broken else told
 
     async def _send(
         self,

@@ -23,17 +23,17 @@ from evennia_ai.llm import quirks
 from evennia_ai.llm.openai_wire import (
     CallPart,
     as_dict,
-    as_text,
     call_parts,
     join_content,
     read_usage,
 )
-from evennia_ai.llm.refusals import Refusal, find_failure
+from evennia_ai.llm.refusals import Refusal, as_list, find_failure, reason_of
 from evennia_ai.policy.replies.text_calls import MOST_CALLS
 from evennia_ai.ports import Delta
 
 STREAM: Mapping[str, object] = {"stream": True, "stream_options": {"include_usage": True}}
 EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
+FIELD = re.compile(r"\A(?:\s*data:)+")  # again, from a proxy that wraps events
 HEAD_BYTES = 16  # by which a stream is recognised
 LAST_EVENT = "[DONE]"
 DRAIN_S = 0.1
@@ -57,11 +57,7 @@ class StreamedCall:
     @property
     def is_whole(self) -> bool:
         """Return True if the arguments are complete JSON."""
-        try:
-            json.loads("".join(self.arguments))
-        except (ValueError, RecursionError):
-            return False
-        return True
+        return is_json("".join(self.arguments))
 
 
 class StreamedReply:
@@ -84,7 +80,10 @@ class StreamedReply:
 
         Raises BrokenStream if a chunk is cut.
         """
-        if self.done or data.strip() == LAST_EVENT:
+        return [delta for part in parts_of(data) for delta in self._feed(event, part)]
+
+    def _feed(self, event: str | None, data: str) -> list[Delta]:
+        if self.done or data == LAST_EVENT:
             self.done = True
             return []
         chunk = read_chunk(data)
@@ -96,9 +95,8 @@ class StreamedReply:
         if "usage" in told and not read_usage([told]):  # zeros after a good one
             del told["usage"]
         self._top |= told
-        choices = chunk.get("choices")
-        listed = choices if isinstance(choices, list) else []
-        deltas = [delta for choice in map(as_dict, listed) for delta in self._read_choice(choice)]
+        choices = map(as_dict, as_list(chunk.get("choices")))
+        deltas = [delta for choice in choices for delta in self._read_choice(choice)]
         self.begun = self.begun or bool(deltas)
         return deltas
 
@@ -129,8 +127,7 @@ class StreamedReply:
     def _read_choice(self, choice: Mapping[str, object]) -> list[Delta]:
         index = choice.get("index")
         number = index if isinstance(index, int) else 0
-        reason = as_text(choice.get("finish_reason"))
-        self._finish_reasons[number] = reason or self._finish_reasons.get(number, "")
+        self._finish_reasons[number] = reason_of(choice) or self._finish_reasons.get(number, "")
         if "usage" in choice and read_usage([choice]):
             self._top["usage"] = choice["usage"]
         added = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
@@ -184,12 +181,30 @@ class StreamedReply:
         return self._looks <= LOOKS and call.is_whole
 
 
+def parts_of(data: str) -> list[str]:
+    """Return the data of an event, or of several between which a server left out the empty line."""
+    text = FIELD.sub("", data).strip()
+    lines = text.splitlines()
+    if len(lines) < 2 or is_json(text):
+        return [text]
+    return [FIELD.sub("", line).strip() for line in lines]
+
+
+def is_json(text: str) -> bool:
+    """Return True if a text is complete JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def read_chunk(data: str) -> dict[str, Any]:
     """Return an event's JSON object; empty if it is none. Raises BrokenStream if it is cut."""
     try:
         chunk = json.loads(data)
     except (ValueError, RecursionError):
-        if data.lstrip().startswith("{"):
+        if data.startswith("{"):
             raise BrokenStream("an event of the stream is not readable") from None
         return {}  # such as "[PING]" or a comment of a proxy
     return chunk if isinstance(chunk, dict) else {}

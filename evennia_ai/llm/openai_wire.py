@@ -19,9 +19,10 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.quirks import CACHED_TOKENS, REPLY_LIMITS, TEXT_PART_TYPES, USAGE_FORMS
+from evennia_ai.llm.refusals import as_list, reason_of
 from evennia_ai.messages import Timings, WireMessage
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
-from evennia_ai.policy.replies.text_calls import MOST_CALLS
+from evennia_ai.policy.replies.text_calls import ARGUMENT_KEYS, MOST_CALLS
 from evennia_ai.policy.request_forms.form import TOOLS
 from evennia_ai.policy.request_forms.known_models import style_for
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
@@ -94,8 +95,7 @@ def parse_reply(body: bytes | Mapping[str, object], new_id: Callable[[], str]) -
         raise ValueError("nested too deeply") from error
     if not isinstance(payload, Mapping) or "choices" not in payload:
         raise ValueError("not a chat completion")
-    listed = payload["choices"] if isinstance(payload["choices"], list) else []
-    choices = sorted(map(as_dict, listed), key=number_of)
+    choices = sorted(map(as_dict, as_list(payload["choices"])), key=number_of)
     messages = [as_dict(choice.get("message")) for choice in choices]
     contents = (join_content(message.get("content")) for message in messages)
     return LLMReply(
@@ -116,8 +116,8 @@ def number_of(choice: Mapping[str, object]) -> int:
 
 def finish_reason(choices: Sequence[Mapping[str, object]]) -> str:
     """Return why a reply ended; ``length``, under any name, if a part of it was cut off."""
-    reasons = [as_text(choice.get("finish_reason")) for choice in choices]
-    if any(reason.lower() in quirks.CUT_OFF_REASONS for reason in reasons):
+    reasons = [reason_of(choice) for choice in choices]
+    if any(map(quirks.CUT_OFF_REASONS.fullmatch, reasons)):
         return CUT_OFF
     return next(filter(None, reasons), "stop")
 
@@ -154,8 +154,9 @@ def call_parts(message: Mapping[str, object]) -> list[CallPart]:
     parts = []
     for entry in filter(None, map(as_dict, entries)):
         function = as_dict(entry.get("function")) or entry
-        index, name = entry.get("index"), as_text(function.get("name"))
-        arguments = function.get("arguments")
+        index, name = entry.get("index"), as_text(function.get("name") or entry.get("function"))
+        given = (function.get(key) for key in ARGUMENT_KEYS)
+        arguments = next((value for value in given if value is not None), None)
         if name or arguments or "id" in entry:
             parts.append(
                 CallPart(
@@ -190,7 +191,7 @@ def read_usage(places: Sequence[Mapping[str, object]]) -> Usage | None:
     More cached tokens than tokens of the prompt are not plausible: such a server counts only what
     it read anew.
     """
-    for place in places:
+    for place in (*places, *(as_dict(place.get("x_groq")) for place in places[:1])):
         usage = as_dict(place.get("usage"))
         for prompt_name, completion_name, *besides in USAGE_FORMS:
             prompt = token_count(usage.get(prompt_name), least=0)

@@ -44,12 +44,17 @@ from evennia_ai.policy.probe import LLAMACPP_PORT, OLLAMA_PORT
 
 REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
 TEXT_PART_TYPES = ("text", "output_text")
-# ``length`` is OpenAI's word; others are Anthropic's, Gemini's, Mistral's, the Responses API's.
-CUT_OFF_REASONS = frozenset(
-    "length max_tokens model_length max_output_tokens max_completion_tokens incomplete".split()
+# ``length`` is OpenAI's word; others are Anthropic's, Gemini's (also with the name of its enum),
+# Mistral's, the Responses API's and watsonx'.
+CUT_OFF_REASONS = re.compile(
+    r"(?:finish_?reason[._])?(?:max_?(?:new_|output_|completion_)?tokens|(?:model_|max_)?length"
+    r"|(?:token|time)_limit|incomplete)",
+    re.IGNORECASE,
 )
-# A provider behind a proxy failed in the middle of its reply: OpenRouter, z.ai.
-FAILED_REASONS = frozenset({"error", "network_error"})
+# The reply failed in its middle: OpenRouter, z.ai, vLLM, DeepSeek, Cohere, watsonx.
+FAILED_REASONS = frozenset(
+    "error network_error abort cancelled timeout error_toxic insufficient_system_resource".split()
+)
 
 
 class CacheBreakpoints(NamedTuple):

@@ -82,12 +82,24 @@ def find_failure(body: object, is_error: bool = False) -> object:
         return None
     if is_error or body.get("object") == "error" or body.get("error"):
         return unwrap(body)
+    told = body.get("base_resp")  # MiniMax
+    if isinstance(told, dict) and told.get("status_code"):
+        return {"code": str(told["status_code"]), "message": told.get("status_msg")}
     choices = [one for one in as_list(body.get("choices")) if isinstance(one, dict)]
     for choice in choices:
-        if choice.get("error") or choice.get("finish_reason") in quirks.FAILED_REASONS:
+        if choice.get("error") or reason_of(choice).lower() in quirks.FAILED_REASONS:
             return choice.get("error") or {"message": "the reply ended with an error"}
-    told = any(body.get(name) for name in ("detail", "errors", "message"))
-    return body if told and "choices" not in body else None
+    told = body.get("message") and body.get("type") not in ("heartbeat", "ping")
+    is_told = bool(told or body.get("detail") or body.get("errors"))
+    return body if is_told and "choices" not in body else None
+
+
+def reason_of(choice: Mapping[str, object]) -> str:
+    """Return why a choice ended, "" if it does not say; SGLang's own form is an object."""
+    reason = choice.get("finish_reason")
+    if isinstance(reason, dict):
+        reason = reason.get("type")
+    return reason if isinstance(reason, str) else ""
 
 
 def as_list(value: object) -> list[object]:
@@ -223,7 +235,7 @@ def classify(
 def find_misconfiguration(refusal: Refusal, profile: ModelProfile, endpoint: Endpoint) -> str:
     """Return what to change in the settings, or "" if the settings are not the cause."""
     status, words, address = refusal.status, refusal.words, endpoint.address
-    bad_request = status in (400, 422)
+    bad_request = status in (0, 400, 422)
     if status in (401, 403) or (bad_request and quirks.BAD_KEY_TEXT.search(words)):
         if endpoint.key:
             return f"{address} refused the key in {profile.api_key_env}"

@@ -1,4 +1,4 @@
-"""Lines of the log: which are recalled, which are hidden or edited, the filter that `aihistory` reads."""
+"""Lines of the log: which are recalled, hidden or edited, and the filter that `aihistory` reads."""
 
 from __future__ import annotations
 

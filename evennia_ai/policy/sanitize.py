@@ -51,21 +51,26 @@ HOST = re.compile(
     r"(?://)?([a-z0-9.-]{1,253})(?::\d{1,5})?(?=[/?#]|[.,;!?…'\")\]»”]*(?:\s|\Z))", re.I
 )
 ANY_HOST = "*"
+THINKING = r"(?:\w{1,20}[:_])?(?:think|thinking|reasoning|thought)"  # also ``seed:think``
 REASONING = re.compile(
-    r"<(think|thinking|reasoning|thought)\b[^<>]*>.*?(?:</\1\s*>|\Z)"
+    rf"<({THINKING})\b[^<>]*>.*?(?:</\1\s*>|\Z)"
     r"|\[THINK\].*?(?:\[/THINK\]|\Z)"
     r"|<\|START_THINKING\|>.*?(?:<\|END_THINKING\|>|\Z)"  # Command R
     r"|◁think▷.*?(?:◁/think▷|\Z)"  # Kimi
+    r"|<\|inner_prefix\|>.*?(?:<\|inner_suffix\|>|\Z)"  # Apertus
+    r"|<\|channel>\s?thought\b.*?(?:<channel\|>|\Z)"  # Gemma 4
+    r"|\A\s*Here(?:'s| is) my thought process:.*?Here(?:'s| is) my response:"  # Granite
+    r"|\A\s*analysis(?=\S).*?assistant\s?final"  # gpt-oss, without its special tokens
     r"|<\|channel\|>\s?analysis\s?<\|message\|>.*?(?=<\|end\|>|<\|start\|>|<\|channel\|>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 DANGLING_REASONING = re.compile(
-    r"\A.*(?:</(?:think|thinking|reasoning|thought)\s*>|\[/THINK\]|<\|END_THINKING\|>|◁/think▷)",
+    rf"\A.*(?:</{THINKING}\s*>|\[/THINK\]|<\|END_THINKING\|>|◁/think▷|<\|inner_suffix\|>)",
     re.IGNORECASE | re.DOTALL,
 )
 SPECIAL_TOKEN = re.compile(
     r"(?:<\|start\|>\s?assistant\s?)?<\|channel\|>\s?\w{1,20}\s?<\|message\|>"
-    r"|<[|｜][\w▁]{1,40}[|｜]>"
+    r"|<[|｜][\w▁]{1,40}[|｜]>|</?answer>|(?:<eos>|<end_of_turn>|</s>)\s*\Z"
 )
 CALL_MARKUP = re.compile(r"<(tool_call|function_call)\b.*?(?:</\1\s*>|\Z)", re.DOTALL)
 QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“"}

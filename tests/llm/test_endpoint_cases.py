@@ -104,6 +104,11 @@ UNSTEADY = {
     "an event over lines": (
         "data: " + json.dumps(SPOKEN, indent=1).replace("\n", "\ndata: ") + "\n\n", END
     ),
+    "single line ends": (
+        "".join(f"data: {json.dumps(one)}\n" for one in (SPOKEN, END)) + "data: [DONE]\n",
+    ),
+    "wrapped twice": (f"data: data: {json.dumps(SPOKEN)}\n\n", END),
+    "a heartbeat": ({"type": "heartbeat", "message": "still alive"}, SPOKEN, END),
     "a split answer": (
         {"choices": [{"index": 1, "delta": {"tool_calls": [entry(0, "say", SAY)]}}]},
         delta("stop", content="I will greet her."),
@@ -128,8 +133,21 @@ BODIES = {
     "in arguments": native("say", f'{{"arguments": {SAY}}}'),
     "{} before": native("say", "{}" + SAY),
     "a brace too many": native("say", SAY + "}"),
+    "with its name": native("say", f'{{"name": "say", "arguments": {SAY}}}'),
+    "parameters": message(tool_calls=[
+        {"function": {"name": "say", "parameters": json.loads(SAY)}}
+    ]),
+    "of another API": message(tool_calls=[
+        {"type": "tool_use", "name": "say", "input": json.loads(SAY)}
+    ]),
+    "a name only": message(tool_calls=[{"function": "say", "arguments": json.loads(SAY)}]),
+    "in capitals": native("Say"),
+    "a reason that is an object": json.dumps({"choices": [
+        {"message": {"tool_calls": [entry(0, "say", SAY)]}, "finish_reason": {"type": "stop"}}
+    ]}),
 }  # fmt: skip
-CUT = ("max_tokens", "MAX_TOKENS", "LENGTH", "model_length", "max_output_tokens", "incomplete")
+CUT = ("max_tokens", "MAX_TOKENS", "LENGTH", "model_length", "max_output_tokens", "incomplete",
+       "token_limit", "FinishReason.MAX_TOKENS", "FINISH_REASON_MAX_TOKENS")  # fmt: skip
 OVERFLOW = "This model's maximum context length is 4096 tokens, your messages have 5000 tokens."
 FAILURES = {
     "overflow in a success": (
@@ -148,6 +166,35 @@ FAILURES = {
     ),
     "a network error in the end": (
         200, {"choices": [{"message": {"content": "G"}, "finish_reason": "network_error"}]},
+        ProviderUnavailable,
+    ),
+    "an abort": (
+        200, {"choices": [{"message": {"content": "Good ev"}, "finish_reason": "abort"}]},
+        ProviderUnavailable,
+    ),
+    "MiniMax, a limit": (
+        200, {"choices": None, "base_resp": {"status_code": 1002, "status_msg": "rate limit"}},
+        ProviderUnavailable,
+    ),
+    "MiniMax, no credit": (
+        200, {"choices": None, "base_resp": {"status_code": 1008,
+                                             "status_msg": "insufficient balance"}}, QuotaExhausted,
+    ),
+    "a wrong key in a success": (
+        200, {"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}},
+        ProviderMisconfigured,
+    ),
+    "Zhipu, no credit": (429, {"error": {"code": "1113", "message": "余额不足"}}, QuotaExhausted),
+    "Cerebras, a minute": (
+        429, {"message": "Tokens per minute limit exceeded", "code": "token_quota_exceeded"},
+        ProviderUnavailable,
+    ),
+    "Vertex, a minute": (
+        429, {"error": {"message": "Quota exceeded for generate_content_requests_per_minute"}},
+        ProviderUnavailable,
+    ),
+    "DashScope": (
+        429, {"code": "insufficient_quota", "message": "Allocated quota exceeded: #token-limit"},
         ProviderUnavailable,
     ),
     "image and text": (
@@ -276,6 +323,7 @@ def test_a_failure_in_a_stream_ends_it(ask, kind):
         ({"error": {"message": "slow down"}}, ["Retry-After: 2s"]),
         ({"error": {"message": "slow down"}}, ["Retry-After: 2", "Retry-After: 2"]),
         ({"error": {"message": "Rate limit: try again in 2000ms"}}, ()),
+        ({"error": {"message": "Rate limit: try again in 2000 milliseconds"}}, ()),
     ],
 )
 def test_a_limit_that_passes_soon_is_waited_for(ask, body, headers):
@@ -304,6 +352,12 @@ def test_usage_is_read_where_it_stands_if_it_can_be_true(ask, where, usage):
     reply, _early = ask(body)
     found = reply.usage
     assert (found and (found.prompt_tokens, found.completion_tokens)) == usage
+
+
+@pytest.mark.parametrize("arguments", ["", "null", "None", "[]", " ", "{}{}"])
+def test_arguments_may_be_missing(ask, arguments):
+    reply, _early = ask(native("look", arguments))
+    assert done(reply) == [("look", {})]
 
 
 def test_zeros_after_a_good_usage_do_not_replace_it(ask):

@@ -25,6 +25,7 @@ Call = tuple[str, str]  # a name, and arguments as JSON
 ACT = "act"
 MOST_CALLS = 64
 MOST_WRAPS = 4  # around arguments
+NOTHING = re.compile(r"null|None|[\s\"{}\[\]]")  # what servers send for no arguments
 STEPS = 6_000  # of the reader, for one reply
 CALL_CHARS = 120  # before a call that may hold its opening marks
 
@@ -244,6 +245,8 @@ def tidy_call(name: str, arguments: str, tools: Tools) -> Call:
     known = find_name(name, tools)
     if not known:
         return name, arguments
+    if not NOTHING.sub("", arguments):
+        return known, "{}"
     value = first = last_object(arguments)
     properties = tools[known].get("properties", {})
     for _ in range(MOST_WRAPS):
@@ -253,6 +256,8 @@ def tidy_call(name: str, arguments: str, tools: Tools) -> Call:
             value = value[0]
         elif isinstance(value, dict) and set(value) <= set(ARGUMENT_KEYS) - set(properties):
             value = next(iter(value.values()), {})
+        elif isinstance(value, dict) and value.get("name") == known and "name" not in properties:
+            value = arguments_of({key: value[key] for key in value.keys() - {"name"}})
     is_cut = isinstance(value, str) and value.lstrip()[:1] in ("{", "[")
     if is_cut or (value is first and is_object(arguments)):
         return known, arguments
@@ -262,7 +267,7 @@ def tidy_call(name: str, arguments: str, tools: Tools) -> Call:
 def find_name(name: str, tools: Tools) -> str:
     """Return the tool that a model's spelling of its name means, "" for none."""
     words = [name, *re.findall(r"[\w-]+", name)]
-    words += [word.removesuffix("json") for word in words]
+    words += [word.lower().removesuffix("json") for word in words]
     return next((word for word in words if word in tools), "")
 
 
@@ -282,7 +287,7 @@ def last_object(text: str) -> Any:
 def is_object(text: str) -> bool:
     """Return True if a text is a JSON object with fields."""
     with suppress(ValueError, RecursionError):
-        value = json.loads(text, strict=False)
+        value = json.loads(text)
         return isinstance(value, dict) and bool(value)
     return False
 
