@@ -25,6 +25,7 @@ from evennia_ai.llm.openai_wire import (
     as_dict,
     call_parts,
     join_content,
+    number_of,
     read_usage,
 )
 from evennia_ai.llm.refusals import Refusal, as_list, find_failure, reason_of
@@ -125,8 +126,7 @@ class StreamedReply:
         return {**self._top, "choices": choices}
 
     def _read_choice(self, choice: Mapping[str, object]) -> list[Delta]:
-        index = choice.get("index")
-        number = index if isinstance(index, int) else 0
+        number = number_of(choice)
         self._finish_reasons[number] = reason_of(choice) or self._finish_reasons.get(number, "")
         if "usage" in choice and read_usage([choice]):
             self._top["usage"] = choice["usage"]

@@ -82,16 +82,19 @@ def find_failure(body: object, is_error: bool = False) -> object:
         return None
     if is_error or body.get("object") == "error" or body.get("error"):
         return unwrap(body)
-    told = body.get("base_resp")  # MiniMax
-    if isinstance(told, dict) and told.get("status_code"):
-        return {"code": str(told["status_code"]), "message": told.get("status_msg")}
-    choices = [one for one in as_list(body.get("choices")) if isinstance(one, dict)]
-    for choice in choices:
+    status = body.get("base_resp")  # MiniMax
+    if isinstance(status, dict) and status.get("status_code"):
+        return {"code": str(status["status_code"]), "message": status.get("status_msg")}
+    if "choices" not in body:
+        is_sign_of_life = body.get("type") in ("heartbeat", "ping")
+        told = not is_sign_of_life and body.get("message")
+        return body if told or body.get("detail") or body.get("errors") else None
+    for choice in as_list(body["choices"]):
+        if not isinstance(choice, dict):
+            continue
         if choice.get("error") or reason_of(choice).lower() in quirks.FAILED_REASONS:
             return choice.get("error") or {"message": "the reply ended with an error"}
-    told = body.get("message") and body.get("type") not in ("heartbeat", "ping")
-    is_told = bool(told or body.get("detail") or body.get("errors"))
-    return body if is_told and "choices" not in body else None
+    return None
 
 
 def reason_of(choice: Mapping[str, object]) -> str:
