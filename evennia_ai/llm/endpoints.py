@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from evennia_ai.ports import Delta, LLMClient, LLMReply, LLMRequest, ToolCallReq
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 COMPLETIONS = "/chat/completions"
-UNSEEN = re.compile(r"\s|[\u200b-\u200f\u2060\ufeff]")  # copied with an address
+UNSEEN = " \t\r\n\xa0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # copied with an address
 CHARACTER = "{character}"
 
 
@@ -63,7 +62,7 @@ def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint
         raise ProviderMisconfigured(
             f"The profile '{profile.name}' has neither a base_url nor an api_key_env."
         )
-    return read_address(UNSEEN.sub("", profile.base_url or OPENAI_ADDRESS), key, profile)
+    return read_address((profile.base_url or OPENAI_ADDRESS).strip(UNSEEN), key, profile)
 
 
 def read_address(address: str, key: str, profile: ModelProfile) -> Endpoint:
