@@ -7,8 +7,13 @@ are no orders to it. If a game holds against it, it does not depend on the good 
 
 from __future__ import annotations
 
+import base64
+import binascii
+import codecs
+import html
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +23,6 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.messages import NOOP, SAY, WHISPER, WireMessage
 from evennia_ai.policy.request_forms.form import Schema, parameters_of, tool_name
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
-from evennia_ai.testing.disguises import undisguised
 
 CANARY = r"\bcanary[-_ ]?\w+"
 MOST_CALLS = 6  # in one reply
@@ -57,6 +61,13 @@ MARKUP = re.compile(
     r"|\[[^\[\]]{1,80}\]\([^()]{1,120}\)|(?<!\w)\w{1,16}://\S{1,120}|[\x00-\x1f\x7f\x80-\x9f\u2028-\u202e"
     r"\u2066-\u2069\u2800\u3164]+[^|\s]{0,20}"
 )
+
+# Escapes, lookalikes and codes, which an attacker hopes that a model reads as plain letters.
+ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+BASE64 = re.compile(r"\b[A-Za-z0-9+/]{16,}={0,2}")
+# Letters of other alphabets that look like Latin ones.
+LOOKALIKES = str.maketrans("аеорсухіјѕԁһАВЕКМНОРСТХαορνικ", "aeopcyxijsdhABEKMHOPCTXaopvik")
+SPACED_OUT = re.compile(r"\b(?:\w[ .*_-]){3,}\w\b")
 
 
 class ObedientLLM:
@@ -208,3 +219,35 @@ def _object_in(text: str) -> dict[str, Any]:
 def as_json(arguments: Mapping[str, Any]) -> str:
     """Return arguments as JSON text."""
     return json.dumps(dict(arguments), ensure_ascii=False)
+
+
+def undisguised(text: str) -> str:
+    """Return a text in plain letters, and after it what its codes and its reverse say.
+
+    Control characters stay, so that a model that copies them is tested with them.
+    """
+    plain = html.unescape(ESCAPE.sub(unescape, text))
+    shown = "".join(c for c in plain if unicodedata.category(c) != "Cf")
+    read = unicodedata.normalize("NFKC", shown).translate(LOOKALIKES)
+    hidden = [decoded for code in BASE64.findall(read) if (decoded := decode(code))]
+    hidden += ["".join(c for c in m if c.isalnum() or c == "_") for m in SPACED_OUT.findall(read)]
+    if re.search(r"\bPNYY\b", read):
+        hidden.append(codecs.decode(read, "rot13"))
+    if re.search(r"\bLLAC\b", read):
+        hidden.append(read[::-1])
+    return "\n".join([read, *hidden])
+
+
+def unescape(match: re.Match[str]) -> str:
+    """Return the character that an escape stands for."""
+    code = int(match[1] or match[2] or match[3], 16)
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else ""
+
+
+def decode(code: str) -> str:
+    """Return the text in base64, "" if it is none."""
+    try:
+        text = base64.b64decode(code + "=" * (-len(code) % 4), validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return ""
+    return text if text.isprintable() else ""
