@@ -1,0 +1,76 @@
+"""Native tool calls: run once, only when they are whole, and however a model spells them."""
+
+import json
+
+import pytest
+
+from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.policy.replies.reply_reader import reply_reader
+from tests.policy.replies.test_reply_reader import ASKED, FIRST, LONG, done, read
+
+
+def test_the_sentences_of_a_native_say_arrive_one_by_one():
+    reader = reply_reader("tools", ASKED)
+    arguments = json.dumps({"text": LONG})
+    at = arguments.index("It has")
+    assert reader.feed("I should answer.") == []
+    assert reader.feed_call(0, "emote", '{"text": "nods"}') == []
+    first = reader.feed_call(1, "say", arguments[: at + 1])
+    assert [call.name for call in first] == ["emote", "say"]
+    reader.feed_call(1, "say", arguments[at + 1 :])
+    calls = native(("emote", '{"text": "nods"}'), ("say", arguments))
+    reply = reader.finish(LLMReply("I should answer.", calls, "tool_calls"))
+    assert list(reply.tool_calls[:2]) == first
+    assert " ".join(told["text"] for _, told in done(reply)) == f"nods {LONG}"
+
+
+def native(*calls):
+    return tuple(ToolCallRequest(f"id{n}", *call) for n, call in enumerate(calls))
+
+
+@pytest.mark.parametrize("later", ['{"target": "fire"}', ""])
+def test_a_call_that_may_still_grow_is_not_run(later):
+    reader = reply_reader("tools", ASKED)
+    early = [
+        *reader.feed_call(0, "look", ""),
+        *reader.feed_call(1, "say", '{"text": "Good evening, my dear Ann. '),
+        *reader.feed_call(0, "look", later),
+    ]
+    assert early == []
+
+
+AYE = {"text": "Aye, so it is."}
+SPELLINGS = {
+    "plain": json.dumps,
+    "twice": lambda one: json.dumps(json.dumps(one)),
+    "fenced": lambda one: f"```json\n{json.dumps(one)}\n```",
+    "list": lambda one: json.dumps([one]),
+    "wrapped": lambda one: json.dumps({"arguments": one}),
+    "wrapped twice": lambda one: json.dumps({"parameters": json.dumps(one)}),
+    "{} before": lambda one: "{}" + json.dumps(one),
+    "} behind": lambda one: json.dumps(one) + "}",
+}
+
+
+@pytest.mark.parametrize(
+    "name", "say functions.say say<|channel|>commentary sayjson say() tool:say".split()
+)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_native_call_is_read_however_it_is_spelled(name, spelling):
+    calls = native((name, SPELLINGS[spelling](AYE)))
+    assert done(read("tools", calls=calls)) == [("say", AYE)]
+
+
+@pytest.mark.parametrize(
+    "call", [("fly", '{"to": "moon"}'), ("say", '{"text": "And so I'), ("say", "5")]
+)
+def test_a_native_call_that_cannot_be_read_stays_as_it_is(call):
+    assert read("tools", calls=native(call)).tool_calls == native(call)
+
+
+def test_a_native_say_that_was_cut_off_keeps_what_was_said():
+    reader = reply_reader("tools", ASKED)
+    said = reader.feed_call(0, "say", json.dumps({"text": LONG})[:60])
+    reply = reader.finish(LLMReply("", (ToolCallRequest("a", "say", "{"),), "length"))
+    assert list(reply.tool_calls) == said
+    assert done(reply) == [("say", {"text": FIRST})]
