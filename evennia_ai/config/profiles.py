@@ -15,9 +15,13 @@ from evennia_ai.config.fields import FIELDS, AssistantConfig
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
-from evennia_ai.policy.limits.endpoints import NOTHING_KNOWN, EndpointFacts, local_deadline
+from evennia_ai.policy.limits.endpoints import (
+    NOTHING_KNOWN,
+    EndpointFacts,
+    is_local,
+    local_deadline,
+)
 from evennia_ai.policy.limits.money import FREE, Prices, read_prices
-from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.form import AUTO, FORMS, TOOLS_FORM, RequestForm
 from evennia_ai.policy.request_forms.known_models import choose_form
 from evennia_ai.policy.secrecy import hide_secrets

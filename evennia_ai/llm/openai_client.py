@@ -219,7 +219,7 @@ class OpenAIClient:
             try:
                 return parse_reply(data, lambda: uuid.uuid4().hex[:9])
             except ValueError:
-                refusal = Refusal(0)
+                refusal = Refusal()
         raise explain_refusal(refusal, profile, endpoint, asked.get("messages"))
 
     def _read_refusal(self, response: Any, endpoint: Endpoint) -> Refusal:

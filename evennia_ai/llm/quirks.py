@@ -16,13 +16,7 @@ writes tool calls into the text         `policy.replies.text_calls.NAME_KEYS`, `
 writes its reasoning into the text      `policy.sanitize.REASONING`
 sends error texts under another name    `ERROR_TEXT_FIELDS`
 sends the error's code elsewhere        `ERROR_CODE_FIELDS`
-reports an unknown model                `UNKNOWN_MODEL_CODE`, `UNKNOWN_MODEL_TEXT`
-reports a bad key with HTTP 400 or 422  `BAD_KEY_TEXT`
-reports a content filter                `CONTENT_FILTER`
-reports an overflow by a code           `policy.overflow.OVERFLOW_CODE`, `NUMBERED_CODES` there
-reports an overflow by a sentence       `policy.overflow.SIGNS`, `WHOLE_SIGNS` there
-reports an overflow by a finish reason  `policy.overflow.FULL_WINDOW`
-reports a used-up quota                 `policy.limits.retry.SPENT_CODE`, `SPENT_TEXT` there
+fails                                   `policy.failures.TABLE`
 tells how long to wait                  `policy.limits.retry.asked_wait_s`
 refuses to stream                       `STREAM_REFUSED`, `STREAM_REFUSED_STATUS`
 names a reply's end otherwise           `CUT_OFF_REASONS`, `FAILED_REASONS`
@@ -51,9 +45,11 @@ CUT_OFF_REASONS = re.compile(
     r"|(?:token|time)_limit|incomplete)",
     re.IGNORECASE,
 )
-# The reply failed in its middle: OpenRouter, z.ai, vLLM, DeepSeek, Cohere, watsonx.
+# The reply failed in its middle: OpenRouter, z.ai (also for a full window), vLLM, DeepSeek, Cohere,
+# watsonx.
 FAILED_REASONS = frozenset(
-    "error network_error abort cancelled timeout error_toxic insufficient_system_resource".split()
+    "error network_error abort cancelled timeout error_toxic insufficient_system_resource "
+    "model_context_window_exceeded".split()
 )
 
 
@@ -103,15 +99,6 @@ ERROR_TEXT_FIELDS = frozenset(
     "retryDelay".split()
 )
 ERROR_CODE_FIELDS = ("code", "status", "type")
-UNKNOWN_MODEL_CODE = re.compile(
-    r"model.?(?:not.?(?:found|exist)|decommissioned|unavailable)", re.IGNORECASE
-)
-UNKNOWN_MODEL_TEXT = re.compile(r"\bmodel (?:does )?not (?:exist|found)\b", re.IGNORECASE)
-BAD_KEY_TEXT = re.compile(r"\b(?:incorrect|invalid) api key|\bapi key not valid", re.IGNORECASE)
-CONTENT_FILTER = re.compile(
-    r"\bmoderation|\bflagged|\bcontent.?(?:policy|filter|management)", re.IGNORECASE
-)
-
 STREAM_REFUSED_STATUS = (400, 405, 415, 422, 501)
 STREAM_REFUSED = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from evennia_ai.config import ModelProfile
@@ -19,13 +19,8 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.policy.limits.retry import (
-    LOADING_CODE,
-    asked_wait_s,
-    is_loading,
-    is_quota_exhausted,
-)
-from evennia_ai.policy.overflow import is_context_overflow, is_unexplained, told_window
+from evennia_ai.policy.failures import Meaning, Said, meaning_of, told_window
+from evennia_ai.policy.limits.retry import LOADING_CODE, asked_wait_s
 from evennia_ai.policy.secrecy import hide_secrets, quote_without
 
 MAX_SHOWN_CHARS = 300
@@ -36,15 +31,34 @@ STATUS_NUMBER = re.compile(r"[1-5]\d\d")
 FAILED_STATUS = re.compile(r"[45]\d\d")
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A response without a reply: ``told`` is for admins, ``words`` for classification only."""
+# The error of each meaning, and what staff read.
+ERRORS: Mapping[Meaning, tuple[type[ProviderError], str]] = {
+    Meaning.OVERFLOW: (ContextOverflow, "{address} refused the request as too long{told}."),
+    Meaning.FILTERED: (ProviderRejected, "{address} refused the content of the request{told}."),
+    Meaning.SPENT: (QuotaExhausted, "The quota or credit at {address} is used up{told}."),
+    Meaning.BAD_KEY: (ProviderMisconfigured, "{address} {key}{status}."),
+    Meaning.NO_MODEL: (
+        ProviderMisconfigured,
+        "There is no model '{model}' at {address}, or the address is wrong{status}.",
+    ),
+    Meaning.MOVED: (
+        ProviderMisconfigured,
+        "{address} redirects requests; put the final address into base_url of '{profile}'{status}.",
+    ),
+    Meaning.BUSY: (ProviderUnavailable, "{address} takes no more requests at the moment{status}."),
+    Meaning.LOADING: (ProviderUnavailable, "{address} is still loading the model{status}."),
+    Meaning.BROKEN: (ProviderUnavailable, "{address} reports a temporary failure{status}."),
+    Meaning.NO_REPLY: (ProviderUnavailable, "{address} did not send a chat completion{told}."),
+    Meaning.UNEXPLAINED: (ProviderRejected, "{address} refused the request{told}."),
+    Meaning.REJECTED: (ProviderRejected, "{address} refused the request{told}."),
+}
 
-    status: int
+
+@dataclass(frozen=True)
+class Refusal(Said):
+    """A response without a reply; ``told`` is for admins, ``words`` for classification only."""
+
     told: str = ""
-    words: str = ""
-    code: str = ""
-    retry_after_s: float | None = None
 
 
 def read_refusal(
@@ -93,7 +107,8 @@ def find_failure(body: object, is_error: bool = False) -> object:
         if not isinstance(choice, dict):
             continue
         if choice.get("error") or reason_of(choice).lower() in quirks.FAILED_REASONS:
-            return choice.get("error") or {"message": "the reply ended with an error"}
+            ended = {"code": reason_of(choice), "message": "the reply ended with an error"}
+            return choice.get("error") or ended
     return None
 
 
@@ -110,15 +125,10 @@ def as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def make_refusal(status: int, error: object, key: str, retry_after_s: float | None) -> Refusal:
+def make_refusal(status: int, error: object, key: str, wait_s: float | None) -> Refusal:
     """Return the refusal for an error object, with the key masked."""
-    return Refusal(
-        status=status,
-        told=shown_error(error, key),
-        words=words_of(error),
-        code=shown_error(find_code(error), key)[:MAX_CODE_CHARS],
-        retry_after_s=retry_after_s,
-    )
+    code = shown_error(find_code(error), key)[:MAX_CODE_CHARS]
+    return Refusal(words_of(error), status, code, wait_s, shown_error(error, key))
 
 
 def parse_body(content: bytes) -> object:
@@ -179,21 +189,38 @@ def shown_error(body: object, key: str) -> str:
 def explain_refusal(
     refusal: Refusal, profile: ModelProfile, endpoint: Endpoint, asked: object = None
 ) -> ProviderError:
-    """Return the error for a refusal of a profile's request."""
-    # ``asked`` is what was sent, as JSON data; neither the error's text nor its code quotes it.
-    words = " ".join(texts_in(asked))
-    told = quote_without(refusal.told, words)
-    kind, sentence = classify(replace(refusal, told=told), profile, endpoint)
-    status, retry_after_s = refusal.status or None, refusal.retry_after_s
-    code = refusal.code if quote_without(refusal.code, words) == refusal.code else ""
-    if is_loading(status, refusal.words):
-        code = LOADING_CODE
-    error = kind(sentence, status=status, code=code, retry_after_s=retry_after_s)
+    """Return the error for a refusal of a profile's request.
+
+    ``asked`` is what was sent, as JSON data; neither the error's text nor its code quotes it.
+    """
+    asked_words = " ".join(texts_in(asked))
+    told = quote_without(refusal.told, asked_words)
+    code = refusal.code if quote_without(refusal.code, asked_words) == refusal.code else ""
+    means = meaning_of(refusal)
+    kind, sentence = ERRORS[means]
+    status = f" (HTTP {refusal.status})" if refusal.status else ""
+    message = sentence.format(
+        address=endpoint.address,
+        key=shown_key(profile, endpoint),
+        profile=profile.name,
+        model=profile.model,
+        status=status,
+        told=f"{status}: {told}" if told else status,
+    )
+    code = LOADING_CODE if means is Meaning.LOADING else code
+    error = kind(message, status=refusal.status or None, code=code, retry_after_s=refusal.wait_s)
     if isinstance(error, ContextOverflow):
         error.window = told_window(refusal.words)
     elif isinstance(error, ProviderRejected):
-        error.is_unexplained = is_unexplained(refusal.status, refusal.words)
+        error.is_unexplained = means is Meaning.UNEXPLAINED
     return error
+
+
+def shown_key(profile: ModelProfile, endpoint: Endpoint) -> str:
+    """Return what is wrong with the key of a profile."""
+    if endpoint.key:
+        return f"refused the key in {profile.api_key_env}"
+    return f"requires a key, and the profile '{profile.name}' has no api_key_env"
 
 
 def texts_in(value: object) -> Iterator[str]:
@@ -206,54 +233,6 @@ def texts_in(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from texts_in(inner)
-
-
-def classify(
-    refusal: Refusal, profile: ModelProfile, endpoint: Endpoint
-) -> tuple[type[ProviderError], str]:
-    """Return the error class of a refusal, and its message."""
-    status, words, address = refusal.status, refusal.words, endpoint.address
-    told = f": {refusal.told}" if refusal.told else ""
-    code = f" (HTTP {status})" if status else ""
-    if is_context_overflow(words, status or None, refusal.code):
-        return ContextOverflow, f"{address} refused the request as too long{code}{told}."
-    if status in (400, 403) and quirks.CONTENT_FILTER.search(f"{refusal.code} {words}"):
-        return ProviderRejected, f"{address} refused the content of the request{code}{told}."
-    if is_quota_exhausted(words, status, refusal.code, refusal.retry_after_s):
-        return QuotaExhausted, f"The quota or credit at {address} is used up{code}{told}."
-    complaint = find_misconfiguration(refusal, profile, endpoint)
-    if complaint:
-        return ProviderMisconfigured, f"{complaint}{code}."
-    if status == 429:
-        return ProviderUnavailable, f"{address} takes no more requests at the moment{code}."
-    if is_loading(status, words):
-        return ProviderUnavailable, f"{address} is still loading the model{code}."
-    if status in (408, 409, 425) or status >= 500:
-        return ProviderUnavailable, f"{address} reports a temporary failure{code}."
-    if not status:
-        return ProviderUnavailable, f"{address} did not answer with a chat completion{told}."
-    return ProviderRejected, f"{address} refused the request{code}{told}."
-
-
-def find_misconfiguration(refusal: Refusal, profile: ModelProfile, endpoint: Endpoint) -> str:
-    """Return what to change in the settings, or "" if the settings are not the cause."""
-    status, words, address = refusal.status, refusal.words, endpoint.address
-    bad_request = status in (0, 400, 422)
-    if status in (401, 403) or (bad_request and quirks.BAD_KEY_TEXT.search(words)):
-        if endpoint.key:
-            return f"{address} refused the key in {profile.api_key_env}"
-        return f"{address} requires a key, and the profile '{profile.name}' has no api_key_env"
-    no_model = quirks.UNKNOWN_MODEL_CODE.search(refusal.code) or quirks.UNKNOWN_MODEL_TEXT.search(
-        words
-    )
-    if status in (404, 405) or (bad_request and no_model):
-        return f"There is no model '{profile.model}' at {address}, or the address is wrong"
-    if 300 <= status < 400:
-        return (
-            f"{address} redirects requests; put the final address into the base_url of the "
-            f"profile '{profile.name}'"
-        )
-    return ""
 
 
 def broken_off(problem: ProviderError, endpoint: Endpoint) -> ProviderUnavailable:

@@ -22,7 +22,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from evennia_ai.policy.overflow import SILENT_SHARE
+from evennia_ai.policy.failures import SILENT_SHARE
 
 # `re` does not count combining marks as letters; most scripts of South Asia use many of them.
 MARKS = (

@@ -24,8 +24,8 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.explanation.call_record import CallRecord, KeptCall, RawReply, make_record
+from evennia_ai.policy.failures import is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.limits.money import add_call, to_micros
-from evennia_ai.policy.overflow import is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.texts import complete_lines

@@ -235,7 +235,7 @@ def test_a_200_that_is_no_completion_is_unavailable(pump, client, provider, prof
     provider.queue({"raw": raw})
     error = pump.error(client.complete(REQUEST, profile))
     assert type(error) is ProviderUnavailable
-    assert str(error) == f"{provider.base_url} did not answer with a chat completion{told}."
+    assert str(error) == f"{provider.base_url} did not send a chat completion{told}."
 
 
 def test_an_error_that_comes_as_a_success_counts_as_what_it_is(pump, client, provider, profile):

@@ -107,9 +107,9 @@ def test_a_body_nested_without_end_is_read_to_some_depth():
 
 
 def test_the_wait_is_read_from_the_headers():
-    assert read({}, 429, retry_after="2").retry_after_s == 2.0
-    assert read({}, 429, retry_after_ms="1500").retry_after_s == 1.5
-    assert read({}, 429, retry_after="soon").retry_after_s is None
+    assert read({}, 429, retry_after="2").wait_s == 2.0
+    assert read({}, 429, retry_after_ms="1500").wait_s == 1.5
+    assert read({}, 429, retry_after="soon").wait_s is None
 
 
 # --- meaning -------------------------------------------------------------------------------------
@@ -176,13 +176,13 @@ def test_a_server_that_wants_a_key_where_none_is_named_is_told_apart():
 @pytest.mark.parametrize(
     ("body", "refusal"),
     [
-        ({"error": {"message": "No.", "code": 429}}, Refusal(429, "No", "No.", "")),
-        ({"error": {"message": "No.", "code": "c"}}, Refusal(0, "No", "No.\nc", "c")),
-        ({"error": "No."}, Refusal(0, "No", "No.", "")),
-        ({"error": {"code": True}}, Refusal(0)),
-        ({"error": {"code": 200}}, Refusal(0)),
+        ({"error": {"message": "No.", "code": 429}}, Refusal("No.", 429, told="No")),
+        ({"error": {"message": "No.", "code": "c"}}, Refusal("No.\nc", code="c", told="No")),
+        ({"error": "No."}, Refusal("No.", told="No")),
+        ({"error": {"code": True}}, Refusal()),
+        ({"error": {"code": 200}}, Refusal()),
         ({"error": None}, None),
-        ({"message": "hello"}, Refusal(0, "hello", "hello")),
+        ({"message": "hello"}, Refusal("hello", told="hello")),
         ({"message": "hello", "choices": []}, None),
         ([], None),
     ],

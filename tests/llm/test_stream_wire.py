@@ -253,7 +253,7 @@ def test_an_error_event_ends_the_stream_and_is_its_body(line):
     ],
 )
 def test_only_what_was_refused_is_left_out(status, words, content, kept):
-    assert without_refused(STREAM, Refusal(status, words=words), content) == kept
+    assert without_refused(STREAM, Refusal(words, status), content) == kept
 
 
 @given(st.lists(st.binary(max_size=60) | st.sampled_from([b"data: ", b"\n", b'{"choices": ['])))

@@ -14,6 +14,7 @@ from evennia_ai.policy.limits.endpoints import (
     EndpointFacts,
     Speed,
     has_changed,
+    is_local,
     local_deadline,
     measure_speed,
     read_facts,
@@ -139,3 +140,19 @@ def test_a_probe_says_what_a_speed_means_for_answers(speed, state, says):
     found = judge_speed(speed)
     assert (found.state, bool(found.advice)) == (state, state == "bad")
     assert says in found.text
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("http://127.0.0.1:8080/v1", True),
+        ("http://192.168.1.7:8000/v1", True),
+        ("http://castle.lan/v1", True),
+        ("http://model:8000/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("", False),
+    ],
+)
+def test_a_server_of_ones_own_is_known_by_its_address(address, local):
+    assert is_local(address) is local

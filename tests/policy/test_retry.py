@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.policy.limits.retry import (
     LONGEST_WAIT_S,
-    SOON_S,
     asked_wait_s,
-    is_quota_exhausted,
     parse_retry_after,
 )
 
@@ -100,42 +98,3 @@ def test_a_date_is_counted_from_the_servers_clock_where_it_tells_it():
 )
 def test_milliseconds_come_first_where_they_are_usable(headers, seconds):
     assert asked_wait_s(headers, NOW) == seconds
-
-
-# --- quotas --------------------------------------------------------------------------------------
-
-GEMINI = "You exceeded your current quota, please check your plan and billing details."
-
-
-@pytest.mark.parametrize(
-    ("message", "status", "code", "retry_after_s"),
-    [
-        ("", 402, "", None),
-        ("Insufficient Balance", 402, "", None),
-        (GEMINI, 429, "insufficient_quota", None),
-        (GEMINI, 429, "insufficient_quota", 2.0),
-        (GEMINI, 429, "", None),
-        ("Slow down.", 429, "", SOON_S + 1),
-        ("Your credit balance is too low to access the API.", 400, "", None),
-        ("Billing hard limit has been reached", 400, "billing_hard_limit_reached", None),
-    ],
-)
-def test_an_endpoint_that_wants_money_or_a_day_is_exhausted(message, status, code, retry_after_s):
-    assert is_quota_exhausted(message, status, code, retry_after_s)
-
-
-@pytest.mark.parametrize(
-    ("message", "status", "code", "retry_after_s"),
-    [
-        ("Rate limit reached on tokens per min (TPM): Limit 10000.", 429, "", None),
-        ("Quota exceeded for requests per minute.", 429, "", None),
-        ("Slow down.", 429, "rate_limit_exceeded", SOON_S),
-        ("Slow down.", 429, "rate_limit_exceeded", None),
-        (GEMINI, 429, "", 34.0),
-        ("Overloaded.", 503, "", SOON_S + 1),
-        ("The prompt is too long.", 400, "context_length_exceeded", None),
-        (GEMINI, 500, "", None),
-    ],
-)
-def test_an_endpoint_that_is_only_busy_is_not(message, status, code, retry_after_s):
-    assert not is_quota_exhausted(message, status, code, retry_after_s)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
+from ipaddress import ip_address
 from math import ceil
+from urllib.parse import urlsplit
 
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.request_forms.form import FORMS
@@ -124,3 +127,17 @@ def read_facts(stored: object) -> EndpointFacts:
 
 def _rate(value: object) -> float | None:
     return value if isinstance(value, float) and 0 < value < float("inf") else None
+
+
+@lru_cache(maxsize=64)  # each call asks three times
+def is_local(base_url: str) -> bool:
+    """Return True for a server on this machine or in a private network.
+
+    A name without a dot, such as that of a container, is one of a private network.
+    """
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        is_short = bool(host) and "." not in host
+        return is_short or host.endswith((".local", ".lan", ".internal"))

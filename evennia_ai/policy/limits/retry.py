@@ -24,9 +24,7 @@ from evennia_ai.errors import (
 )
 
 LONGEST_WAIT_S = 7 * 24 * 3_600.0
-SOON_S = 3_600.0
 LOADING_CODE = "model_loading"
-LOADING = re.compile(r"\bloading\b[^.]{0,20}\bmodel|\bmodel\b[^.]{0,80}\bloading", re.IGNORECASE)
 SECONDS = re.compile(r"([0-9]{1,15}(?:\.[0-9]*)?) ?s?(?: ?,.*)?")  # some servers send it twice
 # "Please retry in 2s", "Try again in 1m30s", and Google's ``retryDelay`` on a line of its own
 SPAN = r"(?:\d{1,9}(?:\.\d{1,9})? ?(?:ms|milli|[hms])[a-z]{0,8} ?){1,4}"
@@ -36,22 +34,6 @@ TOLD_WAIT = re.compile(
 UNIT = re.compile(r"(\d+(?:\.\d+)?) ?(ms|milli|[hms])", re.IGNORECASE)
 UNITS_S = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
-SPENT_CODE = re.compile(
-    r"insufficient.?(?:quota|balance|credit|fund)|billing|payment|(?:quota|credit).?exceeded"
-    r"|credits.?(?:depleted|exhausted)",
-    re.IGNORECASE,
-)
-SPENT_TEXT = re.compile(
-    r"current quota|quota (?:has been )?(?:exceeded|exhausted)"
-    r"|insufficient (?:quota|balance|credit)|(?:credit|account) balance|more credits|out of credits"
-    r"|billing|payment required|余额不足|欠费",  # Zhipu
-    re.IGNORECASE,
-)
-# Cerebras and Vertex name the minute, DashScope says "allocated quota" and links to "#token-limit".
-SHORT_SPAN = re.compile(
-    r"(?<![a-z])per[ _](?:min|minute|second|hour)(?![a-z])|\b[tr]pm\b|allocated quota|#token-limit",
-    re.IGNORECASE,
-)
 LOADING_PAUSE_S = 1.0
 FINAL = (Busy, CircuitOpen, DeadlineExceeded)
 
@@ -88,28 +70,6 @@ def read_date(text: str) -> datetime | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)
-
-
-def is_loading(status: int | None, words: str) -> bool:
-    """Return True if a server says that it is still loading the model."""
-    return status == 503 and bool(LOADING.search(words))
-
-
-def is_quota_exhausted(
-    message: str, status: int | None, code: str, retry_after_s: float | None
-) -> bool:
-    """Return True if only payment or a long wait makes the endpoint answer again."""
-    if status == 402:
-        return True
-    if SPENT_CODE.search(code):
-        return not SHORT_SPAN.search(message)
-    if retry_after_s is not None:
-        return status == 429 and retry_after_s > SOON_S
-    return (
-        status in (None, 0, 400, 403, 429)
-        and bool(SPENT_TEXT.search(message))
-        and not SHORT_SPAN.search(message)
-    )
 
 
 @dataclass(frozen=True)
