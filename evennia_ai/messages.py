@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict, cast
 
@@ -142,6 +142,7 @@ class LLMReply:
     model: str = ""
     tied: bool = False
     timings: Timings | None = None
+    first_s: float | None = field(default=None, compare=False)  # until a stream's first part
     from_fallback: bool = False  # True if the fallback of the asked profile sent it
     raw: LLMReply | None = None  # as the endpoint sent it, None if it is this reply
 

@@ -24,7 +24,7 @@ from evennia_ai.policy.limits.endpoints import (
     NOTHING_KNOWN,
     EndpointFacts,
     Speed,
-    measure_speed,
+    after_reply,
     read_facts,
     should_store,
     smooth_speed,
@@ -61,8 +61,7 @@ class EndpointRegistry:
         """Learn from a good reply; after the first one ask for the window."""
         key = key_of(profile)
         facts = self._known(key)
-        speed = smooth_speed(facts.speed, measure_speed(reply, took_s))
-        self._keep(key, replace(facts, speed=speed, answered=True))
+        self._keep(key, after_reply(facts, reply, took_s))
         if not (facts.answered or profile.context_window):
             asked = self._ask(profile)
             asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))

@@ -8,9 +8,11 @@ would wait that long for the interpreter's lock. What comes back is read lenient
 
 from __future__ import annotations
 
+import asyncio
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -21,6 +23,7 @@ from twisted.internet.defer import Deferred, fail
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import (
     ContextOverflow,
+    EndpointSilent,
     ProviderError,
     ProviderMisconfigured,
     ProviderRejected,
@@ -32,7 +35,10 @@ from evennia_ai.llm.openai_stream import (
     STREAM,
     BrokenStream,
     OnDelta,
+    Pulse,
+    SilentStream,
     StreamedReply,
+    Watch,
     read_body,
     without_refused,
 )
@@ -54,6 +60,7 @@ from evennia_ai.llm.sdk_clients import (
     causes_of,
     connection_trouble,
 )
+from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
 from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import LLMReply, LLMRequest
 
@@ -77,6 +84,18 @@ class RawReply:
     content: bytes
 
 
+@dataclass(frozen=True)
+class Asking:
+    """One request: what is sent where, who hears of its parts, how long it may be silent."""
+
+    endpoint: Endpoint
+    profile: ModelProfile
+    body: Body
+    headers: Headers
+    on_delta: OnDelta | None
+    patience_s: float | None
+
+
 class OpenAIClient:
     """`ports.LLMClient` over the openai SDK, without redirects and retries."""
 
@@ -87,14 +106,17 @@ class OpenAIClient:
         read_timeout_s: float = 120.0,
         most_bytes: int = MAX_REPLY_BYTES,
         now: Callable[[], datetime] = utc_now,
+        patience: Callable[[EndpointFacts, int], float | None] = longest_silence,
     ) -> None:
         """Set the client up; the first request imports the SDK."""
         self._loop_thread = loop_thread
         self._environ = environ  # holds the keys
+        self._patience = patience
         self._now = now  # in UTC, to read a ``Retry-After`` that is a date
         # The gateway keeps deadlines; ``read_timeout_s`` is for a silent server.
         self._clients = SdkClients(read_timeout_s, most_bytes)
         self._stream_fields: dict[tuple[Endpoint, str], Body] = {}  # where not all were accepted
+        self._pulses: defaultdict[Endpoint, Pulse] = defaultdict(Pulse)
         loop_thread.on_stop(self._clients.close)
 
     def warm_up(self) -> Deferred[None]:
@@ -110,21 +132,27 @@ class OpenAIClient:
         ``begun`` is True.
 
         Fires with the reply. Fails with ProviderMisconfigured (key, address, model's name),
-        ProviderUnavailable (not reached, too slow, 408, 429, 5xx, no chat completion, too many
-        bytes), QuotaExhausted, ContextOverflow or ProviderRejected (any other 4xx). Each error
-        carries the status, the provider's code and the seconds to wait, if the server sent them.
+        EndpointSilent (see `longest_silence`), ProviderUnavailable (not reached, too slow, 408,
+        429, 5xx, no chat completion, too many bytes), QuotaExhausted, ContextOverflow or
+        ProviderRejected (any other 4xx). Each error carries the status, the provider's code and
+        the seconds to wait, if the server sent them.
         Cancelling closes the connection.
         """
         try:
             endpoint = find_endpoint(profile, self._environ)
         except ProviderMisconfigured as error:
             return fail(error)
-        body = {"model": profile.model, **build_body(request, profile)}
         on_delta = request.on_delta if profile.stream else None
-        headers = request_headers(request, uuid.uuid4().hex[:8])
+        asking = Asking(
+            endpoint,
+            profile,
+            {"model": profile.model, **build_body(request, profile)},
+            request_headers(request, uuid.uuid4().hex[:8]),
+            on_delta,
+            self._patience(profile.told, request.tokens) if on_delta else None,
+        )
         fields = self._stream_fields.get((endpoint, profile.model), STREAM) if on_delta else {}
-        asked = self._ask(endpoint, profile, body, headers, on_delta, fields)
-        return self._loop_thread.submit(asked)
+        return self._loop_thread.submit(self._ask(asking, fields))
 
     def exchange(
         self, profile: ModelProfile, method: str, path: str, body: Body | None = None
@@ -161,30 +189,25 @@ class OpenAIClient:
         masked = mask_key(response.content.decode("latin-1"), endpoint.key).encode("latin-1")
         return RawReply(response.status_code, response.headers.get("content-type", ""), masked)
 
-    async def _ask(
-        self,
-        endpoint: Endpoint,
-        profile: ModelProfile,
-        body: Body,
-        headers: Headers,
-        on_delta: OnDelta | None,
-        fields: Body,
-    ) -> LLMReply:
+    async def _ask(self, asking: Asking, fields: Body) -> LLMReply:
         """Return the reply; leave out those of the ``fields`` for streaming that are refused."""
+        endpoint, profile = asking.endpoint, asking.profile
         streamed = StreamedReply()
+        clock, pulse = asyncio.get_running_loop().time, self._pulses[endpoint]
+        watch = Watch(pulse, asking.patience_s, profile.is_local, clock)
         try:
-            data = await self._send(endpoint, {**fields, **body}, headers, streamed, on_delta)
-            if on_delta:
+            data = await watch.over(self._send(asking, fields, streamed, watch))
+            if asking.on_delta:
                 self._stream_fields[endpoint, profile.model] = fields
-            return self._read(data, endpoint, profile, body)
+            return replace(self._read(data, asking), first_s=watch.first_s)
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
             response, problem = response_of(error), error
         if response is not None:
             refusal = self._read_refusal(response, endpoint)
             left = without_refused(fields, refusal, response.content)
             if left != fields:
-                return await self._ask(endpoint, profile, body, headers, on_delta, left)
-            raise explain_refusal(refusal, profile, endpoint, body.get("messages"))
+                return await self._ask(asking, left)
+            raise explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
         told = explain(problem, endpoint)
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
@@ -192,35 +215,28 @@ class OpenAIClient:
         raise broken_off(told, endpoint) if is_broken else told
 
     async def _send(
-        self,
-        endpoint: Endpoint,
-        body: Body,
-        headers: Headers,
-        streamed: StreamedReply,
-        on_delta: OnDelta | None,
+        self, asking: Asking, fields: Body, streamed: StreamedReply, watch: Watch
     ) -> bytes | Mapping[str, object]:
         """Return the body of a successful response."""
-        client = self._clients.client_for(endpoint)
+        client = self._clients.client_for(asking.endpoint)
         async with client.chat.completions.with_streaming_response.create(
-            model="", messages=[], extra_body=body, extra_headers=headers
+            model="",
+            messages=[],
+            extra_body={**fields, **asking.body},
+            extra_headers=asking.headers,
         ) as response:
-            return await read_body(response.iter_bytes(), streamed, on_delta)
+            return await read_body(response.iter_bytes(), streamed, asking.on_delta, watch.hear)
 
-    def _read(
-        self,
-        data: bytes | Mapping[str, object],
-        endpoint: Endpoint,
-        profile: ModelProfile,
-        asked: Body,
-    ) -> LLMReply:
+    def _read(self, data: bytes | Mapping[str, object], asking: Asking) -> LLMReply:
         """Return the reply in a body; raise a ProviderError if there is none."""
+        endpoint = asking.endpoint
         refusal = refusal_in_success(data, endpoint.key, self._now())
         if refusal is None:
             try:
                 return parse_reply(data, lambda: uuid.uuid4().hex[:9])
             except ValueError:
                 refusal = Refusal()
-        raise explain_refusal(refusal, profile, endpoint, asked.get("messages"))
+        raise explain_refusal(refusal, asking.profile, endpoint, asking.body.get("messages"))
 
     def _read_refusal(self, response: Any, endpoint: Endpoint) -> Refusal:
         told = {name.lower(): value for name, value in response.headers.items()}
@@ -243,6 +259,8 @@ def explain(error: Exception, endpoint: Endpoint) -> ProviderError:
     unwanted = next((cause for cause in causes if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
         return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
+    if isinstance(error, SilentStream):
+        return EndpointSilent(f"{address} {error}; the call was given up.")
     if isinstance(error, BrokenStream):
         return ProviderUnavailable(f"{address} sent no complete reply: {error}.")
     trouble = connection_trouble(error)

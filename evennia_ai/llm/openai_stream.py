@@ -12,10 +12,10 @@ import importlib
 import json
 import re
 from codecs import getincrementaldecoder
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from twisted.logger import Logger
 
@@ -38,13 +38,19 @@ FIELD = re.compile(r"\A(?:\s*data:)+")  # again, from a proxy that wraps events
 HEAD_BYTES = 16  # by which a stream is recognised
 LAST_EVENT = "[DONE]"
 DRAIN_S = 0.1
+UNLOADED_S = 240.0  # Ollama unloads a model after 300 s, unless told otherwise
 LOOKS = MOST_CALLS  # at whether arguments are whole: each reads them from the start
 OnDelta = Callable[[Delta], None]
+T = TypeVar("T")
 log = Logger()
 
 
 class BrokenStream(Exception):
     """A stream that ended early or is not readable. The text says which."""
+
+
+class SilentStream(Exception):
+    """A stream that brings nothing for too long. The text says for how long."""
 
 
 @dataclass
@@ -59,6 +65,65 @@ class StreamedCall:
     def is_whole(self) -> bool:
         """Return True if the arguments are complete JSON."""
         return is_json("".join(self.arguments))
+
+
+@dataclass
+class Pulse:
+    """The last signs of life of an endpoint over all its streams, on the loop's clock."""
+
+    heard_at: float = float("-inf")
+    newest: float = float("-inf")  # when the newest of the streams that have begun was asked for
+
+
+class Watch:
+    """How long one stream has been silent.
+
+    While an endpoint serves other streams, one that has not begun may wait for its place, and is
+    not silent; unless a later one began before it. A local server that nobody asked for
+    `UNLOADED_S` may have to load its model again, as Ollama does, so it has no limit at first.
+    """
+
+    def __init__(
+        self,
+        pulse: Pulse,
+        patience_s: float | None,
+        is_local: bool,
+        now: Callable[[], float],  # on the loop's clock
+    ) -> None:
+        self._pulse, self._now = pulse, now
+        self._asked_at = self._heard_at = self._now()
+        is_unloaded = is_local and self._asked_at - pulse.heard_at > UNLOADED_S
+        self._patience_s = None if is_unloaded else patience_s
+        self.first_s: float | None = None
+
+    def hear(self) -> None:
+        """Note that a part of the stream came."""
+        self._heard_at = self._pulse.heard_at = self._now()
+        if self.first_s is None:
+            self.first_s = self._heard_at - self._asked_at
+            self._pulse.newest = max(self._pulse.newest, self._asked_at)
+
+    @property
+    def silent_s(self) -> float:
+        """Return for how many seconds it has been silent."""
+        is_queued = self.first_s is None and self._pulse.newest <= self._asked_at
+        since = max(self._heard_at, self._pulse.heard_at) if is_queued else self._heard_at
+        return self._now() - since
+
+    async def over(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what the work returns; raise SilentStream if it is silent for too long."""
+        if self._patience_s is None:
+            return await work
+        task = asyncio.ensure_future(work)
+        try:
+            while not task.done():
+                silent_s = self.silent_s
+                if silent_s >= self._patience_s:
+                    raise SilentStream(f"sent nothing for {silent_s:.0f} s")
+                await asyncio.wait([task], timeout=self._patience_s - silent_s)
+            return task.result()
+        finally:
+            task.cancel()
 
 
 class StreamedReply:
@@ -223,11 +288,15 @@ def without_refused(
 
 
 async def read_body(
-    pieces: AsyncIterator[bytes], streamed: StreamedReply, on_delta: OnDelta | None
+    pieces: AsyncIterator[bytes],
+    streamed: StreamedReply,
+    on_delta: OnDelta | None,
+    on_event: Callable[[], object],
 ) -> bytes | Mapping[str, object]:
     """Return a body: its bytes if it came whole, else what was streamed.
 
-    Each delta of a stream is passed to ``on_delta``. Raises BrokenStream.
+    Each delta of a stream is passed to ``on_delta``; ``on_event`` is called for each event that
+    holds JSON, which a sign of life of a proxy does not. Raises BrokenStream.
     """
     head = b""
     async for piece in pieces:
@@ -239,6 +308,8 @@ async def read_body(
     decoder = importlib.import_module("openai._streaming").SSEDecoder()
     async with aclosing(decoder.aiter_bytes(readable(head, pieces))) as events:
         async for event in events:
+            if event.data.startswith("{"):
+                on_event()
             for delta in streamed.feed(event.event, event.data):
                 on_delta = pass_on(delta, on_delta)
             if streamed.done:

@@ -52,7 +52,7 @@ def body_of(*pieces, streamed=None, on_delta=None):
         for piece in pieces:
             yield piece
 
-    return asyncio.run(read_body(arriving(), streamed or StreamedReply(), on_delta))
+    return asyncio.run(read_body(arriving(), streamed or StreamedReply(), on_delta, list))
 
 
 def read(*pieces):

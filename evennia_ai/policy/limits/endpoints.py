@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from ipaddress import ip_address
 from math import ceil
@@ -19,6 +19,8 @@ TOLERANCE = 0.25
 LOCAL_DEADLINE_S = 60.0
 FIRST_DEADLINE_S = 120.0  # the server may have to load the model first
 LONGEST_DEADLINE_S = 180.0
+SILENCE_S = 20.0
+SLOWER = 3.0  # than the usual first token
 LOAD = 2.0  # other calls share the machine
 REPLY_SHARE = 0.5  # few replies use up max_reply_tokens
 
@@ -94,10 +96,35 @@ class EndpointFacts:
     form: str = ""  # the request form that the probe found (one of `FORMS`), empty if unknown
     system: bool | None = None  # True if a system message is accepted, None if unknown
     speed: Speed = UNKNOWN
-    answered: bool = False  # True if it has answered since the server start; never stored
+    # Since the server start, never stored:
+    answered: bool = False
+    first_s: float | None = None  # usually until the first part of a stream
 
 
 NOTHING_KNOWN = EndpointFacts()
+UNSTORED = ("answered", "first_s")
+
+
+def after_reply(facts: EndpointFacts, reply: LLMReply, took_s: float) -> EndpointFacts:
+    """Return the facts after a good reply."""
+    return replace(
+        facts,
+        speed=smooth_speed(facts.speed, measure_speed(reply, took_s)),
+        answered=True,
+        first_s=_smooth(facts.first_s, reply.first_s),
+    )
+
+
+def longest_silence(facts: EndpointFacts, prompt_tokens: int) -> float | None:
+    """Return for how many seconds a stream may bring nothing; None if that is not known.
+
+    `SILENCE_S`, or `SLOWER` than usual, or what reading the whole prompt takes. Before its first
+    answer an endpoint may be loading the model for longer.
+    """
+    if not facts.answered:
+        return None
+    reading_s = (1 + TOLERANCE) * facts.speed.seconds_for(prompt_tokens, 0)
+    return max(SILENCE_S, SLOWER * (facts.first_s or 0.0), reading_s)
 
 
 def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
@@ -108,7 +135,7 @@ def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
 
 def stored_facts(facts: EndpointFacts) -> dict[str, object]:
     """Return facts as plain data."""
-    return {name: value for name, value in asdict(facts).items() if name != "answered"}
+    return {name: value for name, value in asdict(facts).items() if name not in UNSTORED}
 
 
 def read_facts(stored: object) -> EndpointFacts:

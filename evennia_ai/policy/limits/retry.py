@@ -17,6 +17,7 @@ from evennia_ai.errors import (
     Busy,
     CircuitOpen,
     DeadlineExceeded,
+    EndpointSilent,
     ProviderError,
     ProviderMisconfigured,
     ProviderUnavailable,
@@ -35,7 +36,7 @@ UNIT = re.compile(r"(\d+(?:\.\d+)?) ?(ms|milli|[hms])", re.IGNORECASE)
 UNITS_S = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 LOADING_PAUSE_S = 1.0
-FINAL = (Busy, CircuitOpen, DeadlineExceeded)
+FINAL = (Busy, CircuitOpen, DeadlineExceeded, EndpointSilent)
 
 
 def parse_retry_after(value: str, now: datetime) -> float | None:
