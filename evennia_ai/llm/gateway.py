@@ -29,15 +29,13 @@ from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.fair_queue import DEFAULTS, GatewayLimits
 from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
 from evennia_ai.policy.limits.retry import may_fall_back, retry_delay
-from evennia_ai.ports import NO_SCENE, Caller, LLMClient, LLMReply, LLMRequest
-from evennia_ai.scheduling import Clock
+from evennia_ai.ports import NO_SCENE, LLMClient, LLMReply, LLMRequest
+from evennia_ai.scheduling import Clock, DelayedCall
 
 log = Logger()
 
 PAUSED = "evennia_ai: no calls to the model {name} for {pause:.0f} s, after: {error}"
-TRIAL = LLMRequest(
-    [{"role": "user", "content": "Ready?"}], NO_SCENE, max_tokens=1, caller=Caller(background=True)
-)
+TRIAL = LLMRequest([{"role": "user", "content": "Ready?"}], NO_SCENE, max_tokens=1)
 FREE_CLIENT = "offline"
 FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint
 
@@ -46,10 +44,13 @@ class ModelGateway:
     """`ports.Gateway` over named clients.
 
     A call waits in the lane of its endpoint until there is a place. Assistants take turns, and
-    players come before background work. A call counts as in flight only while its client has it,
-    not during the pause before a retry. It frees its place as soon as it ends for its caller, even
-    if the client is still busy with it. What an endpoint cannot answer goes to the profile's
-    fallback, as a call of its own.
+    players come before background work. At an endpoint with one slot that begins after a quiet
+    minute only; what is in flight when a player's call comes starts anew later, without loss of
+    its time, and a turn that nobody waits for ends with `Busy`.
+
+    A call counts as in flight only while its client has it, not during the pause before a retry. It
+    frees its place as soon as it ends for its caller, even if the client is still busy with it.
+    What an endpoint cannot answer goes to the profile's fallback, as a call of its own.
 
     Attributes:
         lanes: what each endpoint does, and which calls wait.
@@ -81,6 +82,7 @@ class ModelGateway:
         money = Ledger(limits.currency, books.spent_money, players, game)
         self.budgets = DailyBudgets(clock, (tokens, money), books)
         self._starting = False
+        self._quiet: DelayedCall | None = None  # until background work may begin somewhere
         self._shut: AssistantError | None = None
 
     def complete(
@@ -152,7 +154,7 @@ class ModelGateway:
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> Deferred[LLMReply]:
         lane, now = self.lanes.lane_for(profile), self._clock.seconds()
-        problem = self._refusal(lane, profile, deadline_at)
+        problem = self._refusal(lane, request, profile, deadline_at)
         if problem is not None:
             return fail(problem)
         try:
@@ -164,12 +166,14 @@ class ModelGateway:
         result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
         call = Call(client, request, profile, lane, deadline_at, result, now, reserved)
         call.timer = self._clock.callLater(deadline_at - now, self._expire, call)
+        if not request.caller.background:
+            self._make_way(lane)
         self.lanes.calls[call] = None
         self._wait(call)
         return result
 
     def _refusal(
-        self, lane: Lane, profile: ModelProfile, deadline_at: float
+        self, lane: Lane, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> AssistantError | None:
         """Return why a call cannot be accepted, or None."""
         if self._shut is not None:
@@ -184,6 +188,9 @@ class ModelGateway:
             return deadline_error(profile)
         if not lane.admits:
             return lane.circuit_open()
+        caller = request.caller
+        if caller.background and not caller.may_wait and self.lanes.quiet_in(lane):
+            return players_first(profile)
         is_full = self.lanes.is_full or not lane.has_place
         if is_full and self.lanes.waiting >= self.limits.max_queued:
             return Busy(
@@ -192,9 +199,49 @@ class ModelGateway:
             )
         return None
 
+    def _make_way(self, lane: Lane) -> None:
+        """Let background work wait that holds a player's call up; a turn of nobody's ends."""
+        for call in self.lanes.note_talk(lane):
+            if not call.request.caller.may_wait:
+                self._end(call, Failure(players_first(lane.profile)))
+            elif call.work is not None:
+                work, call.work = call.work, None
+                call.attempts -= 1
+                lane.breaker = breakers.after_abandoned(lane.breaker)
+                call.lane.leave(call)
+                work.cancel()
+                self._wait(call)
+            elif call in call.lane.waiting:
+                self._hold(call)
+
+    def _hold(self, call: Call) -> None:
+        """Let a call's time stand still until players have been quiet."""
+        if call.left_s is None:
+            call.left_s = call.deadline_at - self._clock.seconds()
+            if call.timer is not None:
+                call.timer.cancel()
+        if self._quiet is None or not self._quiet.active():
+            self._quiet = self._clock.callLater(self.lanes.quiet_in(call.lane), self._look_again)
+
+    def _look_again(self) -> None:
+        for call in self.lanes.calls:
+            if call.left_s is not None and self.lanes.quiet_in(call.lane):
+                self._hold(call)
+            else:
+                self._resume(call)
+        self._start_waiting()
+
+    def _resume(self, call: Call) -> None:
+        if call.left_s is not None:
+            call.deadline_at = self._clock.seconds() + call.left_s
+            call.timer = self._clock.callLater(call.left_s, self._expire, call)
+            call.left_s = None
+
     def _wait(self, call: Call) -> None:
         call.pause = None
         call.lane.wait(call)
+        if call.request.caller.background and self.lanes.quiet_in(call.lane):
+            self._hold(call)
         self._start_waiting()
 
     def _start_waiting(self) -> None:
@@ -211,6 +258,7 @@ class ModelGateway:
             self._end(call, Failure(call.lane.circuit_open()))
             return
         call.lane.breaker = breakers.after_start(call.lane.breaker)
+        self._resume(call)
         call.attempts += 1
         call.started_at = self._clock.seconds()
         call.lane.in_flight.add(call)
@@ -219,7 +267,7 @@ class ModelGateway:
 
     def _judge(self, call: Call, outcome: LLMReply | Failure) -> None:
         """Handle the end of an attempt: end the call with its outcome, or plan a retry."""
-        if call.ended:
+        if call.ended or call.work is None:  # or it made way
             return
         call.work = None
         call.lane.leave(call)
@@ -301,6 +349,11 @@ def more_telling(first: Failure, second: Failure) -> Failure:
     error = second.value
     is_usual = isinstance(error, ProviderError) and not error.begun
     return first if is_usual and not isinstance(error, SwitchedOff) else second
+
+
+def players_first(profile: ModelProfile) -> Busy:
+    """Return the error of a call that nobody waits for while players talk."""
+    return Busy(f"Players talk with the model '{profile.model}'; nobody waits for this call.")
 
 
 def deadline_error(profile: ModelProfile) -> DeadlineExceeded:

@@ -24,10 +24,13 @@ from evennia_ai.scheduling import Clock, DelayedCall
 
 BACKGROUND_SHARE = 0.75  # of all places; the others are left to players
 
+QUIET_S = 60.0  # after a player's call, before background work begins at an endpoint with one slot
+
 # Why a call waits, as staff read it.
 GAME_FULL = "all places of the game are taken"
 ENDPOINT_FULL = "all places of the endpoint are taken"
 PLAYERS_FIRST = "background work leaves the last places to players"
+TALK = "players talk with this endpoint, which does one thing at a time"
 RETRY = "the last attempt failed"
 
 
@@ -49,6 +52,7 @@ class Call:
     error: str = ""  # of the last attempt
     timer: DelayedCall | None = None
     pause: DelayedCall | None = None  # before a retry
+    left_s: float | None = None  # of its time, while players talk
     work: Deferred[LLMReply] | None = None  # the client's, while it is in flight
     ended: bool = False
 
@@ -84,6 +88,12 @@ class Lane:
         """Return True if its own limit lets another call start."""
         most = self.profile.max_in_flight
         return not most or len(self.in_flight) < most
+
+    @property
+    def has_one_slot(self) -> bool:
+        """Return True if its endpoint seems to do one thing at a time."""
+        most = self.profile.max_in_flight
+        return most == 1 or (not most and self.profile.is_local)
 
     @property
     def admits(self) -> bool:
@@ -146,6 +156,28 @@ class Lanes:
         self._max_in_flight = max_in_flight
         self._lanes: OrderedDict[str, Lane] = OrderedDict()
         self.calls: dict[Call, None] = {}
+        self._talked_at: dict[str, float] = {}  # by the endpoint's address
+
+    def note_talk(self, lane: Lane) -> list[Call]:
+        """Note that a player's call came; return the background calls that it holds up.
+
+        Of an endpoint with one slot these are all of its other calls.
+        """
+        if not lane.has_one_slot:
+            return []
+        self._talked_at[lane.profile.base_url] = self._clock.seconds()
+        return [
+            call
+            for call in self.calls
+            if call.request.caller.background and call.profile.base_url == lane.profile.base_url
+        ]
+
+    def quiet_in(self, lane: Lane) -> float:
+        """Return in how many seconds background work may begin in a lane, 0 for now."""
+        if not lane.has_one_slot:
+            return 0.0
+        talked_at = self._talked_at.get(lane.profile.base_url, float("-inf"))
+        return max(0.0, talked_at + QUIET_S - self._clock.seconds())
 
     def __iter__(self) -> Iterator[Lane]:
         """Iterate over every lane that was used since the start."""
@@ -178,7 +210,7 @@ class Lanes:
         if self.is_full:
             return None
         for key, lane in self._lanes.items():
-            call = lane.next_call(self._with_background)
+            call = lane.next_call(self._with_background and not self.quiet_in(lane))
             if call is not None:
                 self._lanes.move_to_end(key)
                 lane.leave(call)
@@ -208,7 +240,7 @@ class Lanes:
     def queue(self) -> list[WaitingCall]:
         """Return every call that no endpoint has now, and why; those that pause come last."""
         waiting = [
-            self._told(call, self._why(lane), f", number {turn} in its queue")
+            self._told(call, self._why(lane, call), f", number {turn} in its queue")
             for lane in self
             for turn, call in enumerate(lane.waiting.in_turn(), 1)
         ]
@@ -221,9 +253,11 @@ class Lanes:
             words += f", for {max(0.0, call.retry_at - now):.0f} s more"
         return WaitingCall(call.request.caller.assistant, model, why, call.error, words)
 
-    def _why(self, lane: Lane) -> str:
+    def _why(self, lane: Lane, call: Call) -> str:
         if self.is_full:
             return GAME_FULL
+        if call.request.caller.background and self.quiet_in(lane):
+            return TALK
         return PLAYERS_FIRST if lane.has_place else ENDPOINT_FULL
 
 

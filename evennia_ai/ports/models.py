@@ -66,6 +66,8 @@ class Caller:
     tokens_per_day: int | None = None
     money_per_day: int | None = None
     turn_id: int | None = None  # number of the turn that the call belongs to, None for no turn
+    # False if work in the background fails rather than wait until players have been quiet
+    may_wait: bool = True
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import (
+    Busy,
     CircuitOpen,
     OutcomeUnknown,
     ProviderError,
@@ -262,7 +263,8 @@ class Answering:
         except (TurnAborted, StoreUnavailable):
             raise
         except ProviderError as error:
-            known = isinstance(error, (CircuitOpen, ProviderMisconfigured))  # the gateway warned
+            # The gateway warned of these, or players come first.
+            known = isinstance(error, (Busy, CircuitOpen, ProviderMisconfigured))
             tell = log.info if known else log.warn
             tell("{named}: no answer from the model: {error}", named=named, error=error)
             return Outcome(FAILED, f"{error.kind}: {error}", error.kind)

@@ -139,7 +139,9 @@ class Summariser:
         )
         most_tokens = max(SUMMARY_TOKENS, self._settings.config.max_reply_tokens)
         request = self._calls.background_request(wire, scene, most_tokens, terms.payer)
-        return replace(request, trace=trace, authors=terms.authors)
+        waited_for = terms.deadline_at is not None
+        caller = replace(request.caller, background=not waited_for)
+        return replace(request, trace=trace, authors=terms.authors, caller=caller)
 
 
 def tokens_a_word(messages: Sequence[Message]) -> float:

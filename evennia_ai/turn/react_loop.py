@@ -189,7 +189,8 @@ class ReActLoop:
         """
         prepared = self.prepare(turn, context, deadline_at, progress)
         begun.append(prepared.calls)
-        request = replace(prepared.request, on_call=prepared.calls.arrive)
+        caller = replace(prepared.request.caller, may_wait=False)  # or no event could be answered
+        request = replace(prepared.request, on_call=prepared.calls.arrive, caller=caller)
         reply: LLMReply = yield self._calls.for_turn(turn, request, context.name, deadline_at)
         return StepReply(reply, prepared.calls)
 

@@ -72,7 +72,7 @@ class Replay:
         Fires with the `Replayed`; fails with TurnAborted if the server stops.
         """
         asked = self._with_persona(kept, messages) if own_persona else messages
-        payer = self._calls.caller(frozenset(), background=True)
+        payer = self._calls.caller(frozenset(), background=False)
         request = replay_request(self._who.name, kept.sent, asked, payer)
         try:
             reply: LLMReply = yield self._calls.apart(request, PURPOSE, profile)

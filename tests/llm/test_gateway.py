@@ -38,10 +38,12 @@ class Held:
 
     def __init__(self):
         self.open = {}
+        self.asked = []
         self.cancelled = []
 
     def complete(self, request, profile):
         number = int(request.messages[0]["content"])
+        self.asked.append(number)
         self.open[number] = Deferred(lambda _: self.cancelled.append(number))
         return self.open[number]
 

@@ -1,8 +1,10 @@
 """Who is served first when many ask, and the switch that ends every call."""
 
+from dataclasses import replace
+
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import CircuitOpen, ProviderMisconfigured, SwitchedOff
-from evennia_ai.llm.lanes import ENDPOINT_FULL, GAME_FULL, PLAYERS_FIRST
+from evennia_ai.errors import Busy, CircuitOpen, ProviderMisconfigured, SwitchedOff
+from evennia_ai.llm.lanes import ENDPOINT_FULL, GAME_FULL, PLAYERS_FIRST, QUIET_S, TALK
 from tests.llm.gateway_desk import PROFILE, Desk
 
 # --- fairness -------------------------------------------------------------------------------------
@@ -73,6 +75,94 @@ def test_two_profiles_share_what_is_known_of_an_endpoint():
     desk.fail(0, ProviderMisconfigured("no such model"))
     other = ModelProfile("other", PROFILE.client, PROFILE.model)
     assert type(desk.ask(profile=other).error) is CircuitOpen
+
+
+# --- an endpoint that does one thing at a time ----------------------------------------------------
+
+LOCAL = ModelProfile("local", "scripted", "m", "http://127.0.0.1:8080/v1")
+
+
+def test_background_work_in_flight_makes_way_for_a_player_and_starts_anew_in_a_quiet_minute():
+    desk = Desk()
+    outcome = desk.ask(profile=LOCAL, background=True)
+    desk.clock.advance(15.0)
+    desk.ask(profile=LOCAL)
+    assert desk.client.cancelled == [0]
+    assert desk.client.asked == [0, 1]
+    desk.clock.advance(1.0)
+    desk.answer(1)
+    desk.clock.advance(QUIET_S - 2.0)
+    assert desk.client.asked == [0, 1]
+    desk.clock.advance(1.0)
+    assert desk.client.asked == [0, 1, 0]
+    desk.clock.advance(4.0)
+    assert outcome.results == []
+    desk.answer(0)
+    assert outcome.results[0].content == "hi"
+    assert desk.clock.getDelayedCalls() == []
+
+
+def test_background_work_waits_until_players_have_been_quiet_for_a_minute():
+    desk = Desk()
+    desk.ask(profile=LOCAL)
+    desk.answer(0)
+    waiting = desk.ask(profile=LOCAL, background=True, assistant="1")
+    assert [one.why for one in desk.gateway.lanes.queue()] == [TALK]
+    desk.clock.advance(QUIET_S - 10.0)
+    desk.ask(profile=LOCAL)
+    desk.answer(2)
+    desk.clock.advance(10.0)
+    assert desk.client.asked == [0, 2]
+    desk.clock.advance(QUIET_S - 10.0)
+    assert desk.client.asked == [0, 2, 1]
+    desk.clock.advance(20.0)
+    assert waiting.error is not None
+
+
+def test_what_waits_in_the_queue_when_a_player_comes_loses_no_time_either():
+    desk = Desk()
+    small = replace(LOCAL, max_in_flight=1)
+    desk.ask(profile=small, background=True)
+    waiting = desk.ask(profile=small, background=True, assistant="1")
+    desk.clock.advance(15.0)
+    desk.ask(profile=small)
+    desk.answer(2)
+    desk.clock.advance(QUIET_S)
+    assert waiting.results == []
+
+
+def test_a_turn_that_nobody_waits_for_ends_when_a_player_comes():
+    desk = Desk()
+    acting = {"profile": LOCAL, "background": True, "may_wait": False}
+    first = desk.ask(**acting)
+    desk.ask(profile=LOCAL)
+    assert type(first.error) is Busy
+    assert desk.client.cancelled == [0]
+    assert type(desk.ask(**acting).error) is Busy
+    desk.answer(1)
+    desk.clock.advance(QUIET_S)
+    assert desk.ask(**acting).results == []
+
+
+def test_at_an_endpoint_with_more_slots_background_work_goes_on():
+    for profile in (PROFILE, replace(LOCAL, max_in_flight=2)):
+        desk = Desk()
+        desk.ask(profile=profile, background=True)
+        desk.ask(profile=profile)
+        desk.ask(profile=profile, background=True)
+        assert desk.client.cancelled == []
+        assert desk.client.asked[:2] == [0, 1]
+
+
+def test_background_work_that_nobody_wants_any_more_leaves_no_timer():
+    desk = Desk()
+    desk.ask(profile=LOCAL)
+    outcome = desk.ask(profile=LOCAL, background=True)
+    outcome.deferred.cancel()
+    desk.answer(0)
+    desk.clock.advance(QUIET_S)
+    assert desk.clock.getDelayedCalls() == []
+    assert desk.client.asked == [0]
 
 
 # --- the switch -----------------------------------------------------------------------------------

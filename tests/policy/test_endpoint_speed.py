@@ -1,5 +1,7 @@
 """How fast an endpoint is, how long a turn may take with it, and what of this is stored."""
 
+from dataclasses import replace
+
 import pytest
 
 from evennia_ai.messages import LLMReply, Timings, Usage
@@ -186,4 +188,5 @@ def test_the_usual_first_part_follows_the_replies_and_is_never_stored():
     facts = after_reply(facts, LLMReply("", first_s=4.0), 5.0)
     assert 2.0 < facts.first_s < 4.0
     assert after_reply(facts, LLMReply(""), 5.0).first_s == facts.first_s
+    assert after_reply(facts, replace(timed(), first_s=60.0), 5.0).first_s == facts.first_s
     assert read_facts(stored_facts(facts)).first_s is None

@@ -98,7 +98,7 @@ class EndpointFacts:
     speed: Speed = UNKNOWN
     # Since the server start, never stored:
     answered: bool = False
-    first_s: float | None = None  # usually until the first part of a stream
+    first_s: float | None = None  # usually until a stream's first part, if no speed is reported
 
 
 NOTHING_KNOWN = EndpointFacts()
@@ -111,15 +111,15 @@ def after_reply(facts: EndpointFacts, reply: LLMReply, took_s: float) -> Endpoin
         facts,
         speed=smooth_speed(facts.speed, measure_speed(reply, took_s)),
         answered=True,
-        first_s=_smooth(facts.first_s, reply.first_s),
+        first_s=_smooth(facts.first_s, None if reply.timings else reply.first_s),
     )
 
 
 def longest_silence(facts: EndpointFacts, prompt_tokens: int) -> float | None:
     """Return for how many seconds a stream may bring nothing; None if that is not known.
 
-    `SILENCE_S`, or `SLOWER` than usual, or what reading the whole prompt takes. Before its first
-    answer an endpoint may be loading the model for longer.
+    `SILENCE_S`, or `SLOWER` than usual, or what reading the whole prompt takes, whichever is
+    longest. Before its first answer an endpoint may be loading the model for longer.
     """
     if not facts.answered:
         return None
