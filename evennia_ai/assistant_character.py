@@ -169,7 +169,9 @@ class AssistantMixin(Mixed):
     def at_talked_to(self, speech: str, character: Any) -> Any:
         """Hear the command ``talk`` of Evennia's contrib ``llm`` in place of the contrib itself."""
         if self.assistant:
-            return self.assistant.hear("say", f"{self.key}, {speech}", character)
+            return self.assistant.hear(
+                "say", f"{self.assistant.character_name}, {speech}", character
+            )
         talk = getattr(super(), "at_talked_to", None)
         return talk(speech, character) if talk else None
 

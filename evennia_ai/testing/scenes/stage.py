@@ -244,12 +244,13 @@ def _from_game(scene: Scene) -> Cast:
     own = [LoreEntry(entry.title, entry.text) for entry in scene.lore]
     known = [LoreEntry(e.title, e.text) for e in entries if is_known(e, labels)]
     here = world.situation(character) if character.location else Situation()
+    script = character.scripts.get(SCRIPT_KEY)[0]
     return Cast(
-        scene.name or str(character.key),
+        scene.name or script.character_name,
         personas.resolve(written),
         (*own, *known),
         _situation_of(scene, here),
-        own_settings(character.scripts.get(SCRIPT_KEY)[0]),
+        own_settings(script),
     )
 
 
