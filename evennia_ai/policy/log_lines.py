@@ -10,7 +10,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from evennia_ai.messages import (
+    EMOTED,
     PERCEIVED,
+    SAID,
+    WHISPERED,
     Message,
     heard_line,
     is_offline,
@@ -21,7 +24,6 @@ from evennia_ai.messages import (
 from evennia_ai.policy.audience import audience_of, of_message
 from evennia_ai.policy.facts.terms import SPOKEN_BY_TOOL, heard, spoken
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.texts import read_object
 
 LINE = "line"  # the kind of such a record

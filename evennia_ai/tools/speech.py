@@ -23,9 +23,9 @@ from evennia_ai.game.perception import (
     with_people,
 )
 from evennia_ai.game.room_lines import Utterance
+from evennia_ai.messages import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
-from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.base import tool

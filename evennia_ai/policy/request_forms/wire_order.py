@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evennia_ai.messages import EMOTE, LOST_RESULT, MARK, NOOP, SPEECH, WireMessage, unmarked
+from evennia_ai.messages import (
+    EMOTE,
+    EMOTED,
+    LOST_RESULT,
+    MARK,
+    NOOP,
+    SPEECH,
+    WireMessage,
+    unmarked,
+)
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import read_object
 
@@ -23,7 +32,6 @@ JOINTS = {SYSTEM: "\n\n", USER: "\n", ASSISTANT: " "}
 OPENING, CLOSING = "(Earlier talk is left out.)", "(What do you do now?)"
 ACTS_SO_FAR = "Your acts so far:"
 
-SAID, WHISPERED, EMOTED = "You said it.", "You whispered it.", "You did it."
 SPOKEN = ("You said", "You whispered", LOST_RESULT)  # how a result of speech that was heard begins
 # The results of these tools are whole sentences in our words: "You gave nails to Ann."
 TELLING = frozenset({"get", "give", "drop", "put", "follow"})

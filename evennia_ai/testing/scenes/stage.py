@@ -19,22 +19,23 @@ from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import (
     EMOTE,
+    OWN_RESULTS,
     PERCEIVED,
     SAY,
     WHISPER,
+    WHISPERED,
     Audience,
     Heard,
     InboxEvent,
     Message,
     Situation,
     ToolCallRequest,
-    heard_message,
+    heard_messages,
     make_message,
     wire_call,
 )
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.character import LoreEntry, Persona, is_known, read_persona
-from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.scenes.format import Line, Scene
 from evennia_ai.policy.scenes.results import Spoken
@@ -54,7 +55,6 @@ OURS = "evennia_ai.tools."
 FIRST_PERSON = 1_001  # no object of the game is ever looked up by it
 HARMLESS = frozenset({"add_journal_entry", "search_journal", "search_memory", "noop"})
 SPOKEN = (SAY, WHISPER, EMOTE)
-RESULTS = {SAY: SAID, WHISPER: WHISPERED, EMOTE: EMOTED}
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class SceneToolbox(ToolRegistry):
             raise NothingDone("There were no words in that.")
         self.spoken.append(Spoken(WHISPER if private else kind, words, private))
         return ToolResult(
-            DONE, WHISPERED if private else RESULTS[kind], receivers if private else None
+            DONE, WHISPERED if private else OWN_RESULTS[kind], receivers if private else None
         )
 
     def _person(self, name: str) -> Audience:
@@ -199,13 +199,13 @@ class Stage:
     def logged(self, line: Line, asker: str) -> list[Message]:
         """Return an earlier line as it stands in a log; an own whisper is for the ``asker``."""
         if line.who != self.cast.name:
-            return [heard_message(InboxEvent(0, self.script.services.now(), self.heard(line)), 0)]
+            return heard_messages([InboxEvent(0, self.script.services.now(), self.heard(line))], 0)
         secret = line.kind == WHISPER
         to = [self.people[asker]] if secret and asker else sorted(self.people.values())
         about: dict[str, Any] = {"turn_id": 0, "audience": to, "authors": to, "private": secret}
         called = wire_call(f"earlier{id(line)}", line.kind, json.dumps({"text": line.text}))
         result = make_message(
-            "tool", RESULTS[line.kind], tool_call_id=called["id"], nature=PERCEIVED, **about
+            "tool", OWN_RESULTS[line.kind], tool_call_id=called["id"], nature=PERCEIVED, **about
         )
         return [make_message("assistant", "", tool_calls=[called], **about), result]
 
