@@ -21,9 +21,8 @@ SPEECH = frozenset({SAY, WHISPER})
 PERCEIVED, PERFORMED, CLAIMED = "perceived", "performed", "claimed"
 # The nature of the character's own words if the offline brain chose them; they state no facts.
 OFFLINE = "offline"
-# The nature of what the character said or did without its mind: a player controlled it, staff
-# forced it, or the game's code made it.
-PUPPETED, WITHOUT_MIND = "puppeted", "without its mind"
+# That of its own words without its mind: of a player who controls it, staff's, or the game's code.
+PUPPETED = "puppeted"
 NATURES = {EMOTE: PERFORMED, **dict.fromkeys((GIVE, ARRIVE, LEAVE, NOTICE), PERCEIVED)}
 # The first character of a perceived line in a prompt. No other text in a prompt may hold it.
 MARK, SEEMING_MARK = "◆", "◇"
@@ -376,22 +375,21 @@ def heard_messages(events: Iterable[InboxEvent], turn_id: int) -> list[Message]:
 def messages_of(event: InboxEvent, turn_id: int) -> list[Message]:
     """Return one event as a message, or as a call and its result."""
     heard = event.heard
-    known: dict[str, Any] = {
-        "audience": sorted(heard.audience),
-        "authors": sorted(heard.written_by),
-        "private": heard.secret,
-        "event_id": event.id,
-        "turn_id": turn_id,
-        "at": event.at.isoformat(),
-    }
-    if heard.nature != PUPPETED:
-        who, name = heard.speaker, heard.speaker_name
-        known |= {"speaker": who, "speaker_name": name, "nature": heard.nature}
-        return [make_message("user", heard.line, **known)]
-    call = wire_call(f"B{event.id:08d}", heard.kind, json.dumps({"text": heard.text}))
+    known: Any = {"event_id": event.id, "turn_id": turn_id, "at": event.at.isoformat()}
+    known |= {"audience": sorted(heard.audience), "authors": sorted(heard.written_by)}
+    known |= {"private": heard.secret, "nature": heard.nature}
+    if heard.nature == PUPPETED:
+        return own_messages(f"B{event.id:08d}", heard.kind, heard.text, **known)
+    speaker, name = heard.speaker, heard.speaker_name
+    return [make_message("user", heard.line, speaker=speaker, speaker_name=name, **known)]
+
+
+def own_messages(
+    call_id: str, kind: str, text: str, nature: str = "", **metadata: Any
+) -> list[Message]:
+    """Return own words or a gesture as the call that made them, and its result."""
+    call, told = wire_call(call_id, kind, json.dumps({"text": text})), OWN_RESULTS[kind]
     return [
-        make_message("assistant", "", tool_calls=[call], nature=PUPPETED, **known),
-        make_message(
-            "tool", OWN_RESULTS[heard.kind], tool_call_id=call["id"], nature=PERCEIVED, **known
-        ),
+        make_message("assistant", "", tool_calls=[call], nature=nature, **metadata),
+        make_message("tool", told, tool_call_id=call_id, nature=PERCEIVED, **metadata),
     ]

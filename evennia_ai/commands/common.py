@@ -308,12 +308,9 @@ def choose(name: str, candidates: Iterable[Any], caller: Any) -> Any | None:
 def told_apart(objects: Sequence[Any]) -> list[str]:
     """Return the names of objects or assistants, not escaped; equal ones with their numbers."""
     characters = [getattr(obj, "character", obj) for obj in objects]
-    names = [own_name(obj) for obj in characters]
-    counts = Counter(name.lower() for name in names)
-    return [
-        f"{name}({obj.dbref})" if counts[name.lower()] > 1 else name
-        for name, obj in zip(names, characters, strict=True)
-    ]
+    named = [(own_name(obj), obj.dbref) for obj in characters]
+    counts = Counter(name.lower() for name, _dbref in named)
+    return [f"{name}({dbref})" if counts[name.lower()] > 1 else name for name, dbref in named]
 
 
 TABLE_WIDTH = 78

@@ -21,7 +21,7 @@ from evennia_ai.game.perception import display_name, find_objects, is_assistant
 from evennia_ai.game.presence import Presence, leader_id, shake_off
 from evennia_ai.game.room_lines import RoomLine, Said, hearers_of, named, perceive
 from evennia_ai.game.sleep_state import Sleep
-from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, WITHOUT_MIND, Authors, Heard
+from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, Heard
 from evennia_ai.policy.audience import GAME, STRANGER
 from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line, asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
@@ -274,7 +274,7 @@ class Hearing:
                 text=cut_text(words, self._settings.config.max_heard_chars),
                 audience=frozenset(heard_by),
                 private=kind == WHISPER,
-                reason=WITHOUT_MIND,
+                reason=PUPPETED,
                 nature=PUPPETED,
                 authors=frozenset({STRANGER}),
             )

@@ -10,10 +10,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from evennia_ai.messages import (
-    EMOTED,
+    OWN_RESULTS,
     PERCEIVED,
-    SAID,
-    WHISPERED,
     Message,
     heard_line,
     is_offline,
@@ -30,9 +28,7 @@ LINE = "line"  # the kind of such a record
 # Results that say nothing beyond the call, or only that nothing happened.
 EMPTY_RESULTS = frozenset(
     {
-        SAID,
-        WHISPERED,
-        EMOTED,
+        *OWN_RESULTS.values(),
         "You do nothing.",
         "You see nothing special.",
         "You noted it.",

@@ -10,17 +10,7 @@ from typing import Any
 from django.db.models import Max, Q
 
 from evennia_ai import models
-from evennia_ai.messages import (
-    EMOTE,
-    EXCUSE,
-    PUPPETED,
-    SAY,
-    WHISPER,
-    Message,
-    is_excuse,
-    is_puppeted,
-    make_message,
-)
+from evennia_ai.messages import EXCUSE, OWN_RESULTS, Message, is_excuse, is_puppeted, make_message
 from evennia_ai.policy.conversation.react import step_of
 from evennia_ai.policy.explanation.attribution import Attribution, Part, attribute, parts_of
 from evennia_ai.policy.explanation.call_record import PromptTrace
@@ -37,7 +27,7 @@ PAGE = 50
 MOST_ROWS = 5_000
 # How a stored prompt compares with the one that was sent.
 EXACT, CHANGED, ERASED, UNKEPT = "exact", "changed", "erased", "unkept"
-SPOKEN = frozenset({SAY, WHISPER, EMOTE})
+SPOKEN = frozenset(OWN_RESULTS)
 
 
 @dataclass(frozen=True)
@@ -125,8 +115,8 @@ def reply_key(message: Message) -> tuple[Any, ...]:
 def lines_of(turn_id: int | None) -> list[Message]:
     """Return what a character said or did itself in a turn, oldest first."""
     rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
-    rows = rows.exclude(nature=PUPPETED)
-    return [m for m in map(message_from_row, rows.order_by("id")) if words_said(m)]
+    found = map(message_from_row, rows.order_by("id"))
+    return [m for m in found if words_said(m) and not is_puppeted(m)]
 
 
 def words_said(message: Message) -> str:

@@ -148,9 +148,8 @@ class MemoryEditor:
         """Undo the last change; returns the entry's id, and what became of it as a sentence."""
         step = self.steps.last()
         if step is None:
-            raise CannotChange(
-                f"There is no change of {own_name(self._character)}'s journal to undo."
-            )
+            whose = own_name(self._character)
+            raise CannotChange(f"There is no change of {whose}'s journal to undo.")
         if not may_read(reader, step):
             raise CannotChange("The last change was to a private entry. Only an admin can undo it.")
         mark_for_deletion(self._character.id)

@@ -150,11 +150,11 @@ def test_a_restart_loses_none_and_logs_none_twice(game, ann, mira):
 
 def test_staff_can_tell_that_its_mind_did_not_say_them(game, ann, admin, mira):
     admin.do("force Mira = say The vault is open.")
-    assert "without its mind" in admin.told("aihistory Mira")
+    assert "puppeted" in admin.told("aihistory Mira")
     answer(game, ann)
     history = admin.told("aihistory Mira")
     line = next(one for one in history.split("\n\n") if "The vault is open." in one)
-    assert "without its mind" in line
+    assert "puppeted" in line
     why = admin.told("aiwhy Mira = vault")
     assert "Its mind did not say this" in why and "The prompt" not in why
     assert '"Aye."' in admin.told("aiwhy Mira") and "The prompt" in admin.told("aiwhy Mira = Aye")

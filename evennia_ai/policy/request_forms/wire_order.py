@@ -13,16 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evennia_ai.messages import (
-    EMOTE,
-    EMOTED,
-    LOST_RESULT,
-    MARK,
-    NOOP,
-    SPEECH,
-    WireMessage,
-    unmarked,
-)
+from evennia_ai.messages import LOST_RESULT, MARK, NOOP, OWN_RESULTS, SPEECH, WireMessage, unmarked
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import read_object
 
@@ -206,7 +197,7 @@ def event_lines(acts: Iterable[Act]) -> list[WireMessage]:
 def event_line(act: Act) -> str:
     """Return an act as a line of what happened: "◆ You gave nails to Ann."."""
     result = cut_text(" ".join(act.result.split()), RESULT_CHARS)
-    if act.name == EMOTE and result == EMOTED:
+    if result == OWN_RESULTS.get(act.name):
         told = f"You did this: {unmarked(act.text)}"
     elif act.name in TELLING and result.startswith("You "):
         told = result

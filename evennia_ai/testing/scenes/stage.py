@@ -20,7 +20,6 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import (
     EMOTE,
     OWN_RESULTS,
-    PERCEIVED,
     SAY,
     WHISPER,
     WHISPERED,
@@ -31,8 +30,7 @@ from evennia_ai.messages import (
     Situation,
     ToolCallRequest,
     heard_messages,
-    make_message,
-    wire_call,
+    own_messages,
 )
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.character import LoreEntry, Persona, is_known, read_persona
@@ -203,11 +201,7 @@ class Stage:
         secret = line.kind == WHISPER
         to = [self.people[asker]] if secret and asker else sorted(self.people.values())
         about: dict[str, Any] = {"turn_id": 0, "audience": to, "authors": to, "private": secret}
-        called = wire_call(f"earlier{id(line)}", line.kind, json.dumps({"text": line.text}))
-        result = make_message(
-            "tool", OWN_RESULTS[line.kind], tool_call_id=called["id"], nature=PERCEIVED, **about
-        )
-        return [make_message("assistant", "", tool_calls=[called], **about), result]
+        return own_messages(f"earlier{id(line)}", line.kind, line.text, **about)
 
     def heard(self, line: Line, addressed: bool = True) -> Heard:
         """Return a line as the character hears it."""
