@@ -40,7 +40,7 @@ class RawSpeechMixin(Mixed):
             super().at_say(message, *args, **kwargs)
             return
         message = bare_words(message)
-        receivers = kwargs.get("receivers") or ()
+        receivers = kwargs.get("receivers") or next(iter(args[2:3]), None) or ()
         listed = tuple(receivers) if isinstance(receivers, (list, tuple, set)) else (receivers,)
         whisper = bool(kwargs.get("whisper"))
         self.ndb.ai_utterance = Utterance(message, listed, whisper)

@@ -90,8 +90,17 @@ def test_others_hear_them_whole_and_may_answer(game, tavern, ann, admin, mira):
     assert ann.last() == 'Otto says, "Good evening, all."'
 
 
-def test_a_whisper_is_only_for_those_who_heard_it(game, ann, bob, admin, mira):
+def whispered(admin, mira, ann):
     admin.do("force Mira = whisper Ann = The key is under the mat.")
+
+
+def whispered_by_code(admin, mira, ann):
+    mira.at_say("The key is under the mat.", False, None, [ann.character], whisper=True)
+
+
+@pytest.mark.parametrize("whisper", [whispered, whispered_by_code])
+def test_a_whisper_is_only_for_those_who_heard_it(game, ann, bob, admin, mira, whisper):
+    whisper(admin, mira, ann)
     answer(game, bob)
     assert "under the mat" not in str(asked(game))
     answer(game, ann, "say Mira, and what did you tell me?")
