@@ -13,10 +13,10 @@ import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.game.ai_mark import mark_line
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import bare_words, display_name
-from evennia_ai.game.room_lines import KINDS, MOVES, Utterance, split_message, words_of
+from evennia_ai.game.room_lines import KINDS, MOVES, Utterance, split_message, uncoloured, words_of
 from evennia_ai.game.sleep_state import sleeper_line
 from evennia_ai.game.typing_indicator import choose_filler
-from evennia_ai.messages import Heard, Situation
+from evennia_ai.messages import EMOTE, SAY, WHISPER, Heard, Situation, deed_of
 from evennia_ai.ports import Character
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
@@ -31,7 +31,28 @@ else:  # a mixin stands before any typeclass
     Mixed = object
 
 
-class AssistantMixin(Mixed):
+class RawSpeechMixin(Mixed):
+    """While it speaks, ``ndb.ai_utterance`` holds the raw words for the assistants present."""
+
+    def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Speak."""
+        if self.ndb.ai_utterance:  # the words of an assistant; `message` is escaped for clients
+            super().at_say(message, *args, **kwargs)
+            return
+        message = bare_words(message)
+        receivers = kwargs.get("receivers") or next(iter(args[2:3]), None) or ()
+        listed = tuple(receivers) if isinstance(receivers, (list, tuple, set)) else (receivers,)
+        whisper = bool(kwargs.get("whisper"))
+        self.ndb.ai_utterance = Utterance(message, listed, whisper)
+        try:
+            if mind := getattr(self, "ai_mind", None):
+                mind.hearing.note_own(WHISPER if whisper else SAY, uncoloured(message))
+            super().at_say(message, *args, **kwargs)
+        finally:
+            self.ndb.ai_utterance = None
+
+
+class AssistantMixin(RawSpeechMixin):
     """Lets a character have an assistant. Without one it does nothing and costs nothing."""
 
     @property
@@ -155,10 +176,14 @@ class AssistantMixin(Mixed):
         """Pass a line from Evennia to the assistant, if the character can hear it."""
         passed: bool = super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
         mind = self.ai_mind
-        if from_obj and from_obj is not self and hasattr(from_obj, "dbref") and mind:
+        if from_obj and hasattr(from_obj, "dbref") and mind:
             line, message_type = split_message(text)
-            if message_type in KINDS:
-                kind = KINDS[message_type]
+            kind = KINDS.get(message_type)
+            if from_obj is self:
+                if kind in (SAY, EMOTE) and not self.ndb.ai_utterance:
+                    deed = deed_of(mind.who.name, words_of(kind, line, self))
+                    mind.hearing.note_own(kind, deed)
+            elif kind:
                 mind.hearing.hear(kind, words_of(kind, line, from_obj), from_obj)
             elif message_type in MOVES:
                 mind.company.notice_move(from_obj)
@@ -169,7 +194,9 @@ class AssistantMixin(Mixed):
     def at_talked_to(self, speech: str, character: Any) -> Any:
         """Hear the command ``talk`` of Evennia's contrib ``llm`` in place of the contrib itself."""
         if self.assistant:
-            return self.assistant.hear("say", f"{self.key}, {speech}", character)
+            return self.assistant.hear(
+                "say", f"{self.assistant.character_name}, {speech}", character
+            )
         talk = getattr(super(), "at_talked_to", None)
         return talk(speech, character) if talk else None
 
@@ -206,7 +233,7 @@ class AssistantCharacter(AssistantMixin, DefaultCharacter):
     """A character with an assistant. Create it with the Attribute ``ai_persona``."""
 
 
-class SpeakerMixin(Mixed):
+class SpeakerMixin(RawSpeechMixin):
     """Optional for players' characters: assistants get the raw words and the receivers of a line,
     and the player can mute assistants."""
 
@@ -239,20 +266,6 @@ class SpeakerMixin(Mixed):
         if not self.sessions.count():
             notify_assistants(self, "leave")
         super().at_post_unpuppet(account, session=session, **kwargs)
-
-    def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
-        """Speak; meanwhile ``ndb.ai_utterance`` holds the raw words for the assistants present."""
-        if self.ndb.ai_utterance:  # the words of an assistant; `message` is escaped for clients
-            super().at_say(message, *args, **kwargs)
-            return
-        message = bare_words(message)
-        receivers = kwargs.get("receivers") or ()
-        listed = tuple(receivers) if isinstance(receivers, (list, tuple, set)) else (receivers,)
-        self.ndb.ai_utterance = Utterance(message, listed, bool(kwargs.get("whisper")))
-        try:
-            super().at_say(message, *args, **kwargs)
-        finally:
-            self.ndb.ai_utterance = None
 
 
 if TYPE_CHECKING:

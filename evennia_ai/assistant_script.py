@@ -12,6 +12,7 @@ from evennia_ai.messages import Authors, Message
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.lines import erase_vectors
+from evennia_ai.store.names import own_name
 from evennia_ai.store.server_settings import mark_for_deletion
 
 
@@ -91,7 +92,7 @@ class AssistantScript(DefaultScript):
     @property
     def character_name(self) -> str:
         """Return the character's name, as others know it."""
-        return str(self.obj.key)
+        return own_name(self.obj)
 
     @property
     def conversation(self) -> TableConversation:

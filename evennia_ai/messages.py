@@ -6,6 +6,7 @@ A stored message is a plain dict with ``role``, ``content``, optionally ``tool_c
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ SPEECH = frozenset({SAY, WHISPER})
 PERCEIVED, PERFORMED, CLAIMED = "perceived", "performed", "claimed"
 # The nature of the character's own words if the offline brain chose them; they state no facts.
 OFFLINE = "offline"
+# That of its own words without its mind: of a player who controls it, staff's, or the game's code.
+PUPPETED = "puppeted"
 NATURES = {EMOTE: PERFORMED, **dict.fromkeys((GIVE, ARRIVE, LEAVE, NOTICE), PERCEIVED)}
 # The first character of a perceived line in a prompt. No other text in a prompt may hold it.
 MARK, SEEMING_MARK = "◆", "◇"
@@ -43,8 +46,8 @@ class Metadata(TypedDict, total=False):
     ``excuse`` for a line that the character said because no model answered. ``original_tool``
     belongs to a masked tool result; ``shortened`` is True if the middle
     of a long text is left out. ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard
-    lines, and `PERCEIVED` for tool results. ``amendment`` is the id of the amendment that gave a
-    message other words (`policy.log_lines`).
+    lines, `PERCEIVED` for tool results, and `OFFLINE`, `PUPPETED` or empty for own words.
+    ``amendment`` is the id of the amendment that gave a message other words (`policy.log_lines`).
     """
 
     seq: int
@@ -181,6 +184,11 @@ def is_offline(message: Message) -> bool:
     return message["metadata"].get("nature") == OFFLINE
 
 
+def is_puppeted(message: Message) -> bool:
+    """Return True for what the character said or did without its mind."""
+    return message["metadata"].get("nature") == PUPPETED
+
+
 def is_excuse(message: Message) -> bool:
     """Return True for a line that replaced a model's answer; no prompt or summary holds it."""
     return message["metadata"].get("type") == EXCUSE
@@ -263,7 +271,7 @@ class Heard:
     hops: int = 0  # the number of assistants' answers in a row that led to it
     reason: str = ""  # why it must be answered, or why not
     repeatable: bool = False  # True for a whisper heard while `discretion` was "trusting"
-    nature: str = ""  # `PERCEIVED`, `PERFORMED` or `CLAIMED`; empty to take it from the kind
+    nature: str = ""  # one of those above, `PUPPETED` if it is its own; empty: by the kind
     item: str = ""  # dbref of the thing that it is about, if any
     authors: Authors = frozenset()  # those whose words it holds, if not only the speaker's
 
@@ -355,19 +363,34 @@ def deed_of(speaker: str, text: str) -> str:
     return text[len(name) :] if begins else text
 
 
-def heard_message(event: InboxEvent, turn_id: int) -> Message:
-    """Return an event as a message of the conversation."""
+# What the results of own words and gestures say.
+SAID, WHISPERED, EMOTED = "You said it.", "You whispered it.", "You did it."
+OWN_RESULTS = {SAY: SAID, WHISPER: WHISPERED, EMOTE: EMOTED}
+
+
+def heard_messages(events: Iterable[InboxEvent], turn_id: int) -> list[Message]:
+    """Return events as messages of the conversation: own words as the call of a tool."""
+    return [message for event in events for message in messages_of(event, turn_id)]
+
+
+def messages_of(event: InboxEvent, turn_id: int) -> list[Message]:
+    """Return one event as a message, or as a call and its result."""
     heard = event.heard
-    return make_message(
-        "user",
-        heard.line,
-        speaker=heard.speaker,
-        speaker_name=heard.speaker_name,
-        audience=sorted(heard.audience),
-        authors=sorted(heard.written_by),
-        private=heard.secret,
-        event_id=event.id,
-        turn_id=turn_id,
-        nature=heard.nature,
-        at=event.at.isoformat(),
-    )
+    known: Any = {"event_id": event.id, "turn_id": turn_id, "at": event.at.isoformat()}
+    known |= {"audience": sorted(heard.audience), "authors": sorted(heard.written_by)}
+    known |= {"private": heard.secret, "nature": heard.nature}
+    if heard.nature == PUPPETED:
+        return own_messages(f"B{event.id:08d}", heard.kind, heard.text, **known)
+    speaker, name = heard.speaker, heard.speaker_name
+    return [make_message("user", heard.line, speaker=speaker, speaker_name=name, **known)]
+
+
+def own_messages(
+    call_id: str, kind: str, text: str, nature: str = "", **metadata: Any
+) -> list[Message]:
+    """Return own words or a gesture as the call that made them, and its result."""
+    call, told = wire_call(call_id, kind, json.dumps({"text": text})), OWN_RESULTS[kind]
+    return [
+        make_message("assistant", "", tool_calls=[call], nature=nature, **metadata),
+        make_message("tool", told, tool_call_id=call_id, nature=PERCEIVED, **metadata),
+    ]

@@ -29,6 +29,7 @@ from evennia_ai.policy.disclosure import ERRORS, Reader
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fitting, shown_width
 from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.names import own_name
 from evennia_ai.store.reports import Page
 
 log = Logger()
@@ -145,6 +146,11 @@ class AICommand(MuxCommand):
         if kind and not self.reader.may(kind):
             raise UsageError(f"Only {self.reader.whose(kind)} may read that.")
 
+    @property
+    def caller_name(self) -> str:
+        """Return the caller's name as others read it."""
+        return clean_heard(own_name(self.caller), NAME_CHARS)
+
     def describe_use(self) -> str:
         """Return the command with its switch and its caller, for the security log."""
         typed = "/".join([self.key, *self.switches])
@@ -196,7 +202,7 @@ class AICommand(MuxCommand):
         if not name:
             raise UsageError(f"Which character? See |whelp {self.key}|n.")
         search = partial(self.caller.search, name, quiet=True)
-        found = search() or search(global_search=True)
+        found = search() or search(global_search=True) or self.found_by_shown_name(name)
         if not found:
             raise UsageError(
                 f"There is no character called '{clean_output(name, NAME_CHARS)}'. "
@@ -208,6 +214,10 @@ class AICommand(MuxCommand):
                 f"Several match: {', '.join(matches)}. Use a number, such as {found[0].dbref}."
             )
         return found[0]
+
+    def found_by_shown_name(self, name: str) -> list[Any]:
+        """Return the characters with assistants of this name: Evennia searches for colours, too."""
+        return all_named(name, (script.character for script in all_assistants()), self.caller)
 
     def find_assistant(self, name: str) -> AssistantScript:
         """Return the assistant of a character; raises UsageError if it has none."""
@@ -272,7 +282,7 @@ def page_number(text: str | None) -> int:
 def all_assistants() -> list[AssistantScript]:
     """Return every assistant of the game, sorted by its character's name."""
     scripts = AssistantScript.objects.filter_family(db_key=SCRIPT_KEY).exclude(db_obj=None)
-    return sorted(scripts, key=lambda script: script.obj.key.lower())
+    return sorted(scripts, key=lambda script: script.character_name.lower())
 
 
 def choose(name: str, candidates: Iterable[Any], caller: Any) -> Any | None:
@@ -298,8 +308,9 @@ def choose(name: str, candidates: Iterable[Any], caller: Any) -> Any | None:
 def told_apart(objects: Sequence[Any]) -> list[str]:
     """Return the names of objects or assistants, not escaped; equal ones with their numbers."""
     characters = [getattr(obj, "character", obj) for obj in objects]
-    counts = Counter(obj.key.lower() for obj in characters)
-    return [f"{o.key}({o.dbref})" if counts[o.key.lower()] > 1 else o.key for o in characters]
+    named = [(own_name(obj), obj.dbref) for obj in characters]
+    counts = Counter(name.lower() for name, _dbref in named)
+    return [f"{name}({dbref})" if counts[name.lower()] > 1 else name for name, dbref in named]
 
 
 TABLE_WIDTH = 78

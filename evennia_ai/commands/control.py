@@ -65,7 +65,7 @@ class CmdAIStop(SwitchCommand):
     def turn_all(self) -> None:
         if since := self.services.switched_off:
             raise UsageError(f"All assistants are stopped already: {clean_output(since)}")
-        by = clean_heard(self.caller.key, 60)
+        by = self.caller_name
         self.services.switch_off(f"All assistants were stopped by {by}.")
         self.msg(
             "All assistants are stopped, and no model is called. To start them: |waistart all|n"
@@ -128,7 +128,7 @@ class CmdAISleep(AICommand):
                 f"{self.name} cannot sleep now: it is stopped, or somebody plays it."
                 " See |waistatus|n."
             )
-        asleep = script.mind.rest.go_to_bed(ORDER, f"at {self.caller.key}'s word")
+        asleep = script.mind.rest.go_to_bed(ORDER, f"at {self.caller_name}'s word")
         now = "is asleep" if asleep else "will fall asleep when nobody waits for an answer"
         self.msg(f"{self.name} {now}. |waiwake|n wakes it, and so does anybody who speaks to it.")
 
@@ -150,7 +150,7 @@ class CmdAIWake(AICommand):
             return
         if not script.mind.rest.is_asleep:
             raise UsageError(f"{self.name} is awake.")
-        script.mind.rest.wake_up(f"at {self.caller.key}'s word")
+        script.mind.rest.wake_up(f"at {self.caller_name}'s word")
         self.msg(f"{self.name} is awake.")
 
 

@@ -13,7 +13,7 @@ from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.config import ModelProfile, resolve_profile
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse
+from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse, is_puppeted
 from evennia_ai.mind.dry_run import next_request
 from evennia_ai.policy import disclosure
 from evennia_ai.policy.disclosure import ERRORS, PRIVATE_WORDS, Reader, words_kind
@@ -115,6 +115,12 @@ class CmdAIWhy(AICommand):
         raise UsageError(f"{name} has said nothing yet.")
 
 
+PUPPETED_LINE = (
+    " Its mind did not say this: a player who controlled the character did, staff who forced it, "
+    "or the game's code."
+)
+
+
 class CmdAIPrompt(TryingCommand):
     """
     show what a model would be asked next
@@ -187,6 +193,7 @@ def why_lines(name: str, why: explanations.Explanation, reader: Reader) -> Itera
             yield f"  nobody: {why.turn.context.replace('_', ' ')}"
     if why.call is None:
         excuse = " It is the game's line." * is_excuse(why.message)
+        excuse += PUPPETED_LINE * is_puppeted(why.message)
         yield f"|wNo model chose this line.|n{excuse}"
         if why.turn is not None and why.turn.detail:
             yield f"  {reader.show(ERRORS, clean_output(why.turn.detail, LINE_CHARS), 'reason')}"

@@ -13,7 +13,7 @@ from typing import Any
 from evennia_ai.commands.common import unbroken
 from evennia_ai.game import texts
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.messages import EMOTE, EXCUSE, SAY, SAYS, Message, heard_line, is_excuse
+from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, Message, heard_line, is_excuse
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
@@ -45,6 +45,7 @@ def message_line(
     aloud = is_aloud(row)
     marks = f" |r({'aloud, kept private' if aloud else 'private'})|n" * row["private"]
     marks += " |y(excuse: no prompt shows it)|n" * excuse
+    marks += f" |y({PUPPETED})|n" * (row["nature"] == PUPPETED)
     marks += f" |y({change.kind})|n" if change else ""
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}"
     if not reader.may(kind):

@@ -215,7 +215,7 @@ class CmdAIReport(PlayersCommand):
         logger.log_sec(f"aireport/show: {self.caller} reads report {report.id}")
         rows = messages_by_seq(report.assistant_id, report.seqs, len(report.seqs))
         self.read_of = report.assistant.obj
-        name = self.read_of.key if self.read_of else ""
+        name = display_name(self.read_of, self.caller) if self.read_of else ""
         gone = len(report.seqs) - len(rows)
         lines = [self.line(report), clean_output(report.reason)]
         lines += [message_line(row, name, self.reader) for row in rows]
@@ -224,7 +224,7 @@ class CmdAIReport(PlayersCommand):
 
     def do_close(self) -> None:
         report = self.find_report()
-        by = clean_heard(self.caller.key, 60)
+        by = self.caller_name
         if not reports.close_report(report.id, self.services.now(), by):
             raise UsageError(f"Report {report.id} is closed already.")
         logger.log_sec(f"aireport/close: {self.caller} closes report {report.id}")

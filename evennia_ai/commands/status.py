@@ -86,7 +86,7 @@ class CmdAIStatus(AICommand):
             place = script.character.location
             yield [
                 name,
-                place.key if place else "nowhere",
+                told_apart([place])[0] if place else "nowhere",
                 mode_of(script.character, script.services),
                 f"{script.mind.settings.profile.name}:{script.mind.settings.profile.model}",
                 f"{prompts.get(script.id, 0) / window:.0%}",

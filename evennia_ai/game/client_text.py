@@ -10,6 +10,7 @@ from django.conf import settings
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.sanitize import ANY_HOST, clean_heard, inert
+from evennia_ai.store.names import own_name
 
 NAME_CHARS = 60
 ADDRESS_CHARS = 200
@@ -47,5 +48,5 @@ def clean_address(address: str) -> str:
 
 
 def shown_name(obj: Any) -> str:
-    """Return the key of an object, or of an assistant's character, escaped for a client."""
-    return clean_output(str(getattr(obj, "character_name", "") or obj.key), NAME_CHARS)
+    """Return the name of an object, or of an assistant's character, escaped for a client."""
+    return clean_output(getattr(obj, "character_name", "") or own_name(obj), NAME_CHARS)

@@ -33,6 +33,7 @@ from evennia_ai.policy.limits.people import (
     since,
 )
 from evennia_ai.scheduling import Clock
+from evennia_ai.store.names import own_name
 
 log = Logger()
 
@@ -185,9 +186,9 @@ def whose_budget(account: Account) -> str:
     kind, key = account
     if kind == OWNER:
         found = AccountDB.objects.filter(id=key.rpartition(" ")[2]).first()
-        return found.key if found else key
+        return own_name(found) if found else key
     if kind == ASSISTANT:
         script = ScriptDB.objects.filter(id=key or 0).exclude(db_obj=None).first()
-        return f"{script.db_obj.key}({script.db_obj.dbref})" if script else f"script {key}"
+        return f"{own_name(script.db_obj)}({script.db_obj.dbref})" if script else f"script {key}"
     player = find_object(key)
-    return f"{player.key}({key})" if player else key
+    return f"{own_name(player)}({key})" if player else key

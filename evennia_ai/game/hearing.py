@@ -19,10 +19,10 @@ from evennia_ai.game.ai_mark import introduce
 from evennia_ai.game.life import GameLife
 from evennia_ai.game.perception import display_name, find_objects, is_assistant
 from evennia_ai.game.presence import Presence, leader_id, shake_off
-from evennia_ai.game.room_lines import RoomLine, Said, named, perceive
+from evennia_ai.game.room_lines import RoomLine, Said, hearers_of, named, perceive
 from evennia_ai.game.sleep_state import Sleep
-from evennia_ai.messages import NOTICE, PERCEIVED, WHISPER, Authors, Heard
-from evennia_ai.policy.audience import GAME
+from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, Heard
+from evennia_ai.policy.audience import GAME, STRANGER
 from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line, asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text
@@ -220,6 +220,8 @@ class Hearing:
 
     def _attend_to(self, heard: Heard, event_id: int) -> None:
         """Wake the assistant for a stored event, if the event must be answered."""
+        if heard.nature == PUPPETED:
+            return
         if self._services.switched_off and heard.addressed:
             self._turn_away(heard, event_id, self._services.switched_off, "switched_off")
             return
@@ -253,6 +255,32 @@ class Hearing:
         log.error(UNHEARD, name=self._who.name, error=error)
         if heard.addressed:
             self._life.tell("unheard", [heard.speaker])
+
+    def note_own(self, kind: str, words: str) -> None:
+        """Store what the character says or does now, unless its own mind does it.
+
+        The game does not tell whose words they are, so they count as a stranger's.
+        """
+        who = self._who.character
+        if who.ndb.ai_acting or self._services.schema_trouble:
+            return
+        who.ndb.ai_hops = 0
+        try:
+            heard_by = {obj.dbref for obj in hearers_of(kind, who, who)} - {who.dbref}
+            own = Heard(
+                kind=kind,
+                speaker=who.dbref,
+                speaker_name=self._who.name,
+                text=cut_text(words, self._settings.config.max_heard_chars),
+                audience=frozenset(heard_by),
+                private=kind == WHISPER,
+                reason=PUPPETED,
+                nature=PUPPETED,
+                authors=frozenset({STRANGER}),
+            )
+            self.keep_event(own)
+        except Exception:  # noqa: BLE001  # the game goes on speaking
+            log.failure(LOST, name=self._who.name)
 
     def notify(  # all but one have defaults
         self,

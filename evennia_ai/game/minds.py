@@ -51,6 +51,7 @@ from evennia_ai.store.attributes import (
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import by_builder, read_entries
+from evennia_ai.store.names import own_name
 from evennia_ai.store.pending_acts import TablePendingActs
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.who_knows import STORES
@@ -76,7 +77,7 @@ class GameIdentity:
     @property
     def name(self) -> str:
         """Return the character's name, as others know it."""
-        return str(self._shell.obj.key)
+        return own_name(self._shell.obj)
 
     @property
     def persona(self) -> Persona:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -24,6 +23,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Character, Situation
 from evennia_ai.store.attributes import read_attribute, tell_once
 from evennia_ai.store.lore_records import LoreRecords, read_entries
+from evennia_ai.store.names import own_name, plain_name
 
 DESCRIPTION_CHARS = 600
 ARTICLE = re.compile(r"\A(?:an?|the|some|der|die|das|ein|eine|le|la|el)\s+", re.IGNORECASE)
@@ -73,19 +73,12 @@ def plain(text: Any, limit: int = 200) -> str:
 
 
 def display_name(obj: Any, looker: Any) -> str:
-    """Return the name that the looker sees, without markup.
+    """Return the name that the looker sees (`store.names`), else its number.
 
-    It has no colons: in a prompt, what follows one would read as the words of that person. A name
-    like the label of what happened is in quotes.
+    A name like the label of what happened is in quotes.
     """
-    name = plain_name(str(obj.get_display_name(looker=looker))) or obj.key
+    name = plain_name(str(obj.get_display_name(looker=looker))) or own_name(obj)
     return f"'{name}'" if name.lower() == HAPPENED.lower() else name
-
-
-@lru_cache(maxsize=1_024)
-def plain_name(shown: str) -> str:
-    """Return a name without markup and colons; all who hear a line ask for its speaker's."""
-    return plain(shown).replace(":", " ").strip()
 
 
 def description_of(obj: Any, looker: Any) -> str:
@@ -131,7 +124,7 @@ def spelled(name: str) -> str:
 
 def known_names(obj: Any, looker: Any) -> list[str]:
     """Return an object's names in lower case, with and without an article."""
-    names = [obj.key, display_name(obj, looker), *obj.aliases.all()]
+    names = [own_name(obj), display_name(obj, looker), *map(plain_name, obj.aliases.all())]
     lowered = [name.lower() for name in names]
     return [*lowered, *map(without_article, lowered)]
 
@@ -259,10 +252,11 @@ def excessive_rights(character: Any) -> str | None:
     computed again here.
     """
     character.locks.cache_lock_bypass(character)
+    name = own_name(character)
     if character.is_superuser or character.locks.lock_bypass:
-        return f"{character.key} has a superuser's rights, and a model must never have those."
+        return f"{name} has a superuser's rights, and a model must never have those."
     if character.permissions.check(TOO_HIGH):
-        return f"{character.key} has the permission {TOO_HIGH}, and a model must never have that."
+        return f"{name} has the permission {TOO_HIGH}, and a model must never have that."
     return None
 
 

@@ -41,6 +41,7 @@ from evennia_ai.policy.conversation.naming import Named, name_parts
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.policy.sanitize import cut_text, storable
 from evennia_ai.scheduling import Clock
+from evennia_ai.store.names import own_name, plain_name
 
 
 class RoomLine:
@@ -225,8 +226,9 @@ def named(obj: Any, looker: Any, listens: bool = True) -> Named:
 
     With the contrib ``rpsystem``, those that the looker has for it are among them.
     """
-    called = [without_article(name) for name in (obj.key, *names_known(obj, looker))]
-    names = (obj.key, *called, *obj.aliases.all())
+    key = own_name(obj)
+    called = [without_article(name) for name in (key, *names_known(obj, looker))]
+    names = (key, *called, *map(plain_name, obj.aliases.all()))
     kept = tuple(name for name in dict.fromkeys(names) if len(name) > 1 or not name.isascii())
     parts = [part for name in called for part in name_parts(name)]
     return Named(obj.dbref, kept, tuple(dict.fromkeys(parts)), listens)
@@ -286,8 +288,10 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
     pipes that were meant.
     """
     if kind == "emote":
-        # An assistant's emote is escaped for clients.
-        return plain(line, LINE_CHARS) if is_assistant(speaker) else uncoloured(line)
+        if is_assistant(speaker):  # its emote is escaped for clients
+            return plain(line, LINE_CHARS)
+        deed = line.removeprefix(str(speaker.key))
+        return uncoloured(line if deed == line else own_name(speaker) + deed)
     utterance = utterance_of(speaker)
     found = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
     said = found[1].removeprefix("|n").removesuffix("|n") if found else line

@@ -207,8 +207,9 @@ def choose_filler(lines: Any, number: int) -> str | None:
 def send_filler(character: Any, line: str, witnesses: Sequence[Any]) -> None:
     """Show a filler line to each witness, with the character's name as they know it."""
     limit = character.assistant.config.max_speech_chars
-    bare = re.sub(rf"\A\s*{re.escape(character.key)}\s+", "", line)  # without a leading name
-    deed = spoken_words(bare, character.key, limit)
+    own = character.assistant.character_name
+    bare = re.sub(rf"\A\s*{re.escape(own)}\s+", "", line)  # without a leading name
+    deed = spoken_words(bare, own, limit)
     if not deed:
         return
     for witness in witnesses:

@@ -120,7 +120,7 @@ class Mind:
         clock, slices, now, world = shared.clock, shared.slices, shared.now, shared.world
         self.meter = ContextMeter(settings, log, has.sizes)
         self.recall = Recall(who, log, has.memories, life, shared)
-        self.knowledge = Knowledge(who, settings, life, slices)
+        self.knowledge = Knowledge(who, settings, life, world, slices)
         self.people = People(who, settings, has.company, life, world, slices, now)
         self.calls = ModelCalls(who, settings, has.turns, shared.gateway, clock, life, has.sizes)
         briefing = Briefing(

@@ -23,7 +23,7 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     ToolCallRequest,
-    heard_message,
+    heard_messages,
 )
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import visible
@@ -178,7 +178,7 @@ def run_dry(
     turns = DryTurns(around.turns, log, is_alive)
     dry = dry_surroundings(around, log, turns, heard.speaker)
     loop, turn = Mind(dry).loop, dry_turn(dry, heard)
-    log.append([heard_message(e, NO_TURN) for e in (*turn.overheard, *turn.events)])
+    log.append(heard_messages((*turn.overheard, *turn.events), NO_TURN))
     config = around.settings.config
     deadline_at = around.services.clock.seconds() + config.turn_deadline
     steps: list[DryRunStep] = []
@@ -207,7 +207,7 @@ def next_request(around: Surroundings, heard: Heard | None) -> LLMRequest:
         turn = TurnRecord(NO_TURN, listeners, False, ())
     else:
         turn, context = dry_turn(dry, heard), CONTEXT_TICK_EVENT
-        log.append([heard_message(one, NO_TURN) for one in (*turn.overheard, *turn.events)])
+        log.append(heard_messages((*turn.overheard, *turn.events), NO_TURN))
     deadline_at = around.services.clock.seconds() + around.settings.config.turn_deadline
     prepared = Mind(dry).loop.prepare(turn, context, deadline_at, Progress(LoopState(NO_TURN)))
     return prepared.request

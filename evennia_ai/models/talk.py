@@ -41,8 +41,9 @@ class Event(OwnedByAssistant):
     It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
     ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
     conversation); at the end it is answered, excused, noted or expired. ``nature`` is perceived,
-    performed or claimed; ``item`` is the dbref of a thing that was given. ``authors`` are those of
-    `policy.audience` in the format of `people_field`, empty if the speaker is the only one.
+    performed, claimed, or puppeted for what the character said without its mind; ``item`` is the
+    dbref of a thing that was given. ``authors`` are those of `policy.audience` in the format of
+    `people_field`, empty if the speaker is the only one.
 
     ``epoch`` is the process whose players said what needs an answer, None for what was overheard.
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
@@ -81,7 +82,8 @@ class Message(OwnedByAssistant):
     """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed.
 
     ``role`` is "excuse" for a line that the character said because no model answered. ``nature`` is
-    perceived, performed or claimed for heard lines, perceived for tool results, else empty.
+    perceived, performed or claimed for heard lines, perceived for tool results, offline or puppeted
+    (`messages`) for own words, else empty.
     ``authors`` are those of `policy.audience` in the format of `people_field`.
     """
 

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from evennia_ai.messages import (
+    OWN_RESULTS,
     PERCEIVED,
     Message,
     heard_line,
@@ -21,16 +22,13 @@ from evennia_ai.messages import (
 from evennia_ai.policy.audience import audience_of, of_message
 from evennia_ai.policy.facts.terms import SPOKEN_BY_TOOL, heard, spoken
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.texts import read_object
 
 LINE = "line"  # the kind of such a record
 # Results that say nothing beyond the call, or only that nothing happened.
 EMPTY_RESULTS = frozenset(
     {
-        SAID,
-        WHISPERED,
-        EMOTED,
+        *OWN_RESULTS.values(),
         "You do nothing.",
         "You see nothing special.",
         "You noted it.",

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from evennia_ai.messages import (
+    PUPPETED,
     Audience,
     Authors,
     Heard,
@@ -58,8 +59,13 @@ class TurnRecord:
     @property
     def speakers(self) -> Audience:
         """Return the dbrefs of everybody whose new words are in this turn."""
-        heard = (event.heard.speaker for event in (*self.events, *self.overheard))
-        return frozenset(speaker for speaker in heard if speaker)
+        return frozenset(heard.speaker for heard in self.from_others if heard.speaker)
+
+    @property
+    def from_others(self) -> list[Heard]:
+        """Return what others said and did; of what was overheard a part is its own."""
+        every = (event.heard for event in (*self.overheard, *self.events))
+        return [heard for heard in every if heard.nature != PUPPETED]
 
     @property
     def authors(self) -> Authors:

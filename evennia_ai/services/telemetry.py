@@ -29,6 +29,7 @@ from twisted.internet.defer import maybeDeferred
 from evennia_ai import __version__, models
 from evennia_ai.messages import OFFLINE
 from evennia_ai.signals import compaction_finished, turn_finished
+from evennia_ai.store.names import plain_name
 from evennia_ai.store.page_rows import Row, with_parts
 from evennia_ai.store.reports import count_by_mode, count_waiting_events
 from evennia_ai.store.turns import INTERRUPTED
@@ -132,7 +133,7 @@ class Telemetry:
         times = (turn["at"], turn["ended_at"])
         error = outcome if outcome in FAILED_TURNS else ""
         told = {"evennia_ai.context": context, "evennia_ai.outcome": outcome, TURN: turn["id"]}
-        told["gen_ai.agent.name"] = name
+        told["gen_ai.agent.name"] = plain_name(name)
         within = self._span("invoke_agent", name, times, error, told)
         for call in turn["model_calls"]:
             self._tell_call(call, within)

@@ -21,7 +21,8 @@ from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import PUBLIC, part_audience
 from evennia_ai.policy.records.forgetting import is_builders
 from evennia_ai.policy.records.provenance import Record, people_in, read_segment
-from evennia_ai.store.attributes import attributes_of, numbers_of
+from evennia_ai.store.attributes import attributes_of
+from evennia_ai.store.names import names_of, own_name
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.who_knows import KNOWLEDGE, PLACES, assistants_who_know
 
@@ -62,10 +63,10 @@ def known_of(people: Audience, assistant: int | None = None) -> Iterator[KnownBy
     """Yield what one or each character knows of some people, one character at a time."""
     scripts = scripts_who_know(people)
     for script in scripts if assistant is None else scripts.filter(id=assistant):
-        known = KnownBy(script.db_obj.key)
+        known = KnownBy(own_name(script.db_obj))
         for place in PLACES:
             if place.shown:
-                known.add(READERS[place.model](script.id, script.db_obj.key, people))
+                known.add(READERS[place.model](script.id, own_name(script.db_obj), people))
         for store in KNOWLEDGE:
             known.add(records(store, script.db_obj, people))
         yield known
@@ -85,8 +86,7 @@ def talk(assistant: int, name: str, people: Audience) -> Items:
 
 def summaries(assistant: int, _name: str, people: Audience) -> Items:
     """Yield the parts of summaries with their words: their own, and public lines naming them."""
-    named = ObjectDB.objects.filter(id__in=numbers_of(people))
-    names = [one.lower() for one in named.values_list("db_key", flat=True)]
+    names = [one.lower() for one in names_of(people).values()]
     rows = models.Compaction.objects.filter(assistant_id=assistant, undone_at=None)
     for row in rows.order_by("id"):
         for key, speakers in row.speakers.items():

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Max, Q
 
 from evennia_ai import models
-from evennia_ai.messages import EMOTE, EXCUSE, SAY, WHISPER, Message, is_excuse, make_message
+from evennia_ai.messages import EXCUSE, OWN_RESULTS, Message, is_excuse, is_puppeted, make_message
 from evennia_ai.policy.conversation.react import step_of
 from evennia_ai.policy.explanation.attribution import Attribution, Part, attribute, parts_of
 from evennia_ai.policy.explanation.call_record import PromptTrace
@@ -27,7 +27,7 @@ PAGE = 50
 MOST_ROWS = 5_000
 # How a stored prompt compares with the one that was sent.
 EXACT, CHANGED, ERASED, UNKEPT = "exact", "changed", "erased", "unkept"
-SPOKEN = frozenset({SAY, WHISPER, EMOTE})
+SPOKEN = frozenset(OWN_RESULTS)
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,8 @@ def own_lines(assistant_id: int, words: str, with_private: bool) -> Iterator[Mes
 def reply_key(message: Message) -> tuple[Any, ...]:
     """Return what the lines of one reply to the same people share."""
     meta, calls = message["metadata"], message.get("tool_calls") or [{"id": ""}]
+    if is_puppeted(message):
+        return (meta["seq"],)
     turn, whom = meta.get("turn_id"), (*meta["audience"], bool(meta.get("private")))
     return (turn, step_of(calls[0]["id"]), is_excuse(message), whom) if turn else (meta["seq"],)
 
@@ -113,7 +115,8 @@ def reply_key(message: Message) -> tuple[Any, ...]:
 def lines_of(turn_id: int | None) -> list[Message]:
     """Return what a character said or did itself in a turn, oldest first."""
     rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
-    return [m for m in map(message_from_row, rows.order_by("id")) if words_said(m)]
+    found = map(message_from_row, rows.order_by("id"))
+    return [m for m in found if words_said(m) and not is_puppeted(m)]
 
 
 def words_said(message: Message) -> str:
@@ -124,6 +127,8 @@ def words_said(message: Message) -> str:
 def explain(message: Message, names: Sequence[str]) -> Explanation:
     """Return why a line was said, with all lines of its reply; ``names`` are the character's."""
     meta, key = message["metadata"], reply_key(message)
+    if is_puppeted(message):
+        return Explanation(message, words_said(message), None)
     lines = [m for m in lines_of(meta.get("turn_id")) if reply_key(m) == key] or [message]
     text = " ".join(map(words_said, lines))
     turns = models.Turn.objects.prefetch_related("events", "model_calls", "tool_calls")

@@ -23,6 +23,7 @@ from evennia_ai.ports import Character
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.names import own_name
 from evennia_ai.store.server_settings import mark_for_deletion
 
 ENTRY_CHARS = 1_000
@@ -97,7 +98,7 @@ class MemoryEditor:
         """
         words = entry_words(text)
         if self._journal.has(words, audience):
-            raise CannotChange(f"{self._character.key} has this entry already.")
+            raise CannotChange(f"{own_name(self._character)} has this entry already.")
         told = None if audience is None else sorted(audience)
         with self._together():
             added = self._journal.add(words, source_type=BUILDER, audience=told)
@@ -147,7 +148,8 @@ class MemoryEditor:
         """Undo the last change; returns the entry's id, and what became of it as a sentence."""
         step = self.steps.last()
         if step is None:
-            raise CannotChange(f"There is no change of {self._character.key}'s journal to undo.")
+            whose = own_name(self._character)
+            raise CannotChange(f"There is no change of {whose}'s journal to undo.")
         if not may_read(reader, step):
             raise CannotChange("The last change was to a private entry. Only an admin can undo it.")
         mark_for_deletion(self._character.id)
@@ -182,7 +184,7 @@ class MemoryEditor:
         if is_synthesis(entry):
             raise CannotChange(
                 "This entry is the summary of a compaction and can only be deleted. "
-                f"To undo the compaction: aicompact/undo {self._character.key}"
+                f"To undo the compaction: aicompact/undo {own_name(self._character)}"
             )
         return entry
 

@@ -1,23 +1,45 @@
-"""The names of objects and speakers, from the tables alone."""
+"""The names of objects as people read them, and those of speakers in the tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
 
 from evennia.objects.models import ObjectDB
+from evennia.utils.ansi import strip_ansi
 
 from evennia_ai import models
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.explanation.call_record import lock_sentence, read_locks
 from evennia_ai.policy.records.memory_listing import Names, named
 from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import numbers_of
+
+NAME_CHARS = 200
+
+
+@lru_cache(maxsize=1_024)
+def plain_name(name: str) -> str:
+    """Return a name as people read it: without Evennia's markup and links; "" if nothing is left.
+
+    It has no colons: in a prompt, what follows one would read as the words of that person. Every
+    name of an object or account comes from here, or from `names_of`.
+    """
+    return clean_heard(strip_ansi(name), NAME_CHARS).replace(":", " ").strip()
+
+
+def own_name(obj: Any) -> str:
+    """Return the key of an object or account as people read it, else its number."""
+    return plain_name(str(obj.key)) or str(obj.dbref)
 
 
 def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
     """Return the names of objects by dbref, without those that are deleted. One query."""
     rows = ObjectDB.objects.filter(id__in=numbers_of(people_among(dbrefs)))
-    return {f"#{number}": key for number, key in rows.values_list("id", "db_key")}
+    found = rows.values_list("id", "db_key")
+    return {f"#{number}": plain_name(key) or f"#{number}" for number, key in found}
 
 
 def list_names(dbrefs: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.store.names import plain_name
 from evennia_ai.store.reports import having, rows_of
 from evennia_ai.store.search import rows_with
 from evennia_ai.store.usage import DAY, Use, uses_by
@@ -34,8 +35,8 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
         {
             "id": id_,
             "dbref": f"#{number}",
-            "name": clean_heard(name, NAME_CHARS),
-            "place": clean_heard(place or "nowhere", NAME_CHARS),
+            "name": clean_heard(plain_name(name) or f"#{number}", NAME_CHARS),
+            "place": clean_heard(plain_name(place or "nowhere"), NAME_CHARS),
         }
         for id_, number, name, place in found
     ]

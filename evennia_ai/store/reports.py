@@ -19,6 +19,7 @@ from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, WAITING
 from evennia_ai.store.lines import amended_at
+from evennia_ai.store.names import plain_name
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.usage import use_on
 
@@ -197,7 +198,7 @@ def figures_of(
         {
             "id": script["id"],
             "character": f"#{script['db_obj_id']}",
-            "name": script["name"],
+            "name": plain_name(script["name"]),
             "mode": next((mode for mode, ids in modes.items() if script["id"] in ids), "awake"),
             "events_waiting": queues.get(script["id"], 0),
             "calls_today": used.get(script["id"], (0, 0))[0],

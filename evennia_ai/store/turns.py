@@ -18,7 +18,7 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     ToolCallRequest,
-    heard_message,
+    heard_messages,
 )
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.conversation.inbox import state_after_loss
@@ -127,7 +127,7 @@ class TableTurns:
     ) -> list[models.Message]:
         """Store messages for events that have none yet; a retried event has one already."""
         new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
-        return self.conversation.insert([heard_message(event, turn_id) for event in new])
+        return self.conversation.insert(heard_messages(new, turn_id))
 
     def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
         """Return what earlier attempts overheard; a retry answers it too."""

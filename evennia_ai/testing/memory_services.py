@@ -11,11 +11,10 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.internet.task import Clock
 
-from evennia_ai.messages import Audience, Authors, ToolCallRequest
+from evennia_ai.messages import OWN_RESULTS, Audience, Authors, ToolCallRequest
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
-from evennia_ai.policy.request_forms.wire_order import SAID, WHISPERED
 from evennia_ai.ports import (
     Character,
     DayPlan,
@@ -39,7 +38,6 @@ from evennia_ai.turn.tool_execution import failed_call
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
 SILENT = frozenset({"noop", "look"})
-RESULTS = {"say": SAID, "whisper": WHISPERED}
 
 Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
 
@@ -82,7 +80,7 @@ class StandInToolbox:
         arguments = json.loads(call.arguments or "{}")
         behaviour = self.behaviours.get(call.name)
         try:
-            text = RESULTS.get(call.name, "Done.")
+            text = OWN_RESULTS.get(call.name, "Done.")
             if behaviour:
                 text = yield maybeDeferred(behaviour, context, arguments)
         except Exception as error:  # noqa: BLE001  # as the game's own registry

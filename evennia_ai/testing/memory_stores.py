@@ -18,7 +18,7 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     ToolCallRequest,
-    heard_message,
+    heard_messages,
 )
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
@@ -133,7 +133,7 @@ class MemoryTurns:
         overheard = [row.event for row in taken if row.event.id not in wanted]
         overheard += self._overheard_in({row.logged_by for row in taken if row.logged_by})
         self.conversation.append(
-            [heard_message(row.event, turn_id) for row in taken if row.logged_by is None]
+            heard_messages((row.event for row in taken if row.logged_by is None), turn_id)
         )
         for row in taken:
             claimed = row.event.id in wanted

@@ -104,5 +104,5 @@ def heard(context: ToolContext) -> list[Message]:
 
 def is_named_in(context: ToolContext) -> bool:
     """Return True if somebody used the character's name in this turn."""
-    name = context.character.key.lower()
+    name = context.assistant.name.lower()
     return any(name in message["content"].lower() for message in heard(context))

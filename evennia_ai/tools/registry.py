@@ -96,7 +96,7 @@ class ToolRegistry:
             if item.world:
                 note_circumstances(context)
             in_doubt = item.world and not item.safe_to_retry
-            returned = yield maybeDeferred(item.run, context, arguments)
+            returned = yield maybeDeferred(run_by_mind, item, context, arguments)
         except ToolDenied as error:
             if context.assistant:  # a tool may be tried without an assistant
                 context.assistant.services.note_refused(context.speakers)
@@ -193,6 +193,15 @@ def note_circumstances(context: ToolContext) -> None:
     context.character.ndb.ai_hops = context.hops + 1 if context.askers else 0
     context.character.ndb.ai_authors = context.all_authors
     context.character.ndb.ai_in_confidence = context.private
+
+
+def run_by_mind(item: Tool, context: ToolContext, arguments: BaseModel) -> Any:
+    """Run a tool; what the character says until it returns is its mind's, not `PUPPETED`."""
+    context.character.ndb.ai_acting = True
+    try:
+        return item.run(context, arguments)
+    finally:
+        context.character.ndb.ai_acting = False
 
 
 def ask_hook(item: Tool, context: ToolContext, arguments: BaseModel) -> None:

@@ -23,9 +23,9 @@ from evennia_ai.game.perception import (
     with_people,
 )
 from evennia_ai.game.room_lines import Utterance
+from evennia_ai.messages import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
-from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.base import tool
@@ -100,12 +100,12 @@ def those_present(context: ToolContext) -> list[Any]:
 
 def clean_words(context: ToolContext, text: str) -> str:
     """Return the model's text as the character's words: cleaned, cut, and changed by its hook."""
-    character = context.character
+    character, name = context.character, context.assistant.name
     if character.location is None:
         raise NothingDone("You are nowhere: nobody can hear or see you.")
     limit = context.assistant.config.max_speech_chars
-    words = spoken_words(text, character.key, limit)
-    words = spoken_words(character.at_ai_say(words) or "", character.key, limit)
+    words = spoken_words(text, name, limit)
+    words = spoken_words(character.at_ai_say(words) or "", name, limit)
     if not words:
         raise NothingDone("There were no words in that.")
     return words

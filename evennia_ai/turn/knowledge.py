@@ -43,8 +43,11 @@ class Knowledge:
     ``audience`` are the dbrefs of those who may know a line; None selects public ones.
     """
 
-    def __init__(self, who: Identity, settings: Settings, life: Life, slices: Slices) -> None:
+    def __init__(
+        self, who: Identity, settings: Settings, life: Life, world: World, slices: Slices
+    ) -> None:
         self._who, self._settings, self._life, self._put = who, settings, life, slices.put
+        self._world = world
 
     @inlineCallbacks
     def load(self) -> Steps[None]:
@@ -77,7 +80,8 @@ class Knowledge:
         character, planned = self._who.character, self._settings.config.daily_plan
         block = character.ai_plan.at(self._life.minute_now()) if planned else None
         place = character.location
-        return [block_line(block, place.key if place else "")] if block else []
+        here = self._world.name_of(character, place.dbref) if place and block else ""
+        return [block_line(block, here)] if block else []
 
     def journalled_since(self, at: str, audience: Audience | None) -> list[str]:
         """Return the entries of the loaded journal since an ISO time that an audience may know."""

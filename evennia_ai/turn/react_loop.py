@@ -235,7 +235,7 @@ class ReActLoop:
         """Return the check of a reply's words; the offline brain's own phrases need none."""
         around = None
         if has_model(self._settings.profile):
-            heard = [event.heard for event in (*turn.overheard, *turn.events)]
+            heard = turn.from_others
             around = Surroundings(
                 name=self._who.name,
                 rules="\n".join(

@@ -12,6 +12,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import (
     EMOTE,
+    EMOTED,
     LOST_RESULT,
     SAY,
     SPEECH,
@@ -23,7 +24,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy import oversight
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact, find_repeat
-from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
+from evennia_ai.policy.request_forms.wire_order import SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.ports import Moderation, Settings
 from evennia_ai.scheduling import Steps

@@ -1,241 +1,41 @@
-"""What servers really send: from the bytes of a socket to the calls that run, or the failure.
-
-Each row is a kind of answer that a public report of some client tells of, or a neighbour of one.
-"""
+"""What servers really send: from the bytes of a socket to the calls that run, or the failure."""
 
 import json
-import socket
-from threading import Thread
 
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import (
-    ContextOverflow,
-    ProviderMisconfigured,
-    ProviderRejected,
-    ProviderUnavailable,
-    QuotaExhausted,
-)
+from evennia_ai.errors import ContextOverflow, ProviderUnavailable
 from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.ports import LLMRequest, Scene
+from tests.llm.endpoint_cases import (
+    ARGUMENTS,
+    BODIES,
+    BOTH,
+    CUT,
+    END,
+    FAILURES,
+    LIMITS,
+    MARKS,
+    OVERFLOW,
+    SAID,
+    SPOKEN,
+    STREAMS,
+    UNSTEADY,
+    USAGES,
+    Server,
+    cut_call,
+    events,
+    message,
+    native,
+    reasoned,
+    usage_body,
+)
 from tests.policy.replies.test_reply_reader import tool
 
 TOOLS = [tool("say", "text"), tool("look", target="")]
-SAID = [("say", {"text": "Good evening."})]
-SAY = '{"text": "Good evening."}'
-BOTH = [("look", {"target": "fire"}), *SAID]
-
-
-def entry(index, name=None, arguments=None, call_id=None):
-    made = {"index": index, "id": call_id, "function": {"name": name, "arguments": arguments}}
-    made["function"] = {key: one for key, one in made["function"].items() if one is not None}
-    return {key: one for key, one in made.items() if one is not None or key == "index"}
-
-
-def events(*payloads, end="data: [DONE]\n\n"):
-    lines = (p if isinstance(p, str) else f"data: {json.dumps(p)}\n\n" for p in payloads)
-    return "".join([*lines, end])
-
-
-def delta(finish_reason=None, **added):
-    return {"choices": [{"index": 0, "delta": added, "finish_reason": finish_reason}]}
-
-
-def calls(*entries):
-    return delta(tool_calls=list(entries))
-
-
-def message(finish_reason="stop", **fields):
-    return json.dumps({"choices": [{"message": fields, "finish_reason": finish_reason}]})
-
-
-END = delta("tool_calls")
-SPOKEN = calls(entry(0, "say", SAY, "s"))
-
-
-def native(name, arguments=SAY):
-    return message(tool_calls=[{"id": "a", "function": {"name": name, "arguments": arguments}}])
-
-
-STREAMS = {
-    "interleaved": (
-        calls(entry(0, "look", "", "a")), calls(entry(1, "say", "", "b")),
-        calls(entry(0, arguments='{"target":"fire"}')), calls(entry(1, arguments=SAY)), END,
-    ),
-    "interleaved in one chunk": (
-        calls(entry(0, "look", "", "a"), entry(1, "say", "", "b")),
-        calls(entry(0, arguments='{"target":"fire"}'), entry(1, arguments=SAY)), END,
-    ),
-    "empty parts at the end": (
-        calls(entry(0, "look", '{"target":"fire"}', "a")), calls(entry(1, "say", SAY, "b")),
-        calls(entry(0, arguments=""), entry(1, arguments="")), END,
-    ),
-    "interleaved without ids": (
-        calls(entry(0, "look", "")), calls(entry(1, "say", "")),
-        calls(entry(1, arguments=SAY[:9])), calls(entry(0, arguments='{"target":"fire"}')),
-        calls(entry(1, arguments=SAY[9:])), END,
-    ),
-}  # fmt: skip
-UNSTEADY = {
-    f"index then {later!r}": (
-        calls(entry(0, "say", "", "s")), calls(entry(later, arguments=SAY[:7])),
-        calls(entry(later, arguments=SAY[7:])), END,
-    )
-    for later in (None, "0", "x", 7)
-} | {
-    "index counting up": (
-        calls(entry(0, "say", "", "s")), calls(entry(1, arguments=SAY[:7])),
-        calls(entry(2, arguments=SAY[7:])), END,
-    ),
-    "no index at all": (
-        delta(tool_calls=[{"id": "s", "function": {"name": "say"}}]),
-        delta(tool_calls=[{"function": {"arguments": SAY}}]), END,
-    ),
-    "the old field": (
-        delta(function_call={"name": "say", "arguments": ""}),
-        delta(function_call={"arguments": SAY}), END,
-    ),
-    "a comment": (": keepalive\n\n", SPOKEN, ": keepalive\n\n", END),
-    "a ping": ("data: [PING]\n\n", SPOKEN, "data: null\n\n", 'data: ""\n\n', END),
-    "a byte-order mark": ("\ufeff", SPOKEN, END),
-    "an event over lines": (
-        "data: " + json.dumps(SPOKEN, indent=1).replace("\n", "\ndata: ") + "\n\n", END
-    ),
-    "single line ends": (
-        "".join(f"data: {json.dumps(one)}\n" for one in (SPOKEN, END)) + "data: [DONE]\n",
-    ),
-    "wrapped twice": (f"data: data: {json.dumps(SPOKEN)}\n\n", END),
-    "a heartbeat": ({"type": "heartbeat", "message": "still alive"}, SPOKEN, END),
-    "a split answer": (
-        {"choices": [{"index": 1, "delta": {"tool_calls": [entry(0, "say", SAY)]}}]},
-        delta("stop", content="I will greet her."),
-    ),
-}  # fmt: skip
-BODIES = {
-    "a stream unasked": events(SPOKEN, END),
-    "choices out of order": json.dumps({"choices": [
-        {"index": 1, "message": {"tool_calls": [entry(0, "say", SAY)]}},
-        {"index": 0, "message": {"content": "Hm."}, "finish_reason": "tool_calls"},
-    ]}),
-    "the old field": message(function_call={"name": "say", "arguments": SAY}),
-    "no function wrapper": message(tool_calls=[{"name": "say", "arguments": json.loads(SAY)}]),
-    "one object": message(tool_calls=entry(0, "say", SAY)),
-    "functions.": native("functions.say"),
-    "channel": native("say<|channel|>commentary"),
-    "json behind": native("sayjson"),
-    "brackets": native("say()"),
-    "encoded twice": native("say", json.dumps(SAY)),
-    "fenced": native("say", f"```json\n{SAY}\n```"),
-    "in a list": native("say", f"[{SAY}]"),
-    "in arguments": native("say", f'{{"arguments": {SAY}}}'),
-    "{} before": native("say", "{}" + SAY),
-    "a brace too many": native("say", SAY + "}"),
-    "with its name": native("say", f'{{"name": "say", "arguments": {SAY}}}'),
-    "parameters": message(tool_calls=[
-        {"function": {"name": "say", "parameters": json.loads(SAY)}}
-    ]),
-    "of another API": message(tool_calls=[
-        {"type": "tool_use", "name": "say", "input": json.loads(SAY)}
-    ]),
-    "a name only": message(tool_calls=[{"function": "say", "arguments": json.loads(SAY)}]),
-    "in capitals": native("Say"),
-    "a reason that is an object": json.dumps({"choices": [
-        {"message": {"tool_calls": [entry(0, "say", SAY)]}, "finish_reason": {"type": "stop"}}
-    ]}),
-}  # fmt: skip
-CUT = ("max_tokens", "MAX_TOKENS", "LENGTH", "model_length", "max_output_tokens", "incomplete",
-       "token_limit", "FinishReason.MAX_TOKENS", "FINISH_REASON_MAX_TOKENS")  # fmt: skip
-OVERFLOW = "This model's maximum context length is 4096 tokens, your messages have 5000 tokens."
-FAILURES = {
-    "overflow in a success": (
-        200, {"choices": [], "error": {"code": 400, "message": OVERFLOW}}, ContextOverflow
-    ),
-    "a choice with an error": (
-        200, {"choices": [{"error": {"code": 502, "message": "upstream"}}]}, ProviderUnavailable
-    ),
-    "an error object": (200, {"object": "error", "message": OVERFLOW}, ContextOverflow),
-    "a detail": (200, {"detail": OVERFLOW}, ContextOverflow),
-    "errors": (200, {"errors": [{"message": OVERFLOW}]}, ContextOverflow),
-    "a list": (200, [{"error": {"message": OVERFLOW}}], ContextOverflow),
-    "an error in the end": (
-        200, {"choices": [{"message": {"content": "Good ev"}, "finish_reason": "error"}]},
-        ProviderUnavailable,
-    ),
-    "a network error in the end": (
-        200, {"choices": [{"message": {"content": "G"}, "finish_reason": "network_error"}]},
-        ProviderUnavailable,
-    ),
-    "an abort": (
-        200, {"choices": [{"message": {"content": "Good ev"}, "finish_reason": "abort"}]},
-        ProviderUnavailable,
-    ),
-    "MiniMax, a limit": (
-        200, {"choices": None, "base_resp": {"status_code": 1002, "status_msg": "rate limit"}},
-        ProviderUnavailable,
-    ),
-    "MiniMax, no credit": (
-        200, {"choices": None, "base_resp": {"status_code": 1008,
-                                             "status_msg": "insufficient balance"}}, QuotaExhausted,
-    ),
-    "a wrong key in a success": (
-        200, {"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}},
-        ProviderMisconfigured,
-    ),
-    "Zhipu, no credit": (429, {"error": {"code": "1113", "message": "余额不足"}}, QuotaExhausted),
-    "Cerebras, a minute": (
-        429, {"message": "Tokens per minute limit exceeded", "code": "token_quota_exceeded"},
-        ProviderUnavailable,
-    ),
-    "Vertex, a minute": (
-        429, {"error": {"message": "Quota exceeded for generate_content_requests_per_minute"}},
-        ProviderUnavailable,
-    ),
-    "DashScope": (
-        429, {"code": "insufficient_quota", "message": "Allocated quota exceeded: #token-limit"},
-        ProviderUnavailable,
-    ),
-    "image and text": (
-        400, {"error": {"message": "Total tokens of image and text exceed max message tokens"}},
-        ContextOverflow,
-    ),
-    "max_seq_len": (
-        422, {"message": "max_total_tokens (9) must be less than or equal to max_seq_len (4)"},
-        ContextOverflow,
-    ),
-    "a bare 413": (413, {}, ContextOverflow),
-    "a 413 for an image": (413, {"error": {"message": "The image is too big"}}, ProviderRejected),
-    "llama.cpp": (
-        400, {"error": {"code": 400, "message": "request (900 tokens) exceeds the available context"
-                        " size (512 tokens), try increasing it",
-                        "type": "exceed_context_size_error", "n_ctx": 512}}, ContextOverflow,
-    ),
-    "a wrong key": (401, {"error": {"message": "no"}}, ProviderMisconfigured),
-    "no credit": (429, {"error": {"code": "insufficient_quota"}}, QuotaExhausted),
-}  # fmt: skip
-QUOTA = {"error": {"message": "You exceeded your current quota. Please retry in 2s."}}
-RETRY_INFO = {"error": {"message": "You exceeded your current quota.",
-                        "details": [{"@type": "x/RetryInfo", "retryDelay": "2s"}]}}  # fmt: skip
-
-
-class Server:
-    """Answers one request with bytes, in pieces."""
-
-    def __init__(self, status, body, headers=(), kind="application/json"):
-        lines = [f"HTTP/1.1 {status} X", f"Content-Type: {kind}", "Connection: close", *headers]
-        self.answer = ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.base_url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/v1"
-        Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        connection, _ = self.socket.accept()
-        connection.recv(100_000)
-        connection.sendall(self.answer)
-        connection.close()
-        self.socket.close()
 
 
 @pytest.fixture
@@ -245,7 +45,7 @@ def ask(pump, loop_thread):
     def ask(body, status=200, headers=(), form="tools", streamed=False):
         early = []
         client = ReplyClient(OpenAIClient(loop_thread, {}), pump.call_from_thread)
-        server = Server(status, body, headers)
+        server = Server((status, body, headers))
         profile = ModelProfile("p", "openai", "m", server.base_url, stream=streamed)
         request = LLMRequest(
             [{"role": "user", "content": "Ann says: hello"}],
@@ -254,7 +54,10 @@ def ask(pump, loop_thread):
             form=form,
             on_call=early.append if streamed else None,
         )
-        return pump.wait(client.complete(request, profile)), early
+        try:
+            return pump.wait(client.complete(request, profile)), early
+        finally:
+            server.close()
 
     return ask
 
@@ -284,18 +87,16 @@ def test_lines_may_end_in_any_way(ask, line_end):
     assert done(reply) == SAID
 
 
-@pytest.mark.parametrize("mark", ["</think>", "<|END_THINKING|>", "◁/think▷"])
+@pytest.mark.parametrize("mark", MARKS)
 def test_reasoning_that_began_in_the_prompt_is_not_said(ask, mark):
-    parts = (delta(content=text) for text in ("R. ", mark, "Good evening."))
-    reply, early = ask(events(*parts, delta("stop")), form="text", streamed=True)
+    reply, early = ask(reasoned(mark), form="text", streamed=True)
     assert not early and strip_reasoning(reply.content) == "Good evening."
 
 
 @pytest.mark.parametrize("reason", CUT)
 @pytest.mark.parametrize("streamed", [True, False])
 def test_a_reply_that_was_cut_off_is_known_under_any_name(ask, reason, streamed):
-    call = {"id": "a", "function": {"name": "look", "arguments": '{"target": "fi'}}
-    reply, early = ask(message(reason, tool_calls=[call]), streamed=streamed)
+    reply, early = ask(cut_call(reason), streamed=streamed)
     assert (reply.finish_reason, early) == ("length", [])
     reply, _early = ask(message(reason, content="Good evening, Ann. Come in and"))
     assert reply.content == "Good evening, Ann."
@@ -317,14 +118,7 @@ def test_a_failure_in_a_stream_ends_it(ask, kind):
 
 @pytest.mark.parametrize(
     ("body", "headers"),
-    [
-        (QUOTA, ()),
-        (RETRY_INFO, ()),
-        ({"error": {"message": "slow down"}}, ["Retry-After: 2s"]),
-        ({"error": {"message": "slow down"}}, ["Retry-After: 2", "Retry-After: 2"]),
-        ({"error": {"message": "Rate limit: try again in 2000ms"}}, ()),
-        ({"error": {"message": "Rate limit: try again in 2000 milliseconds"}}, ()),
-    ],
+    LIMITS,
 )
 def test_a_limit_that_passes_soon_is_waited_for(ask, body, headers):
     failure, _early = ask(json.dumps(body), 429, headers)
@@ -334,27 +128,15 @@ def test_a_limit_that_passes_soon_is_waited_for(ask, body, headers):
 
 @pytest.mark.parametrize(
     ("where", "usage"),
-    [
-        ({"choices": [{"message": {"content": "Aye."}, "usage": "U"}]}, (120, 7)),
-        ({"choices": [{"message": {"content": "Aye."}}], "usage": "F"}, (120, 7)),
-        ({"choices": [{"message": {"content": "Aye."}}], "usage": "C"}, None),
-    ],
+    USAGES,
 )
 def test_usage_is_read_where_it_stands_if_it_can_be_true(ask, where, usage):
-    kinds = {
-        '"U"': '{"prompt_tokens": 120, "completion_tokens": 7}',
-        '"F"': '{"prompt_tokens": 120.0, "completion_tokens": 7.0}',
-        '"C"': '{"prompt_tokens": 12, "completion_tokens": 7, "cached_tokens": 900}',
-    }
-    body = json.dumps(where)
-    for mark, told in kinds.items():
-        body = body.replace(mark, told)
-    reply, _early = ask(body)
+    reply, _early = ask(usage_body(where))
     found = reply.usage
     assert (found and (found.prompt_tokens, found.completion_tokens)) == usage
 
 
-@pytest.mark.parametrize("arguments", ["", "null", "None", "[]", " ", "{}{}"])
+@pytest.mark.parametrize("arguments", ARGUMENTS)
 def test_arguments_may_be_missing(ask, arguments):
     reply, _early = ask(native("look", arguments))
     assert done(reply) == [("look", {})]

@@ -6,14 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.messages import LOST_RESULT, wire_call
+from evennia_ai.messages import EMOTED, LOST_RESULT, SAID, WHISPERED, wire_call
 from evennia_ai.policy.request_forms.wire_order import (
     ACTS_SO_FAR,
     CLOSING,
-    EMOTED,
     OPENING,
-    SAID,
-    WHISPERED,
     WireStyle,
     arrange,
 )

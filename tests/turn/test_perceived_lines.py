@@ -129,7 +129,7 @@ def is_own(line, events):
         line = line[line.index(MARK) :] if MARK in line else line
     known = {clean_heard(event, 400) for event in events} | set(events)
     line = line.replace("< /", "</")  # as a block of the prompt shows its own end
-    own_act = line.startswith(("◆ You used ", "◆ You did this: ")) and line.count(MARK) == 1
+    own_act = line.startswith(("◆ You used ", "◆ You did this:")) and line.count(MARK) == 1
     return own_act or any(line in event.replace("< /", "</").split("\n") for event in known)
 
 

@@ -27,6 +27,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard, cut_text
 from evennia_ai.store.attributes import read_attribute
+from evennia_ai.store.names import own_name
 from evennia_ai.tools.base import Tool
 
 MOST_LISTED = 12
@@ -71,7 +72,7 @@ def character(caller: Any, raw_string: str = "", **kwargs: Any) -> Any:
     choices = []
     for one in suitable:
         has = ", has an assistant: change it" if getattr(one, "assistant", None) else ""
-        choices.append((f"{one.key} ({one.dbref}){has}", (_choose, {"who": one.dbref})))
+        choices.append((f"{own_name(one)} ({one.dbref}){has}", (_choose, {"who": one.dbref})))
     return page(
         "character",
         [
@@ -109,7 +110,7 @@ def _choose(caller: Any, raw_string: str, who: str = "", **kwargs: Any) -> str:
     stored = read_attribute(found, "ai_persona") or ""
     if not isinstance(stored, str):
         stored = stored_fields(read_persona(stored))
-    write_draft(caller, Draft(name=found.key, dbref=found.dbref, persona=stored))
+    write_draft(caller, Draft(name=own_name(found), dbref=found.dbref, persona=stored))
     return "persona"
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evennia_ai.messages import EMOTE, LOST_RESULT, MARK, NOOP, SPEECH, WireMessage, unmarked
+from evennia_ai.messages import LOST_RESULT, MARK, NOOP, OWN_RESULTS, SPEECH, WireMessage, unmarked
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import read_object
 
@@ -23,7 +23,6 @@ JOINTS = {SYSTEM: "\n\n", USER: "\n", ASSISTANT: " "}
 OPENING, CLOSING = "(Earlier talk is left out.)", "(What do you do now?)"
 ACTS_SO_FAR = "Your acts so far:"
 
-SAID, WHISPERED, EMOTED = "You said it.", "You whispered it.", "You did it."
 SPOKEN = ("You said", "You whispered", LOST_RESULT)  # how a result of speech that was heard begins
 # The results of these tools are whole sentences in our words: "You gave nails to Ann."
 TELLING = frozenset({"get", "give", "drop", "put", "follow"})
@@ -198,7 +197,7 @@ def event_lines(acts: Iterable[Act]) -> list[WireMessage]:
 def event_line(act: Act) -> str:
     """Return an act as a line of what happened: "◆ You gave nails to Ann."."""
     result = cut_text(" ".join(act.result.split()), RESULT_CHARS)
-    if act.name == EMOTE and result == EMOTED:
+    if result == OWN_RESULTS.get(act.name):
         told = f"You did this: {unmarked(act.text)}"
     elif act.name in TELLING and result.startswith("You "):
         told = result

@@ -19,22 +19,21 @@ from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import (
     EMOTE,
-    PERCEIVED,
+    OWN_RESULTS,
     SAY,
     WHISPER,
+    WHISPERED,
     Audience,
     Heard,
     InboxEvent,
     Message,
     Situation,
     ToolCallRequest,
-    heard_message,
-    make_message,
-    wire_call,
+    heard_messages,
+    own_messages,
 )
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.character import LoreEntry, Persona, is_known, read_persona
-from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.scenes.format import Line, Scene
 from evennia_ai.policy.scenes.results import Spoken
@@ -54,7 +53,6 @@ OURS = "evennia_ai.tools."
 FIRST_PERSON = 1_001  # no object of the game is ever looked up by it
 HARMLESS = frozenset({"add_journal_entry", "search_journal", "search_memory", "noop"})
 SPOKEN = (SAY, WHISPER, EMOTE)
-RESULTS = {SAY: SAID, WHISPER: WHISPERED, EMOTE: EMOTED}
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ class SceneToolbox(ToolRegistry):
             raise NothingDone("There were no words in that.")
         self.spoken.append(Spoken(WHISPER if private else kind, words, private))
         return ToolResult(
-            DONE, WHISPERED if private else RESULTS[kind], receivers if private else None
+            DONE, WHISPERED if private else OWN_RESULTS[kind], receivers if private else None
         )
 
     def _person(self, name: str) -> Audience:
@@ -199,15 +197,11 @@ class Stage:
     def logged(self, line: Line, asker: str) -> list[Message]:
         """Return an earlier line as it stands in a log; an own whisper is for the ``asker``."""
         if line.who != self.cast.name:
-            return [heard_message(InboxEvent(0, self.script.services.now(), self.heard(line)), 0)]
+            return heard_messages([InboxEvent(0, self.script.services.now(), self.heard(line))], 0)
         secret = line.kind == WHISPER
         to = [self.people[asker]] if secret and asker else sorted(self.people.values())
         about: dict[str, Any] = {"turn_id": 0, "audience": to, "authors": to, "private": secret}
-        called = wire_call(f"earlier{id(line)}", line.kind, json.dumps({"text": line.text}))
-        result = make_message(
-            "tool", RESULTS[line.kind], tool_call_id=called["id"], nature=PERCEIVED, **about
-        )
-        return [make_message("assistant", "", tool_calls=[called], **about), result]
+        return own_messages(f"earlier{id(line)}", line.kind, line.text, **about)
 
     def heard(self, line: Line, addressed: bool = True) -> Heard:
         """Return a line as the character hears it."""
@@ -244,12 +238,13 @@ def _from_game(scene: Scene) -> Cast:
     own = [LoreEntry(entry.title, entry.text) for entry in scene.lore]
     known = [LoreEntry(e.title, e.text) for e in entries if is_known(e, labels)]
     here = world.situation(character) if character.location else Situation()
+    script = character.scripts.get(SCRIPT_KEY)[0]
     return Cast(
-        scene.name or str(character.key),
+        scene.name or script.character_name,
         personas.resolve(written),
         (*own, *known),
         _situation_of(scene, here),
-        own_settings(character.scripts.get(SCRIPT_KEY)[0]),
+        own_settings(script),
     )
 
 

@@ -25,7 +25,7 @@ from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.names import names_in, names_of
+from evennia_ai.store.names import names_in, names_of, own_name
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
 from evennia_ai.turn.recall import text_of
@@ -108,7 +108,7 @@ def ensure_may_read(character: Any, reader: Reader, account: int) -> None:
     own = {*listed_by(user), *user.get_all_puppets()}
     if not any(character.access(one, right) for one in own for right in ("edit", "control")):
         raise Refused(
-            f"None of your characters may edit {page_text(character.key, 60)}. "
+            f"None of your characters may edit {page_text(own_name(character), 60)}. "
             "Its edit and control locks decide that. Ask an admin."
         )
 

@@ -1,0 +1,177 @@
+"""What a character says without its mind: forced, by a player who controls it, or by game code."""
+
+from dataclasses import replace
+
+import pytest
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.messages import PUPPETED
+from evennia_ai.models import Event, Message
+from evennia_ai.policy.request_forms.wire_order import arrange
+from evennia_ai.store import inbox
+from tests.scripted import call
+
+
+def logged(character):
+    rows = Message.objects.filter(assistant_id=character.assistant.id, nature=PUPPETED)
+    calls = [row.tool_calls[0]["function"] for row in rows.order_by("id")]
+    return [(one["name"], one["arguments"]) for one in calls]
+
+
+def asked(game, number=-1):
+    return [(m["role"], m["content"]) for m in arrange(game.model.requests[number].messages)]
+
+
+def answer(game, player, line="say What did you say, Mira?"):
+    game.model.add(call("say", text="Aye."))
+    player.do(line)
+    game.run()
+
+
+def forced(game, admin, mira, words):
+    admin.do(f"force Mira = say {words}")
+
+
+def puppeted(game, admin, mira, words):
+    mira.locks.add("puppet:all()")
+    admin.account.puppet_object(admin.session, mira)
+    mira.execute_cmd(f"say {words}", session=admin.session)
+    admin.account.puppet_object(admin.session, admin.character)
+
+
+def by_code(game, admin, mira, words):
+    mira.at_say(words)
+
+
+def by_command(game, admin, mira, words):
+    mira.execute_cmd(f"say {words}")
+
+
+@pytest.mark.parametrize("way", [forced, puppeted, by_code, by_command])
+def test_they_stand_in_its_next_prompt_as_its_own_words(game, ann, admin, mira, way):
+    way(game, admin, mira, "The vault is open.")
+    game.run()
+    assert "The vault is open." in "".join(ann.heard())
+    assert not game.model.requests  # they cost no turn
+    answer(game, ann)
+    assert logged(mira) == [("say", '{"text": "The vault is open."}')]
+    told = asked(game)
+    assert ("assistant", "The vault is open.") in told
+    assert str(told).count("The vault is open.") == 1
+
+
+def test_a_pose_and_what_the_game_shows_as_one_stand_there_too(game, ann, admin, mira):
+    admin.do("force Mira = pose |rlocks|n the vault.")
+    mira.location.msg_contents(("Mira spits.", {"type": "pose"}), from_obj=mira)
+    answer(game, ann)
+    assert [one for one, _ in logged(mira)] == ["emote", "emote"]
+    shown = "\n".join(text for _role, text in asked(game))
+    assert "You did this: locks the vault." in shown and "You did this: spits." in shown
+
+
+def test_they_stand_in_the_order_in_which_all_heard_them(game, ann, bob, admin, mira):
+    ann.do("say Bob, fine weather")
+    mira.at_say("It will rain.")
+    bob.do("say Ann, she is right")
+    answer(game, ann)
+    shown = "\n".join(text for _role, text in asked(game))
+    places = [shown.index(words) for words in ("fine weather", "It will rain", "she is right")]
+    assert places == sorted(places)
+
+
+def test_others_hear_them_whole_and_may_answer(game, tavern, ann, admin, mira):
+    otto = game.assistant("Otto", tavern)
+    game.model.add(call("say", text="Good evening, all."), call("noop"))
+    mira.ndb.ai_hops = 9  # of an answer long ago
+    admin.do('force Mira = say Otto, a "good" evening to you')
+    game.run()
+    heard = Event.objects.filter(assistant_id=otto.assistant.id, speaker=mira.dbref).earliest("id")
+    assert (heard.text, heard.state) == ('Otto, a "good" evening to you', "answered")
+    assert ann.last() == 'Otto says, "Good evening, all."'
+
+
+def whispered(admin, mira, ann):
+    admin.do("force Mira = whisper Ann = The key is under the mat.")
+
+
+def whispered_by_code(admin, mira, ann):
+    mira.at_say("The key is under the mat.", False, None, [ann.character], whisper=True)
+
+
+@pytest.mark.parametrize("whisper", [whispered, whispered_by_code])
+def test_a_whisper_is_only_for_those_who_heard_it(game, ann, bob, admin, mira, whisper):
+    whisper(admin, mira, ann)
+    answer(game, bob)
+    assert "under the mat" not in str(asked(game))
+    answer(game, ann, "say Mira, and what did you tell me?")
+    assert "under the mat" not in str(asked(game))  # Bob listens
+    answer(game, ann, "whisper Mira = what did you tell me?")
+    assert ("assistant", "The key is under the mat.") in asked(game)
+    kept = Message.objects.get(nature=PUPPETED)
+    assert (kept.audience, kept.private) == ([ann.dbref], True)
+
+
+def test_the_words_of_its_mind_are_logged_once(game, ann, mira):
+    game.model.add((call("emote", text="nods."), call("say", text="Aye, Ann.")))
+    ann.do("say Mira, hello")
+    game.run()
+    game.model.add(call("whisper", text="Hush.", target="Ann"))
+    ann.do("whisper Mira = psst")
+    game.run()
+    assert not Event.objects.filter(nature=PUPPETED).exists()
+    assert not Message.objects.filter(nature=PUPPETED).exists()
+
+
+def test_a_games_own_tool_that_speaks_by_a_command_is_logged_once(game, ann, mira):
+    def shout(context, arguments):
+        context.character.execute_cmd(f"say {arguments.text}!")
+        return "You shouted."
+
+    tools = game.service.toolbox.tools
+    tools["shout"] = replace(tools["emote"], name="shout", run=shout)
+    game.model.add(call("shout", text="Fire"), call("noop"))
+    ann.do("say Mira, shout")
+    game.run()
+    assert ann.last() == 'Mira says, "Fire!"'
+    assert not Event.objects.filter(nature=PUPPETED).exists()
+
+
+def test_they_wait_if_the_database_is_busy(game, ann, mira, monkeypatch):
+    def busy(*args):
+        raise StoreUnavailable("locked")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(inbox, "event_row", busy)
+        mira.at_say("The vault is open.")
+    assert not Event.objects.exists()
+    game.run(5)
+    answer(game, ann)
+    assert ("assistant", "The vault is open.") in asked(game)
+
+
+def test_a_restart_loses_none_and_logs_none_twice(game, ann, mira):
+    mira.at_say("The vault is open.")
+    game.next_process(mira.assistant)
+    answer(game, ann)
+    answer(game, ann)
+    assert logged(mira) == [("say", '{"text": "The vault is open."}')]
+
+
+def test_staff_can_tell_that_its_mind_did_not_say_them(game, ann, admin, mira):
+    admin.do("force Mira = say The vault is open.")
+    assert "puppeted" in admin.told("aihistory Mira")
+    answer(game, ann)
+    history = admin.told("aihistory Mira")
+    line = next(one for one in history.split("\n\n") if "The vault is open." in one)
+    assert "puppeted" in line
+    why = admin.told("aiwhy Mira = vault")
+    assert "Its mind did not say this" in why and "The prompt" not in why
+    assert '"Aye."' in admin.told("aiwhy Mira") and "The prompt" in admin.told("aiwhy Mira = Aye")
+
+
+def test_nobody_knows_whose_words_they_are(game, ann, mira):
+    mira.at_say("Give Ann the crown.")
+    answer(game, ann)
+    assert Message.objects.get(nature=PUPPETED).authors.split() == ["stranger"]
+    assert "stranger" in game.model.requests[-1].authors
+    assert game.model.requests[-1].caller.speakers == {ann.dbref}
