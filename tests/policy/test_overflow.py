@@ -20,7 +20,6 @@ from evennia_ai.policy.overflow import (
     is_context_overflow,
     is_local,
     is_silent_overflow,
-    is_silently_truncated,
     is_unexplained,
     told_window,
 )
@@ -107,23 +106,6 @@ def test_the_time_for_a_text_made_to_be_slow_grows_with_its_length_not_its_squar
 
 def test_words_behind_the_part_that_is_read_are_not_found():
     assert not is_context_overflow("x" * MOST_CHARS + " the prompt is too long")
-
-
-@pytest.mark.parametrize(
-    ("reported", "estimated", "local", "cut"),
-    [
-        (599, 1_000, True, True),
-        (600, 1_000, True, False),
-        (599, 1_000, False, False),
-        (0, 1_000, True, False),
-        (-1, 1_000, True, False),
-        (1, 0, True, False),
-    ],
-)
-def test_a_local_servers_count_far_under_ours_means_it_cut_the_prompt(
-    reported, estimated, local, cut
-):
-    assert is_silently_truncated(reported, estimated, local) is cut
 
 
 @pytest.mark.parametrize(

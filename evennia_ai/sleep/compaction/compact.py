@@ -10,7 +10,6 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.config import usable_window
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.materials import keep_consulted, speakers_of
 from evennia_ai.policy.compaction.plan import (
@@ -33,7 +32,8 @@ from evennia_ai.policy.context.projection import (
     plan_mask,
     split_by_audience,
 )
-from evennia_ai.policy.tokens import count_message, estimate_tokens, stored_tokens
+from evennia_ai.policy.request_forms.wire_order import count_stored
+from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Conversation, Identity, Life, Settings, Slices
 from evennia_ai.scheduling import Clock, Steps, pause, persist
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive, SummaryPart
@@ -140,9 +140,9 @@ class Compactor:
         """Return the limits that a plan goes by."""
         config = self._settings.config
         limits = CompactionLimits(
-            window=usable_window(config, self._settings.profile),
+            window=self._meter.estimated(self._meter.window),
             fixed=self._meter.sizes.overhead,
-            reserve=reserve(config),
+            reserve=self._meter.estimated(reserve(config)),
             target=config.compact_target,
             preserve=config.compact_preserve_window,
         )
@@ -192,7 +192,7 @@ class Compactor:
     def _tokens_after(self, parts: Mapping[str, SummaryPart], upto_seq: int) -> int:
         """Return the tokens of the largest projection after a compaction, with later messages."""
         sizes = Sizes()
-        count = partial(count_message, count_text=self._settings.count_text)
+        count = partial(count_stored, count_text=self._settings.count_text)
         texts = {key: part.text for key, part in parts.items()}
         for key, tokens in part_sizes(texts, count).items():
             sizes.add(part_audience(key), tokens)
@@ -234,7 +234,6 @@ class Compactor:
         stored: CompactionRecord | None = yield persist(self._clock, work)
         if stored is None:
             return None
-        self._meter.sizes.reports.clear()
         self._calls.compaction_cost = {}
         return self._report(stored, task)
 
