@@ -1,4 +1,4 @@
-"""What is counted of a request is what is sent of it, in every form, over a talk of thirty lines."""
+"""What is counted of a request is what is sent, in every form, over a talk of thirty lines."""
 
 import json
 from dataclasses import replace

@@ -10,6 +10,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai.errors import CannotUndo
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.materials import keep_consulted, speakers_of
 from evennia_ai.policy.compaction.plan import (
@@ -41,6 +42,7 @@ from evennia_ai.sleep.compaction.request import (
     MANUAL,
     SLEEP,
     STRIKES,
+    URGENT,
     CompactionRequest,
     CompactionTask,
 )
@@ -91,9 +93,25 @@ class Compactor:
             self.is_left_over = False
             yield self.archive.archive()
 
-    def in_sleep(self) -> Deferred[dict[str, Any]]:
-        """Compact as a step of a sleep pass; fires and fails as `compact`."""
-        return self.compact(CompactionRequest(SLEEP))
+    @inlineCallbacks
+    def in_sleep(self) -> Steps[dict[str, Any]]:
+        """Compact as a step of a sleep pass; fires and fails as `compact`.
+
+        What was digested in a hurry, and a model can read at once, comes back into view first, so
+        that the model sums it up. If that fails or somebody speaks, a digest is taken again.
+        """
+        room = self._meter.window
+        while self._strikes < STRIKES and (record := self._log.current.record) is not None:
+            room -= record.original_token_count
+            if room < 0 or not owes_summary(record):
+                break
+            try:
+                self._log.undo()
+            except CannotUndo:
+                break
+            yield self.archive.archive()
+        result: dict[str, Any] = yield self.compact(CompactionRequest(SLEEP))
+        return result
 
     @inlineCallbacks
     def compact(self, request: CompactionRequest) -> Steps[dict[str, Any]]:
@@ -268,6 +286,11 @@ class Compactor:
             "facts_kept": record.facts_kept,
             "rung": record.rung,
         }
+
+
+def owes_summary(record: CompactionRecord) -> bool:
+    """Return True if a compaction took a digest because somebody might have waited."""
+    return record.reason in URGENT and record.rung not in OF_A_MODEL
 
 
 def strikes_after(rung: str, strikes: int) -> int:
