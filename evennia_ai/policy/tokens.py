@@ -200,30 +200,21 @@ def _encoded(char: str, encoding: str) -> bytes:
 
 def count_message(message: Mapping[str, object], count_text: CountText = estimate_tokens) -> int:
     """Return the tokens of one message with every part of it: overhead, text, name and calls."""
-    return MESSAGE_OVERHEAD + sum(
-        _count_value(value, count_text) for key, value in message.items() if key not in UNCOUNTED
-    )
+    parts = (value for key, value in message.items() if value and key not in UNCOUNTED)
+    texts = (part if isinstance(part, str) else as_json(part) for part in parts)
+    return MESSAGE_OVERHEAD + sum(map(count_text, texts))
 
 
-def _count_value(value: object, count_text: CountText) -> int:
-    """Return the tokens of any value in a message; each dictionary has overhead."""
-    if isinstance(value, str):
-        return count_text(value)
-    if isinstance(value, Mapping):
-        return MESSAGE_OVERHEAD + sum(_count_value(each, count_text) for each in value.values())
-    if isinstance(value, list | tuple):
-        return sum(_count_value(each, count_text) for each in value)
-    return 0 if value is None else count_text(str(value))
+def as_json(value: object) -> str:
+    """Return a part of a request as it is written on the wire."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def count_tools(
     schemas: Iterable[Mapping[str, object]], count_text: CountText = estimate_tokens
 ) -> int:
     """Return the tokens of a request's tools as JSON (some endpoints write less)."""
-    return sum(
-        TOOL_OVERHEAD + count_text(json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
-        for schema in schemas
-    )
+    return sum(TOOL_OVERHEAD + count_text(as_json(schema)) for schema in schemas)
 
 
 def stored_tokens(message: Mapping[str, Any], count: Callable[[Any], int] = count_message) -> int:

@@ -39,10 +39,10 @@ from evennia_ai.ports import Conversation, Identity, Life, Settings, Slices
 from evennia_ai.scheduling import Clock, Steps, pause, persist
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive, SummaryPart
 from evennia_ai.sleep.compaction.request import (
+    EMERGENCY,
     MANUAL,
     SLEEP,
     STRIKES,
-    URGENT,
     CompactionRequest,
     CompactionTask,
 )
@@ -100,7 +100,7 @@ class Compactor:
         What was digested in a hurry, and a model can read at once, comes back into view first, so
         that the model sums it up. If that fails or somebody speaks, a digest is taken again.
         """
-        room = self._meter.window
+        room, undone = self._meter.window, False
         while self._strikes < STRIKES and (record := self._log.current.record) is not None:
             room -= record.original_token_count
             if room < 0 or not owes_summary(record):
@@ -109,8 +109,9 @@ class Compactor:
                 self._log.undo()
             except CannotUndo:
                 break
+            undone = True
             yield self.archive.archive()
-        result: dict[str, Any] = yield self.compact(CompactionRequest(SLEEP))
+        result: dict[str, Any] = yield self.compact(CompactionRequest(SLEEP, force=undone))
         return result
 
     @inlineCallbacks
@@ -290,7 +291,7 @@ class Compactor:
 
 def owes_summary(record: CompactionRecord) -> bool:
     """Return True if a compaction took a digest because somebody might have waited."""
-    return record.reason in URGENT and record.rung not in OF_A_MODEL
+    return record.reason == EMERGENCY and record.rung not in OF_A_MODEL
 
 
 def strikes_after(rung: str, strikes: int) -> int:
