@@ -71,7 +71,7 @@ class AssistantConfig:
     )
     max_reply_tokens: int = setting(
         800,
-        "Maximum length of one reply of the model. If nobody sets it, it is 300 in the request "
+        "Maximum length of one reply of the model. If nobody sets it, it is 350 in the request "
         "form schema, whose replies are short.",
         tokens(16, 32_000),
     )

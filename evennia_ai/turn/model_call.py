@@ -126,8 +126,8 @@ class ModelCalls:
         )
 
     def _counted(self, request: LLMRequest, profile: ModelProfile) -> LLMRequest:
-        """Return a request with the tokens of what is sent to a profile's endpoint."""
-        if request.tokens:  # a turn's was counted when its prompt was built
+        """Return a request with the tokens of what is sent, unless they are counted already."""
+        if request.tokens:
             return request
         sent = request.tools if request.form == TOOLS else ()
         style = wire_style(profile, request.form)

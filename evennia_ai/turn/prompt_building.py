@@ -60,7 +60,7 @@ class Prompt:
 
     messages: list[WireMessage]
     private: bool  # True if it holds anything that only its audience may know
-    tokens: int  # the size of the whole request, tools included
+    tokens: int  # the size of the whole request, tools included; 0 to be counted when it is sent
     situation: Situation
     lore: tuple[LoreEntry, ...]
     trace: PromptTrace  # where its parts come from
@@ -241,11 +241,6 @@ class PromptBuilder:
         style = wire_style(self._settings.profile, asking.form.name)
         sent = count_request(messages, style, count_text=self._settings.count_text)
         return sent + asking.tool_tokens
-
-    def continued(self, prompt: Prompt, asking: Asking, more: Sequence[WireMessage]) -> Prompt:
-        """Return a prompt with more messages behind it."""
-        messages = [*prompt.messages, *more]
-        return replace(prompt, messages=messages, tokens=self._size(messages, asking))
 
     def ask_with(
         self, turn: TurnRecord, specs: Iterable[ToolSpec], goes_on: bool = False

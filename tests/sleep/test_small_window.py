@@ -6,6 +6,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.config.profiles import REPLY_TOKENS
 from evennia_ai.memory import embedders
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoints import EndpointFacts, Speed
@@ -70,7 +71,7 @@ class SlowModel:
 
 
 def make_mind(window=2_500, speed=SLOW, persona="You keep an inn."):
-    config = AssistantConfig(max_context_tokens=window, max_reply_tokens=300)
+    config = AssistantConfig(max_context_tokens=window, max_reply_tokens=REPLY_TOKENS["schema"])
     mind = MemoryMind(SlowModel(), config, persona, embedders.default())
     mind.settings.profile = ModelProfile(
         "home", client="openai", model="qwen-1.5b", form="schema",
