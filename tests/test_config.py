@@ -16,7 +16,7 @@ from evennia_ai.config import (
     valid_values,
     window_known,
 )
-from evennia_ai.config.profiles import WORKING_WINDOWS
+from evennia_ai.config.profiles import REPLY_TOKENS, WORKING_WINDOWS
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.limits.endpoints import EndpointFacts
 
@@ -145,6 +145,14 @@ def test_the_default_window_is_that_of_the_request_form_and_a_set_one_comes_firs
     limited = replace(profile, working_window=9_000)
     assert fit_settings({}, limited, no_prompt).max_context_tokens == 9_000
     assert fit_settings({}, ModelProfile("offline"), no_prompt) == AssistantConfig()
+
+
+def test_the_longest_reply_is_that_of_the_request_form_unless_it_is_set():
+    profile = ModelProfile("p", client="openai", form="schema")
+    assert fit_settings({}, profile, no_prompt).max_reply_tokens == REPLY_TOKENS["schema"]
+    assert fit_settings({"max_reply_tokens": 700}, profile, no_prompt).max_reply_tokens == 700
+    usual = fit_settings({}, replace(profile, form="tools"), no_prompt)
+    assert usual.max_reply_tokens == AssistantConfig().max_reply_tokens
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,10 @@ class AssistantConfig:
         tokens(1_000),
     )
     max_reply_tokens: int = setting(
-        800, "Maximum length of one reply of the model.", tokens(16, 32_000)
+        800,
+        "Maximum length of one reply of the model. If nobody sets it, it is 350 in the request "
+        "form schema, whose replies are short.",
+        tokens(16, 32_000),
     )
     temperature: float | None = setting(
         None, "Sampling temperature. None uses the model's default.", Limits(0.0, 2.0)

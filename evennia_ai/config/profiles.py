@@ -22,8 +22,9 @@ from evennia_ai.policy.limits.endpoints import (
     local_deadline,
 )
 from evennia_ai.policy.limits.money import FREE, Prices, read_prices
-from evennia_ai.policy.request_forms.form import AUTO, FORMS, TOOLS_FORM, RequestForm
-from evennia_ai.policy.request_forms.known_models import choose_form
+from evennia_ai.policy.request_forms.form import AUTO, FORMS, TOOLS, TOOLS_FORM, RequestForm
+from evennia_ai.policy.request_forms.known_models import choose_form, style_for
+from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.policy.secrecy import hide_secrets
 
 Profiles = dict[str, dict[str, Any]]
@@ -35,6 +36,9 @@ REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
 # Tokens to use of a context window by request form: docs/models.md has the measured costs.
 WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 6_000}
+# Most tokens of a reply by request form, where that is less than the setting's default: the longest
+# object of the form `schema` takes 120 in English, 200 in most scripts, 350 in Chinese (measured).
+REPLY_TOKENS: Mapping[str, int] = {"schema": 350}
 
 OFFLINE: Mapping[str, Any] = {"client": "offline", "model": "offline"}
 
@@ -79,6 +83,11 @@ class ModelProfile:
     prices: Mapping[str, Prices] = field(default_factory=dict)  # by model, "" for any
     fallback: ModelProfile | None = None  # asked for what this endpoint cannot answer
     told: EndpointFacts = NOTHING_KNOWN  # what is known of the endpoint; no game sets it
+
+    @property
+    def key(self) -> str:
+        """The endpoint and the model, to tell what is known of them from what is of others."""
+        return f"{self.name} {self.model}"
 
     @property
     def is_local(self) -> bool:
@@ -245,20 +254,25 @@ def fit_settings(
 ) -> AssistantConfig:
     """Return the effective settings; what nobody set is as the profile's endpoint needs it.
 
-    A model gets the working window of its request form, and a local one also the turn_deadline
-    that its speed needs. The offline brain costs nothing, so it keeps the settings' own defaults.
-    ``prompt_tokens`` estimates the next prompt.
+    A model gets the working window and the longest reply of its request form, and a local one also
+    the turn_deadline that its speed needs. The offline brain costs nothing, so it keeps the
+    settings' own defaults. ``prompt_tokens`` estimates the next prompt.
     """
     if profile.client == OFFLINE["client"]:
         return made_config(**values)
-    window = profile.working_window or WORKING_WINDOWS[request_form(profile).name]
-    config = made_config(**{"max_context_tokens": window, **values})
+    form = request_form(profile).name
+    fitting: dict[str, Any] = {
+        "max_context_tokens": profile.working_window or WORKING_WINDOWS[form]
+    }
+    if form in REPLY_TOKENS:
+        fitting["max_reply_tokens"] = REPLY_TOKENS[form]
+    config = made_config(**{**fitting, **values})
     if "turn_deadline" in values or not profile.is_local:
         return config
     deadline_s = local_deadline(
         profile.told.speed, profile.told.answered, prompt_tokens(config), config.max_reply_tokens
     )
-    return made_config(**{"max_context_tokens": window, "turn_deadline": deadline_s, **values})
+    return made_config(**{**fitting, "turn_deadline": deadline_s, **values})
 
 
 @lru_cache(100)
@@ -272,6 +286,15 @@ def request_form(profile: ModelProfile) -> RequestForm:
     if profile.client == OFFLINE["client"]:
         return TOOLS_FORM
     return choose_form(profile.model, profile.form, profile.told.form)
+
+
+def wire_style(profile: ModelProfile, form: str) -> WireStyle:
+    """Return what the chat template of the profile's model supports in a request form.
+
+    The model's name tells it, and what a probe found.
+    """
+    by_name, told = style_for(profile.model), profile.told.system
+    return WireStyle(by_name.system if told is None else told, by_name.calls and form == TOOLS)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:

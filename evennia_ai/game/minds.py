@@ -37,8 +37,9 @@ from evennia_ai.messages import Authors
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
+from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.policy.tokens import CountText, count_message, estimate_tokens
+from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.ports import Memories, OfferedTools, RequestSizes
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.sleep.compaction.request import CompactionRequest
@@ -214,7 +215,7 @@ class GameMind(Mind):
         log = TableConversation(
             who.id,
             services.now,
-            lambda message: count_message(message, count_text=settings.count_text),
+            lambda message: count_stored(message, settings.count_text),
             note_use,
         )
         settings.log = log

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.config.profiles import wire_style
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.quirks import CACHED_TOKENS, REPLY_LIMITS, TEXT_PART_TYPES, USAGE_FORMS
@@ -24,7 +25,6 @@ from evennia_ai.messages import Timings, WireMessage
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.text_calls import ARGUMENT_KEYS, MOST_CALLS
 from evennia_ai.policy.request_forms.form import TOOLS
-from evennia_ai.policy.request_forms.known_models import style_for
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
@@ -45,7 +45,7 @@ def build_body(
     ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
     a reply limit under either name, ``request.max_tokens`` is not sent.
     """
-    messages = arrange(request.messages, style or wire_style(request, profile))
+    messages = arrange(request.messages, style or wire_style(profile, request.form))
     body: dict[str, object] = {"messages": messages}
     if request.response_schema is not None:
         body["response_format"] = response_format(request.response_schema)
@@ -67,13 +67,6 @@ def request_headers(request: LLMRequest, unique: str) -> Headers:
     if request.caller.turn_id is None:
         return {}
     return {"X-Client-Request-Id": f"turn-{request.caller.turn_id}-{unique}"}
-
-
-def wire_style(request: LLMRequest, profile: ModelProfile) -> WireStyle:
-    """Return what the model's chat template supports, by its name and by what a probe found."""
-    by_name = style_for(profile.model)
-    system = by_name.system if profile.told.system is None else profile.told.system
-    return WireStyle(system, by_name.calls and request.form == TOOLS)
 
 
 def response_format(schema: Mapping[str, object]) -> dict[str, object]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from threading import Lock
@@ -70,7 +70,12 @@ def encoding_for(model: str) -> str | None:
 def count_for(model: str) -> Callable[[str], int] | None:
     """Return a function that counts a text's tokens, None if no encoding of the model is loaded."""
     encoding = _encodings.get(encoding_for(model) or "")
-    return None if encoding is None else partial(_count, encoding)
+    return None if encoding is None else _counter(encoding)
+
+
+@lru_cache  # so that the counts of the same counter can be remembered
+def _counter(encoding: tiktoken.Encoding) -> Callable[[str], int]:
+    return partial(_count, encoding)
 
 
 def load_for(models: Iterable[str]) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ class Mind:
         self.recall = Recall(who, log, has.memories, life, shared)
         self.knowledge = Knowledge(who, settings, life, world, slices)
         self.people = People(who, settings, has.company, life, world, slices, now)
-        self.calls = ModelCalls(who, settings, has.turns, shared.gateway, clock, life, has.sizes)
+        self.calls = ModelCalls(who, settings, has.turns, shared.gateway, clock, life, self.meter)
         briefing = Briefing(
             who, settings, log, self.meter, self.knowledge, self.people, self.recall, world
         )

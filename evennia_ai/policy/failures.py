@@ -289,7 +289,6 @@ TOLD_WINDOW = re.compile(
     re.IGNORECASE,
 )
 LEAST_TOLD, MOST_TOLD = 256, 20_000_000
-SILENT_SHARE = 0.6
 NEARLY_ALL = 0.99
 
 
@@ -319,12 +318,6 @@ def is_silent_overflow(reply: LLMReply, window: int) -> bool:
     empty = not reply.content and not reply.tool_calls
     cut_off = reply.finish_reason == "length" and empty and prompt >= NEARLY_ALL * window
     return prompt > window or cut_off
-
-
-def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, local: bool) -> bool:
-    """Return True if a local server seems to have dropped the beginning of a too long prompt."""
-    # The only sign is a token count far below our estimate; 0 or less means that none was reported.
-    return local and 0 < reported_prompt_tokens < SILENT_SHARE * estimated_tokens
 
 
 def spell(text: str) -> str:

@@ -15,14 +15,12 @@ import json
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from statistics import median
 from typing import Any
-
-from evennia_ai.policy.failures import SILENT_SHARE
 
 # `re` does not count combining marks as letters; most scripts of South Asia use many of them.
 MARKS = (
@@ -95,7 +93,10 @@ MESSAGE_OVERHEAD = 4  # a message's role and delimiters
 TOOL_OVERHEAD = 8  # the delimiters of one tool's schema
 UNCOUNTED = frozenset({"metadata", "role"})
 REPORTS_USED = 5
-LOWEST_RATIO, HIGHEST_RATIO = SILENT_SHARE, 3.0
+LOWEST_RATIO, HIGHEST_RATIO = 0.3, 3.0
+SILENT_SHARE = 0.6  # of the usual count; fewer tokens are a part of the prompt
+# A prompt that is this much longer than earlier ones must be counted as longer, by this share.
+MUCH_LONGER, LEAST_GROWTH, SHORTER_COMPARED = 1.25, 0.25, 3
 
 
 def pairs(table: str) -> frozenset[str]:
@@ -198,31 +199,22 @@ def _encoded(char: str, encoding: str) -> bytes:
 
 
 def count_message(message: Mapping[str, object], count_text: CountText = estimate_tokens) -> int:
-    """Return the tokens of one message: overhead, text, name and calls."""
-    return MESSAGE_OVERHEAD + sum(
-        _count_value(value, count_text) for key, value in message.items() if key not in UNCOUNTED
-    )
+    """Return the tokens of one message with every part of it: overhead, text, name and calls."""
+    parts = (value for key, value in message.items() if value and key not in UNCOUNTED)
+    texts = (part if isinstance(part, str) else as_json(part) for part in parts)
+    return MESSAGE_OVERHEAD + sum(map(count_text, texts))
 
 
-def _count_value(value: object, count_text: CountText) -> int:
-    """Return the tokens of any value in a message; each dictionary has overhead."""
-    if isinstance(value, str):
-        return count_text(value)
-    if isinstance(value, Mapping):
-        return MESSAGE_OVERHEAD + sum(_count_value(each, count_text) for each in value.values())
-    if isinstance(value, list | tuple):
-        return sum(_count_value(each, count_text) for each in value)
-    return 0 if value is None else count_text(str(value))
+def as_json(value: object) -> str:
+    """Return a part of a request as it is written on the wire."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def count_tools(
     schemas: Iterable[Mapping[str, object]], count_text: CountText = estimate_tokens
 ) -> int:
     """Return the tokens of a request's tools as JSON (some endpoints write less)."""
-    return sum(
-        TOOL_OVERHEAD + count_text(json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
-        for schema in schemas
-    )
+    return sum(TOOL_OVERHEAD + count_text(as_json(schema)) for schema in schemas)
 
 
 def stored_tokens(message: Mapping[str, Any], count: Callable[[Any], int] = count_message) -> int:
@@ -243,35 +235,49 @@ class UsageReport:
 
     estimate: int
     prompt_tokens: int
+    cached_tokens: int | None = None  # None if the endpoint reports none
 
     @property
     def ratio(self) -> float:
         """Return the endpoint's tokens per token of our estimate, 0 without an estimate."""
         return self.prompt_tokens / self.estimate if self.estimate > 0 else 0.0
 
+    def is_usable(self, usual: float) -> bool:
+        """Return True if the count can be one of the whole request; ``usual`` is the usual ratio.
 
-@dataclass(frozen=True)
-class Calibration:
-    """The endpoint's tokens per token of our estimate, and the latest usable report."""
-
-    ratio: float = 1.0
-    last: UsageReport | None = None
-
-    def count(self, estimate: int) -> int:
-        """Return the tokens that the endpoint will count for a request we estimate."""
-        # The result is the last reported count plus the change since then at the usual ratio, but
-        # never less than the lowest plausible ratio allows, since a request may be shorter than the
-        # last one.
-        if self.last is None:
-            return estimate
-        since = (estimate - self.last.estimate) * self.ratio
-        return max(math.ceil(self.last.prompt_tokens + since), math.ceil(estimate * LOWEST_RATIO))
+        A count that is far too low beside cached tokens leaves these out.
+        """
+        if not LOWEST_RATIO <= self.ratio <= HIGHEST_RATIO:
+            return False
+        return not self.cached_tokens or self.ratio >= SILENT_SHARE * usual
 
 
-def calibrate(reports: Iterable[UsageReport]) -> Calibration:
-    """Return a calibration from the reports of one model's calls, oldest first."""
-    # Ignores counts below 60 % of our estimate (silent truncation) or above three times it.
-    usable = [report for report in reports if LOWEST_RATIO <= report.ratio <= HIGHEST_RATIO]
-    if not usable:
-        return Calibration()
-    return Calibration(median(report.ratio for report in usable[-REPORTS_USED:]), usable[-1])
+def usual_ratio(reports: Iterable[UsageReport]) -> float:
+    """Return an endpoint's tokens per token of our estimate, by its reports, oldest first."""
+    ratios, usual = list[float](), 1.0
+    for report in reports:
+        if report.is_usable(usual):
+            ratios.append(report.ratio)
+            usual = median(ratios[-REPORTS_USED:])
+    return usual
+
+
+def is_silently_truncated(report: UsageReport, before: Sequence[UsageReport]) -> bool:
+    """Return True if a server seems to have dropped a part of a prompt that was too long for it.
+
+    ``before`` are earlier reports of the same model, without those of truncated prompts. Such a
+    server counts about the same for a much longer prompt, or far less than for others; a low count
+    alone is only another tokenizer. A count beside cached tokens may leave these out.
+    """
+    if report.prompt_tokens <= 0 or report.estimate <= 0:
+        return False
+    share = report.ratio / usual_ratio(before)
+    if share < SILENT_SHARE and (report.cached_tokens or before or report.ratio < LOWEST_RATIO):
+        return not report.cached_tokens
+    shorter = [one for one in before if one.estimate * MUCH_LONGER <= report.estimate]
+    nearest = sorted(shorter, key=lambda one: one.estimate)[-SHORTER_COMPARED:]
+    return len(nearest) == SHORTER_COMPARED and all(
+        report.prompt_tokens - one.prompt_tokens
+        < LEAST_GROWTH * one.ratio * (report.estimate - one.estimate)
+        for one in nearest
+    )

@@ -6,7 +6,6 @@ these protocols. `mind.Mind` puts the parts of an assistant together from them.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,7 +22,7 @@ from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
-from evennia_ai.policy.tokens import CountText, UsageReport
+from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
@@ -33,7 +32,6 @@ from evennia_ai.ports.tools import ToolResult, ToolSpec
 from evennia_ai.scheduling import Clock
 
 GUESSED_OVERHEAD = 1_600  # tokens
-KEPT_REPORTS = 8
 
 
 class Character(Protocol):
@@ -328,9 +326,8 @@ class Rest(Protocol):
 class RequestSizes:
     """What is known of the sizes of an assistant's requests, in tokens."""
 
-    overhead: int = GUESSED_OVERHEAD  # of the last request outside the conversation
-    # the endpoint's latest token counts beside our estimates
-    reports: deque[UsageReport] = field(default_factory=lambda: deque(maxlen=KEPT_REPORTS))
+    # of the last request beside its messages of the conversation; all of it was counted as sent
+    overhead: int = GUESSED_OVERHEAD
 
 
 @dataclass

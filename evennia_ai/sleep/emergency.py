@@ -1,6 +1,7 @@
 """Free the context window before anything else when it is nearly full.
 
-A player who waits for an answer waits for one summary at most. Only if nobody waits does the
+A player who waits for an answer waits for one summary at most; for none if the model is slow or its
+window small: then a digest takes its place until the next sleep. Only if nobody waits does the
 assistant first journal what it will need of the evicted messages.
 """
 
@@ -13,7 +14,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.policy.compaction.plan import ContextUse
+from evennia_ai.policy.compaction.plan import ContextUse, digest_goes_first
 from evennia_ai.ports import Identity, Inbox, Settings
 from evennia_ai.scheduling import Clock, Steps
 from evennia_ai.sleep.compaction.compact import Compactor
@@ -54,8 +55,11 @@ class Emergency:
         use = self._meter.measure()
         if not use.is_urgent:
             return None
-        yield self._extract(use)
-        result: dict[str, Any] = yield self._compactor.compact(CompactionRequest(EMERGENCY))
+        asks = not digest_goes_first(use.window, self._settings.profile.told.speed)
+        if asks:
+            yield self._extract(use)
+        request = CompactionRequest(EMERGENCY, asks=asks)
+        result: dict[str, Any] = yield self._compactor.compact(request)
         return result
 
     @inlineCallbacks

@@ -225,7 +225,7 @@ class Extraction:
             if limits.is_interrupted():
                 return Extracted(facts, step - 1, INTERRUPTED)
             state = begin_step(state)
-            grown = replace(prompt, messages=[*prompt.messages, *so_far])
+            grown = replace(prompt, messages=[*prompt.messages, *so_far], tokens=0)
             request = self._prompts.request(turn, grown, asking, step)
             reply: LLMReply = yield self._calls.for_turn(
                 turn, request, context.name, tools.deadline_at

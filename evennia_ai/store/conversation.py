@@ -15,7 +15,8 @@ from evennia_ai.messages import Message, is_excuse
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
 from evennia_ai.policy.log_lines import HIDDEN, amend
-from evennia_ai.policy.tokens import count_message, stored_tokens
+from evennia_ai.policy.request_forms.wire_order import count_stored
+from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.lines import TableAmendments, TableLines
 from evennia_ai.store.rows import insert_rows, message_from_row, message_to_row
@@ -36,7 +37,7 @@ class TableConversation:
         self,
         assistant_id: int,
         now: Callable[[], datetime],
-        count: Callable[[Message], int] = count_message,
+        count: Callable[[Message], int] = count_stored,
         note_use: Callable[[], object] = lambda: None,
     ) -> None:
         self.assistant_id = assistant_id

@@ -13,8 +13,9 @@ from django.dispatch import Signal
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Heard, InboxEvent, Message, is_excuse, make_message
 from evennia_ai.policy.records.provenance import people_field
+from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.sanitize import one_line
-from evennia_ai.policy.tokens import count_message, stored_tokens
+from evennia_ai.policy.tokens import stored_tokens
 
 # The fields that an event and its row have in common.
 OTHER = ("audience", "addressed", "authors")
@@ -69,7 +70,7 @@ def message_to_row(
     assistant_id: int,
     message: Message,
     at: datetime,
-    count: Callable[[Message], int] = count_message,
+    count: Callable[[Message], int] = count_stored,
 ) -> models.Message:
     """Return a message as an unsaved row; counts its tokens. ``at`` is for one without a time."""
     meta = message["metadata"]

@@ -23,7 +23,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
 from evennia_ai.policy.conversation.inbox import state_after_loss
-from evennia_ai.policy.tokens import count_message
+from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
 
 
@@ -300,7 +300,7 @@ class MemoryConversation:
             copy: Message = {**message, "metadata": {**message["metadata"]}}
             copy["metadata"]["seq"] = len(self.messages) + 1
             copy["metadata"]["at"] = self.now().isoformat()
-            copy["metadata"]["tokens"] = count_message(message)
+            copy["metadata"]["tokens"] = count_stored(message)
             self.messages.append(copy)
             stored.append(copy)
         return stored
@@ -326,7 +326,7 @@ class MemoryConversation:
         masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
         first = record.upto_seq if record else 0
         messages = [m for m in self.messages if m["metadata"]["seq"] > first]
-        return View(record, messages, max(masks, default=0), count_message)
+        return View(record, messages, max(masks, default=0), count_stored)
 
     def _in_force(self) -> list[StoredCompaction | StoredMask]:
         return [move for move in self.moves if not move.undone]

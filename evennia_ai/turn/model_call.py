@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile, usable_window, window_known
-from evennia_ai.config.profiles import request_form
+from evennia_ai.config.profiles import request_form, wire_style
 from evennia_ai.errors import ContextOverflow, ProviderError, ProviderRejected, TurnAborted
 from evennia_ai.messages import (
     NO_USAGE,
@@ -24,12 +24,13 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.explanation.call_record import CallRecord, KeptCall, RawReply, make_record
-from evennia_ai.policy.failures import is_silent_overflow, is_silently_truncated
+from evennia_ai.policy.failures import is_silent_overflow
 from evennia_ai.policy.limits.money import add_call, to_micros
 from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
+from evennia_ai.policy.request_forms.form import TOOLS
+from evennia_ai.policy.request_forms.wire_order import count_request
 from evennia_ai.policy.texts import complete_lines
-from evennia_ai.policy.tokens import UsageReport, count_conversation_tokens
 from evennia_ai.ports import (
     TASK_SUMMARY,
     Caller,
@@ -38,7 +39,6 @@ from evennia_ai.ports import (
     Life,
     LLMRequest,
     ModelCallRecord,
-    RequestSizes,
     Scene,
     Settings,
     Slices,
@@ -46,6 +46,7 @@ from evennia_ai.ports import (
     Turns,
 )
 from evennia_ai.scheduling import Clock, Steps, pause, persist
+from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.prompt_trace import trace_apart
 
@@ -83,10 +84,10 @@ class ModelCalls:
         gateway: Gateway,
         clock: Clock,
         life: Life,
-        sizes: RequestSizes,
+        meter: ContextMeter,
     ) -> None:
         self._who, self._settings, self._turns, self._life = who, settings, turns, life
-        self._gateway, self._clock, self._sizes = gateway, clock, sizes
+        self._gateway, self._clock, self._meter = gateway, clock, meter
         self.compaction_cost: dict[str, int] = {}
 
     @property
@@ -121,9 +122,17 @@ class ModelCalls:
             scene=scene,
             max_tokens=max_tokens,
             temperature=self._settings.config.temperature,
-            tokens=count_conversation_tokens(wire, None),
             caller=self.caller(payer, background=True),
         )
+
+    def _counted(self, request: LLMRequest, profile: ModelProfile) -> LLMRequest:
+        """Return a request with the tokens of what is sent, unless they are counted already."""
+        if request.tokens:
+            return request
+        sent = request.tools if request.form == TOOLS else ()
+        style = wire_style(profile, request.form)
+        tokens = count_request(request.messages, style, sent, self._settings.count_text)
+        return replace(request, tokens=tokens)
 
     def for_turn(
         self, turn: TurnRecord, request: LLMRequest, purpose: str, deadline_at: float
@@ -160,6 +169,7 @@ class ModelCalls:
     @inlineCallbacks
     def _ask(self, request: LLMRequest, purpose: Purpose, deadline_at: float) -> Steps[LLMReply]:
         clock, profile = self._clock, purpose.profile
+        request = self._counted(request, profile)
         started = clock.seconds()
         record = ModelCallRecord(
             profile=profile.name,
@@ -187,7 +197,10 @@ class ModelCalls:
             )
             if reply.model == OFFLINE:
                 record = replace(record, usage=NO_USAGE, estimated_tokens=0)
-            failure = self._hidden_failure(request, reply, profile)
+            if reply.usage is not None and reply.model != OFFLINE:
+                own = purpose.turn_id is not None and not reply.from_fallback
+                self._meter.note(request.tokens, reply.usage, profile, own)
+            failure = self._hidden_failure(reply, profile)
         except ProviderError as error:
             failure = self._as_overflow(request, error, profile)
         if failure:
@@ -200,9 +213,6 @@ class ModelCalls:
         purpose.ensure_wanted()
         if failure:
             raise failure
-        is_own = purpose.turn_id is not None and not reply.from_fallback
-        if reply.usage is not None and is_own:
-            self._sizes.reports.append(UsageReport(request.tokens, reply.usage.prompt_tokens))
         return reply
 
     def _store(self, purpose: Purpose, record: ModelCallRecord) -> None:
@@ -229,24 +239,11 @@ class ModelCalls:
             return error
         return ContextOverflow(str(error), status=error.status, code=error.code)
 
-    def _hidden_failure(
-        self, request: LLMRequest, reply: LLMReply, profile: ModelProfile
-    ) -> ContextOverflow | None:
-        """Return the overflow that a reply hides, None if there is none.
-
-        Tells the owner if a local server seems to have truncated the prompt silently.
-        """
+    def _hidden_failure(self, reply: LLMReply, profile: ModelProfile) -> ContextOverflow | None:
+        """Return the overflow that a reply hides, None if there is none."""
         window = window_known(profile).tokens
         if is_silent_overflow(reply, window or self._settings.config.max_context_tokens):
             return ContextOverflow(f"The request filled the window of '{profile.model}'.")
-        usage, local = reply.usage, profile.is_local
-        if usage and is_silently_truncated(usage.prompt_tokens, request.tokens, local):
-            # Without numbers: the same trouble with others would be told again with each call.
-            self._settings.tell_owner(
-                f"The model '{profile.model}' counts far fewer tokens than it was sent: its server "
-                "seems to cut long prompts. Give it more context, or set context_window in the "
-                f"profile '{profile.name}' to what it takes."
-            )
         return None
 
     def _ensure_awake(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from evennia_ai.config.profiles import request_form
+from evennia_ai.config.profiles import request_form, wire_style
 from evennia_ai.messages import (
     Audience,
     Authors,
@@ -24,6 +24,7 @@ from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.character import LoreEntry, render_persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, assembled, user
 from evennia_ai.policy.request_forms.form import TOOLS_FORM, RequestForm, Schema
+from evennia_ai.policy.request_forms.wire_order import count_request
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import count_message, stored_tokens
@@ -59,7 +60,7 @@ class Prompt:
 
     messages: list[WireMessage]
     private: bool  # True if it holds anything that only its audience may know
-    tokens: int  # the size of the whole request, tools included
+    tokens: int  # the size of the whole request, tools included; 0 to be counted when it is sent
     situation: Situation
     lore: tuple[LoreEntry, ...]
     trace: PromptTrace  # where its parts come from
@@ -81,6 +82,12 @@ class Asking:
     withheld: tuple[str, ...] = ()  # tools that an author of the prompt may not use
     # True if an act failed and the model shall talk about it, not act again
     words_only: bool = False
+
+    def offering(self, specs: Iterable[ToolSpec]) -> Asking:
+        """Return it with these tools; a request shows the schemas of those that are needed."""
+        shown = [spec for spec in specs if spec.shown]
+        tokens = sum(spec.tokens for spec in shown) if self.form.native else 0
+        return replace(self, tools=[spec.schema for spec in shown], tool_tokens=tokens)
 
 
 class PromptBuilder:
@@ -123,8 +130,6 @@ class PromptBuilder:
             not asking.form.native and asking.refused
         ):  # a small model repeats what it sees itself say
             said = [message for message in said if message["role"] == "user"]
-        if context.tools is None:  # the largest; with fewer tools a full context would look empty
-            self._meter.sizes.overhead = fixed + tail_tokens
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
         trace = replace(
             trace_talk(self._log, said, own),
@@ -139,10 +144,13 @@ class PromptBuilder:
             lore=tuple(entry.title for entry in tail.items.lore),
         )
         messages = assembled(trace, to_wire(said), to_wire(own))
+        tokens = self._size(messages, asking)
+        if context.tools is None:  # the largest; with fewer tools a full context would look empty
+            self._meter.sizes.overhead = tokens - sum(map(stored_tokens, [*shown, *new]))
         return Prompt(
             messages=messages,
             private=trace.private,
-            tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
+            tokens=tokens,
             situation=tail.situation,
             lore=tail.items.lore,
             addressee=addressee_of(asking.events),
@@ -173,10 +181,11 @@ class PromptBuilder:
         """Return the room for the talk beside so many tokens at the beginning of the prompt."""
         # The prompts of a talk keep their start for as long as possible, since caches know it;
         # other prompts show all that fits.
-        window = self._meter.window
+        window = self._meter.estimated(self._meter.window)
+        reply = self._meter.estimated(self._settings.config.max_reply_tokens)
         is_talk = context.tools is None
         least = int(TAIL_ROOM * window) if is_talk else 0
-        return TalkRoom(window - self._settings.config.max_reply_tokens - fixed, least, is_talk)
+        return TalkRoom(window - reply - fixed, least, is_talk)
 
     def _scene_texts(
         self,
@@ -227,18 +236,19 @@ class PromptBuilder:
         """Return the tokens of a wire message."""
         return count_message(message, count_text=self._settings.count_text)
 
+    def _size(self, messages: Sequence[WireMessage], asking: Asking) -> int:
+        """Return the tokens of a request as it is sent."""
+        style = wire_style(self._settings.profile, asking.form.name)
+        sent = count_request(messages, style, count_text=self._settings.count_text)
+        return sent + asking.tool_tokens
+
     def ask_with(
         self, turn: TurnRecord, specs: Iterable[ToolSpec], goes_on: bool = False
     ) -> Asking:
         """Return what a model call of a turn is about, in the form of the assistant's model."""
-        form, offered = request_form(self._settings.profile), tuple(specs)
-        return Asking(
-            events=turn.events,
-            turn_id=turn.id if goes_on else None,
-            form=form,
-            tools=shown_schemas(offered),
-            tool_tokens=sum(spec.tokens for spec in offered) if form.native else 0,
-        )
+        form = request_form(self._settings.profile)
+        asking = Asking(turn.events, turn.id if goes_on else None, form)
+        return asking.offering(specs)
 
     def _scene(self, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
         """Return the turn's new words, the situation and the lore, structured for the offline
@@ -283,11 +293,6 @@ class PromptBuilder:
         return replace(
             request, response_schema=form.response_schema(request.asked, asking.words_only)
         )
-
-
-def shown_schemas(specs: Iterable[ToolSpec]) -> list[Schema]:
-    """Return the schemas of the tools that a request shows."""
-    return [spec.schema for spec in specs if spec.shown]
 
 
 class Tail(NamedTuple):

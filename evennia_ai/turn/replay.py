@@ -17,7 +17,6 @@ from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply, Sent
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
-from evennia_ai.policy.tokens import count_conversation_tokens
 from evennia_ai.ports import Caller, Identity, LLMRequest, Scene
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.model_call import ModelCalls
@@ -46,7 +45,6 @@ def replay_request(
         tools=sent.tools,
         max_tokens=sent.max_tokens,
         temperature=sent.temperature,
-        tokens=count_conversation_tokens(messages, None),
         caller=caller,
         form=sent.form,
         response_schema=sent.schema,

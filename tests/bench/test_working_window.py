@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import mean
 
 import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.config.profiles import WORKING_WINDOWS
+from evennia_ai.config.profiles import REPLY_TOKENS, WORKING_WINDOWS
 from evennia_ai.messages import LLMReply, WireMessage
 from evennia_ai.ports import LLMRequest
 from evennia_ai.turn.prompt_building import Asking
@@ -79,6 +79,8 @@ def cost_of(talk: Talk, form: str, window: int) -> Cost:
     """What a talk costs with a window, one prompt a line; the cache knows the prompt before."""
     gateway, cost, before = Counting(), Cost(), ""
     script = make_script(gateway, window)
+    usual = script.config.max_reply_tokens
+    script.config = replace(script.config, max_reply_tokens=REPLY_TOKENS.get(form, usual))
     asking = Asking(tool_tokens=TOOL_TOKENS[form])
     for line, (heard, *answer) in zip(talk.lines, log_of(talk), strict=True):
         result = at_once(script.mind.emergency.make_room())
@@ -86,7 +88,7 @@ def cost_of(talk: Talk, form: str, window: int) -> Cost:
         script.services.clock.advance(TURN_S)
         script.conversation.append([heard])
         listeners = frozenset({PLAYERS[line.speaker]}) if line.private else EVERYBODY
-        at_once(script.mind.memories().prepare(script.services))
+        at_once(script.memories.prepare(script.services))
         prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, listeners, asking)
         text = in_text(prompt.messages)
         new = 1 - cached(text, before) / len(text)

@@ -184,3 +184,23 @@ def test_a_kill_at_any_point_of_it_leaves_neither_too_little_nor_too_much(
     game.run(2)
     assert [entry["content"].split("\n")[1] for entry in mira.journal.all()] == list(parts.values())
     assert assistants_to_archive() == []
+
+
+def test_a_digest_gives_way_to_a_summary_in_sleep(game, mira, ann):
+    mind = mira.assistant.mind
+    mira.assistant.db.max_context_tokens, mira.assistant.db.max_reply_tokens = 2_900, 300
+    lines = [f"Ann says: The ferry takes {n} crowns for a cart and a horse." for n in range(99)]
+    mind.log.append([make_message("user", line, audience=[ann.dbref]) for line in lines])
+    mind.settings.resolve()
+    mind.emergency.make_room()
+    game.run(1)
+    (digest,) = Compaction.objects.all()
+    assert (digest.rung, game.model.requests) == ("digest", [])
+    game.model.add("Ann told what the ferry takes for a cart.")
+    mind.compactor.in_sleep()
+    game.run(1)
+    undone, summary = Compaction.objects.order_by("id")
+    assert (undone.id, undone.undone_at is None, summary.rung) == (digest.id, False, "summary")
+    assert (summary.undone_at, summary.from_seq) == (None, digest.from_seq)
+    (entry,) = [one for one in mira.journal.all() if "compaction" in one["tags"]]
+    assert "what the ferry takes" in entry["content"]

@@ -22,7 +22,6 @@ from evennia_ai.policy.failures import (
     Meaning,
     Said,
     is_silent_overflow,
-    is_silently_truncated,
     meaning_of,
     told_window,
 )
@@ -201,23 +200,6 @@ def test_every_row_decides_about_something_that_was_really_sent():
 
 
 # --- failures that a reply hides ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("reported", "estimated", "local", "cut"),
-    [
-        (599, 1_000, True, True),
-        (600, 1_000, True, False),
-        (599, 1_000, False, False),
-        (0, 1_000, True, False),
-        (-1, 1_000, True, False),
-        (1, 0, True, False),
-    ],
-)
-def test_a_local_servers_count_far_under_ours_means_it_cut_the_prompt(
-    reported, estimated, local, cut
-):
-    assert is_silently_truncated(reported, estimated, local) is cut
 
 
 @pytest.mark.parametrize(

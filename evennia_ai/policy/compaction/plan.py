@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evennia_ai.policy.limits.endpoints import Speed
+
 Messages = Sequence[Mapping[str, Any]]
 Count = Callable[[Mapping[str, Any]], int]
 
@@ -23,6 +25,10 @@ SPLIT_TURN_MESSAGES = 5
 SUMMARY_ROOM = 900
 SUMMARY_SHARE = 0.25
 PARTS_SHOWN = 2
+
+# Below this window, or above this time for a summary, a digest goes first while somebody may wait.
+SMALL_WINDOW = 3_000
+LONG_SUMMARY_S = 10.0
 
 NO_HISTORY = "no history"
 WITHIN_WINDOW = "history within preserve window"
@@ -87,6 +93,12 @@ class Skip:
     """The reason why nothing is compacted."""
 
     reason: str
+
+
+def digest_goes_first(window: int, speed: Speed) -> bool:
+    """Return True if an emergency takes a digest, and the model's summary follows in sleep."""
+    took_s = speed.seconds_for(window / 2, SUMMARY_ROOM / 2)
+    return window <= SMALL_WINDOW or took_s > LONG_SUMMARY_S
 
 
 def needs_compaction(used: int, window: int, threshold: float) -> bool:

@@ -8,14 +8,25 @@ result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
-from evennia_ai.messages import LOST_RESULT, MARK, NOOP, OWN_RESULTS, SPEECH, WireMessage, unmarked
+from evennia_ai.messages import (
+    EMOTE,
+    EMOTED,
+    LOST_RESULT,
+    MARK,
+    NOOP,
+    OWN_RESULTS,
+    SPEECH,
+    WireMessage,
+    unmarked,
+)
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import read_object
+from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, CountText, count_tools, estimate_tokens
 
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
 RULES_ROLES = (SYSTEM, "developer")
@@ -206,6 +217,27 @@ def event_line(act: Act) -> str:
     return f"{MARK} {' '.join(told.split())}"
 
 
+def past_text(message: Mapping[str, Any]) -> str:
+    """Return what a stored message adds to later prompts: its words, or its part of an event line.
+
+    A call that its result tells of adds nothing, nor does the result of speech.
+    """
+    content = str(message.get("content") or "")
+    if message["role"] == TOOL:
+        return "" if content == EMOTED or content.startswith(SPOKEN) else content
+    calls = message.get("tool_calls") or ()
+    return "\n".join(filter(None, (content, *map(_past_call, calls))))
+
+
+def _past_call(call: dict[str, Any]) -> str:
+    act = Act(call, "")
+    if act.name in SPEECH:
+        return act.text
+    if act.name in TELLING or act.name == NOOP:
+        return ""
+    return event_line(Act(call, EMOTED) if act.name == EMOTE else act)
+
+
 def used_tool(act: Act) -> str:
     """Return a call in short, without words that were not said: a model would repeat them."""
     values = () if act.name in SPEECH else act.arguments.values()
@@ -239,3 +271,55 @@ def native_call(act: Act) -> list[WireMessage]:
         {"role": ASSISTANT, "content": "", "tool_calls": [act.call]},
         {"role": TOOL, "tool_call_id": act.call["id"], "content": act.result},
     ]
+
+
+# Of the usual chat templates: a message takes 5 tokens in ChatML and 3 with OpenAI.
+LINE_OVERHEAD = 1  # of a line that joins others in one message
+REPLY_OVERHEAD = 3  # the beginning of the reply
+CALL_OVERHEAD = 16  # the delimiters of a native call and of its result
+TEXTS_REMEMBERED = 2_048
+
+
+def count_request(
+    messages: Sequence[WireMessage],
+    style: WireStyle,
+    tools: Iterable[Mapping[str, object]] = (),
+    count_text: CountText = estimate_tokens,
+) -> int:
+    """Return the tokens of a request as it is sent: its messages for a chat template, its tools.
+
+    ``tools`` are the schemas that are sent beside the messages.
+    """
+    sent = arrange(messages, style)
+    return (
+        REPLY_OVERHEAD
+        + sum(_count_sent(one, count_text) for one in sent)
+        + count_tools(tools, count_text)
+    )
+
+
+def _count_sent(message: WireMessage, count_text: CountText) -> int:
+    tokens = MESSAGE_OVERHEAD + _remembered(message["content"], count_text)
+    for call in message.get("tool_calls", ()):
+        function = call["function"]
+        tokens += CALL_OVERHEAD + count_text(f"{function['name']} {function['arguments']}")
+    return tokens
+
+
+# All but the end of a prompt was counted for the prompt before it.
+@lru_cache(TEXTS_REMEMBERED)
+def _remembered(text: str, count_text: CountText) -> int:
+    return count_text(text)
+
+
+def count_stored(message: Mapping[str, Any], count_text: CountText = estimate_tokens) -> int:
+    """Return the tokens that a stored message adds to each later prompt, in any request form.
+
+    Speech counts as words, a past act as a line of what happened: so `arrange` sends them, but for
+    the few acts that stay native calls.
+    """
+    text = past_text(message)
+    if not text:
+        return 1  # 0 would mean that nobody has counted it
+    is_event = message["role"] == "tool" or text.startswith(MARK)
+    return (LINE_OVERHEAD if is_event else MESSAGE_OVERHEAD) + count_text(text)

@@ -10,7 +10,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.config import usable_window
+from evennia_ai.errors import CannotUndo
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.materials import keep_consulted, speakers_of
 from evennia_ai.policy.compaction.plan import (
@@ -33,11 +33,13 @@ from evennia_ai.policy.context.projection import (
     plan_mask,
     split_by_audience,
 )
-from evennia_ai.policy.tokens import count_message, estimate_tokens, stored_tokens
+from evennia_ai.policy.request_forms.wire_order import count_stored
+from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Conversation, Identity, Life, Settings, Slices
 from evennia_ai.scheduling import Clock, Steps, pause, persist
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive, SummaryPart
 from evennia_ai.sleep.compaction.request import (
+    EMERGENCY,
     MANUAL,
     SLEEP,
     STRIKES,
@@ -91,9 +93,26 @@ class Compactor:
             self.is_left_over = False
             yield self.archive.archive()
 
-    def in_sleep(self) -> Deferred[dict[str, Any]]:
-        """Compact as a step of a sleep pass; fires and fails as `compact`."""
-        return self.compact(CompactionRequest(SLEEP))
+    @inlineCallbacks
+    def in_sleep(self) -> Steps[dict[str, Any]]:
+        """Compact as a step of a sleep pass; fires and fails as `compact`.
+
+        What was digested in a hurry, and a model can read at once, comes back into view first, so
+        that the model sums it up. If that fails or somebody speaks, a digest is taken again.
+        """
+        room, undone = self._meter.window, False
+        while self._strikes < STRIKES and (record := self._log.current.record) is not None:
+            room -= record.original_token_count
+            if room < 0 or not owes_summary(record):
+                break
+            try:
+                self._log.undo()
+            except CannotUndo:
+                break
+            undone = True
+            yield self.archive.archive()
+        result: dict[str, Any] = yield self.compact(CompactionRequest(SLEEP, force=undone))
+        return result
 
     @inlineCallbacks
     def compact(self, request: CompactionRequest) -> Steps[dict[str, Any]]:
@@ -140,9 +159,9 @@ class Compactor:
         """Return the limits that a plan goes by."""
         config = self._settings.config
         limits = CompactionLimits(
-            window=usable_window(config, self._settings.profile),
+            window=self._meter.estimated(self._meter.window),
             fixed=self._meter.sizes.overhead,
-            reserve=reserve(config),
+            reserve=self._meter.estimated(reserve(config)),
             target=config.compact_target,
             preserve=config.compact_preserve_window,
         )
@@ -192,7 +211,7 @@ class Compactor:
     def _tokens_after(self, parts: Mapping[str, SummaryPart], upto_seq: int) -> int:
         """Return the tokens of the largest projection after a compaction, with later messages."""
         sizes = Sizes()
-        count = partial(count_message, count_text=self._settings.count_text)
+        count = partial(count_stored, count_text=self._settings.count_text)
         texts = {key: part.text for key, part in parts.items()}
         for key, tokens in part_sizes(texts, count).items():
             sizes.add(part_audience(key), tokens)
@@ -234,7 +253,6 @@ class Compactor:
         stored: CompactionRecord | None = yield persist(self._clock, work)
         if stored is None:
             return None
-        self._meter.sizes.reports.clear()
         self._calls.compaction_cost = {}
         return self._report(stored, task)
 
@@ -269,6 +287,11 @@ class Compactor:
             "facts_kept": record.facts_kept,
             "rung": record.rung,
         }
+
+
+def owes_summary(record: CompactionRecord) -> bool:
+    """Return True if a compaction took a digest because somebody might have waited."""
+    return record.reason == EMERGENCY and record.rung not in OF_A_MODEL
 
 
 def strikes_after(rung: str, strikes: int) -> int:

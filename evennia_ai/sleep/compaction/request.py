@@ -22,6 +22,7 @@ class CompactionRequest:
     force: bool = False  # skip the threshold, and compact even if little is gained
     focus: str | None = None  # what the summary should keep above all
     keep_recent: int | None = None  # newest messages to keep this time; None uses the setting
+    asks: bool = True  # False takes a digest instead of asking a model
 
     @property
     def is_urgent(self) -> bool:

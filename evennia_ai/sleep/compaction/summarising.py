@@ -343,9 +343,9 @@ def split_task(task: CompactionTask) -> dict[str, Evicted]:
 def may_ask(request: CompactionRequest, strikes: int) -> bool:
     """Return True if a model may be asked for a summary.
 
-    An overflow asks none. After `STRIKES` failures in a row only every `ASKED_AGAIN_EVERY`-th
-    compaction asks. An admin's request always does.
+    An overflow asks none, nor does a request that says so. After `STRIKES` failures in a row only
+    every `ASKED_AGAIN_EVERY`-th compaction asks. An admin's request always does.
     """
-    if request.reason == OVERFLOW:
+    if request.reason == OVERFLOW or not request.asks:
         return False
     return request.reason == MANUAL or strikes < STRIKES or strikes % ASKED_AGAIN_EVERY == 0
