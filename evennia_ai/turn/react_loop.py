@@ -235,6 +235,7 @@ class ReActLoop:
         around = None
         if has_model(self._settings.profile):
             heard = [event.heard for event in (*turn.overheard, *turn.events)]
+            asking_names = {event.heard.speaker_name for event in turn.events}
             around = Surroundings(
                 name=self._who.name,
                 rules="\n".join(
@@ -244,6 +245,7 @@ class ReActLoop:
                 tools=frozenset(specs),
                 people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
                 heard=[one.text for one in heard],
+                spoken_to=asking_names.union(() if turn.private else prompt.situation.people),
                 link_hosts=self._link_hosts(),
             )
         logged = self._log.current.logged

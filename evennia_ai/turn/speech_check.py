@@ -22,7 +22,14 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy import oversight
 from evennia_ai.policy.conversation.react import read_arguments
-from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact, find_repeat
+from evennia_ai.policy.replies.artefacts import (
+    Surroundings,
+    find_artefact,
+    find_repeat,
+    find_slip,
+    own_label,
+)
+from evennia_ai.policy.replies.persons import is_english, is_no_gesture
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.ports import Moderation, Settings
@@ -88,13 +95,19 @@ class SpeechCheck:
         artefact = next(filter(None, (find_artefact(form, self._around) for form in forms)), "")
         if artefact or call.name == EMOTE:
             return artefact
-        return REPEATED if find_repeat(words, self._spoken) else ""
+        slip = find_slip(words, self._around)
+        return slip or (REPEATED if find_repeat(words, self._spoken) else "")
 
-    def is_repeated_emote(self, call: ToolCallRequest) -> bool:
-        """Return True for a gesture that the character made a moment ago."""
-        if self._told is None or call.name != EMOTE:
+    def is_idle_emote(self, call: ToolCallRequest) -> bool:
+        """Return True for a gesture that shows nothing, or that it made a moment ago."""
+        around = self._around
+        if around is None or call.name != EMOTE:
             return False
-        return bool(find_repeat(text_of(call) or "", self._emotes))
+        text = own_label(around.name).sub("", (text_of(call) or "").strip(" *"))
+        english = is_english(text, around.persona, *around.heard[-1:])
+        return is_no_gesture(text, (around.name, *around.people), around.heard, english) or bool(
+            find_repeat(text, self._emotes)
+        )
 
     def heard(self, call: ToolCallRequest) -> None:
         """Note words or a gesture that others have just noticed."""

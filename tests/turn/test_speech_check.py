@@ -119,17 +119,17 @@ def test_what_has_no_words_has_no_problem(asked):
 def test_a_gesture_is_not_made_twice():
     nods = call("emote", text="nods slowly.")
     checked = check(said("nods slowly.", 1, "emote"))
-    assert checked.is_repeated_emote(nods)
-    assert not checked.is_repeated_emote(call("emote", text="wipes a mug."))
-    assert not checked.is_repeated_emote(call("say", text="nods slowly."))
+    assert checked.is_idle_emote(nods)
+    assert not checked.is_idle_emote(call("emote", text="wipes a mug."))
+    assert not checked.is_idle_emote(call("say", text="nods slowly."))
     fresh = check()
-    assert not fresh.is_repeated_emote(nods)
+    assert not fresh.is_idle_emote(nods)
     fresh.heard(nods)
-    assert fresh.is_repeated_emote(nods)
+    assert fresh.is_idle_emote(nods)
 
 
 def test_the_offline_brain_is_not_judged():
     checked = check(said(LINE, 1), said("nods.", 1, "emote"), around=None)
     assert checked.problem(call("say", text=LINE)) == ""
     assert checked.problem(call("say", text='{"act": "none"}')) == ""
-    assert not checked.is_repeated_emote(call("emote", text="nods."))
+    assert not checked.is_idle_emote(call("emote", text="nods."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.sanitize import cut_text
@@ -147,52 +147,39 @@ AI_RU = r"(?:(?-i:ИИ)(?:-\w+)?|искусственный интеллект|(
 AI_PL = r"(?:(?-i:AI|SI)|sztuczna inteligencja|(?:duży )?model językowy|chatbot)(?!\w)"
 AI_NL = r"(?:AI(?:-\w+)?|kunstmatige intelligentie|(?:groot )?taalmodel|chatbot)(?!\w)"
 I_AM = r"\bI(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
-THAT = r"(?:that|this|it|your|such|these|those)(?: (?:request|question|task|topic|kind)s?)?"
-CANNOT = r"\bI ?(?:can(?:no|')t|can not|(?:am|'m) (?:unable|not able) to|won't be able to)"
-END = r"\s*(?:[.!,;]|\Z)"
-
-REFUSALS = (
-    rf"{CANNOT} help(?: you)? with {THAT}{END}",
-    rf"{CANNOT} assist(?: you)?(?: with\b| in\b|{END})",
-    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:fulfill?|comply|engage|process|generate)\b",
-    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:discuss|continue) (?:with )?(?:that|this)\b",
-    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:respond|provide (?:that|this|any|information))\b",
-    rf"{CANNOT} (?:fulfill?|comply with|process|generate|engage in) (?:that|this|your|such|any)\b",
-    (
-        r"\btut mir leid,? (?:aber )?(?:ich kann|ich bin nicht|(?:da|hier)(?:bei|mit) kann ich)\b"
-        r"[^.!?]{0,30}\b(?:dabei|damit|hierbei|diese[rnm]? \w+|dazu|Ihnen|nicht)\b[^.!?]{0,20}"
-        r"\b(?:helfen|weiterhelfen|behilflich|unterstützen|erfüllen|beantworten)"
-    ),
-    (
-        r"\bdésolée?s?,? (?:mais )?je ne (?:peux|puis) pas (?:vous |t')?(?:aider|assister|répondre)"
-        rf"(?: (?:avec|à|dans|sur) (?:cela|ça|ce|cette|votre)\b|{END})"
-    ),
-    (
-        r"\blo siento,? (?:pero )?no puedo (?:ayudar|asistir)(?:te|le|los)?"
-        rf"(?: (?:con|en) (?:eso|esto|esa|ese|tu|su)\b|{END})"
-    ),
-    (
-        r"\b(?:mi dispiace|spiacente),? (?:ma )?non posso (?:aiutar|assister)(?:ti|vi|la|e)"
-        rf"(?: (?:con|in) (?:quest[oaie]|ciò|tale)\b|{END})"
-    ),
-    (
-        r"\b(?:desculpe|sinto muito|lamento),? (?:mas )?(?:eu )?não posso (?:te |lhe )?"
-        rf"ajudar(?:-\w+)?(?: (?:com|n)(?: ?(?:isso|isto|ess[ea]|est[ea]))\b|{END})"
-    ),
-    (
-        r"\b(?:извини(?:те)?|прости(?:те)?|к сожалению),? (?:но )?я не могу (?:вам |тебе )?"
-        r"(?:(?:с этим|в этом) помочь|помочь (?:вам |тебе )?(?:с (?:этим|вашим|таким)|в этом)"
-        r"|(?:выполнить|обработать) (?:этот|ваш|такой) запрос)"
-    ),
-    (
-        r"\b(?:przepraszam|przykro mi),? (?:ale )?nie (?:mogę|jestem w stanie) "
-        r"(?:(?:ci |panu |pani )?(?:w tym|z tym) pomóc|pomóc (?:ci )?(?:w tej|w tym|z tym|z tą)\b)"
-    ),
-    (
-        r"\b(?:het spijt me|sorry),? (?:maar )?ik kan (?=[^.!?]{0,30}\bniet\b)"
-        r"[^.!?]{0,30}\b(?:daar|hier|met (?:dit|dat|deze|die))[^.!?]{0,20}\bhelpen\b"
-    ),
+# A refusal of nothing in particular has no words but these, up to a mark. Of each language: what
+# is refused | of what | an apology | all else. In English it needs no apology: "Dabei kann ich dir
+# nicht helfen, frag Mira" may be said.
+HOLLOW = """
+help assist assistance comply fulfill fulfil engage process generate | that this these those such
+ question questions request requests task topic conversation | sorry afraid unfortunately apologies
+ apologize | i am i'm it i can but can can't cannot won't will not unable be able to here you with
+ in on any anything your kind of my the for as have would at moment time right now just only further
+continue discuss respond provide answer + that this it these any information question conversation
+ request | sorry afraid unfortunately apologize | i am i'm can't cannot won't not unable able to but
+ you with in on your the at moment
+helfen weiterhelfen behilflich unterstützen erfüllen beantworten + dabei damit hierbei hier diese
+ diesen dieser diesem ihnen | leid leider bedaure | es tut mir aber da ich kann bin nicht keine sie
+ dir euch in der lage zu sein bei anfrage frage
+aider assister répondre t'aider + cela ça ce cette votre | désolé désolée regrette malheureusement
+ | je suis mais ne peux puis pas vous avec à dans sur demande question
+ayudar ayudarte ayudarle ayudarles asistir asistirte asistirle + eso esto esa ese tu su | siento
+ lamento lamentablemente | lo pero no puedo con en solicitud pregunta
+aiutare aiutarti aiutarvi aiutarla aiutarle assisterti + questo questa queste ciò tale | dispiace
+ spiacente purtroppo | mi ma non posso sono con in richiesta
+ajudar ajudá-lo ajudá-la + isso isto nisso nisto esse essa este esta | desculpe lamento muito
+ infelizmente | sinto mas eu não posso te lhe com solicitação
+помочь выполнить обработать + этим этом этот вашим ваш таким такой | извини извините прости простите
+ сожалению | к но я не могу вам тебе с в запрос запросом
+pomóc + tym tej tą | przepraszam przykro niestety | mi ale nie mogę jestem w stanie ci panu pani z
+helpen assisteren + daar hier dit dat deze die | spijt sorry helaas | het me maar ik kan niet je u
+ bij mee met"""
+NEGATIONS = frozenset(
+    "can't cannot won't not unable nicht keine pas no non não не nie niet".split()
 )
+REASONS = frozenset("as because since due weil da car porque perché потому bo omdat".split())
+CLAUSE_MARK, SENTENCE_MARK = re.compile(r"[,–—]"), re.compile(r"[.!?;:…\n]+")
+WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 # How a reply begins that refuses a task; words that may begin a sentence about somebody else need
 # a mark or a conjunction behind them.
 THEN = (
@@ -238,6 +225,13 @@ SELF_DESCRIPTIONS = (
     r"\bI (?:do not|don't) have (?:personal|real|human) (?:feelings|emotions|opinions|experience)",
     r"\b(?:access to|provide) real-time (?:information|data)\b",
     r"\bmy instructions (?:say|state|prevent|forbid|do not|don't)\b|\b(?:my|system) prompt\b",
+    r"\bI(?: am|'m) (?:always |just |only |not )?here to (?:assist|answer|provide)\b",
+    r"\bI(?: am|'m|'m not| am not) (?:\w+ )?(?:programmed|designed|trained) to\b",
+    (
+        r"\bprovide (?:\w+ ){0,2}(?:more|additional|further|enough) (?:context|information|details)"
+        r"|\bI (?:do not|don't) have (?:the (?:ability|capability) to|access to (?:personal"
+        r"|external|current|that|your|any) (?:information|data|details|conversations?))\b"
+    ),
     r"\brole-?play(?:ing)?\b|\bstay(?:ing)? in character\b",
     rf"\bals (?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
     rf"\bich bin (?:nur |bloß |lediglich )?(?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
@@ -293,7 +287,7 @@ def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join([f"{BOUNDARY}{one_of(words)}", *others]), re.IGNORECASE)
 
 
-REFUSAL, SELF_DESCRIPTION, THOUGHT = map(any_of, (REFUSALS, SELF_DESCRIPTIONS, THOUGHTS))
+SELF_DESCRIPTION, THOUGHT = any_of(SELF_DESCRIPTIONS), any_of(THOUGHTS)
 OPENING = any_of((*REFUSAL_OPENINGS, *SELF_DESCRIPTIONS))
 
 
@@ -304,7 +298,39 @@ def straight(words: str) -> str:
 
 def is_refusal(words: str) -> bool:
     """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
-    return REFUSAL.search(straight(words)) is not None
+    sentences = SENTENCE_MARK.split(straight(words).casefold())
+    clauses = [[WORD.findall(part) for part in CLAUSE_MARK.split(one)] for one in sentences]
+    return any(kind.refuses(sentence) for sentence in clauses for kind in HOLLOW_KINDS)
+
+
+class HollowKind:
+    """The refusals of one row of `HOLLOW`."""
+
+    def __init__(self, row: str) -> None:
+        parts = [frozenset(part.split()) for part in re.split("[|+]", row)]
+        self._help, self._about, self._sorry, _ = parts
+        self._every = frozenset().union(*parts)
+        self._needs_both = "+" in row
+
+    def refuses(self, clauses: Iterable[Sequence[str]]) -> bool:
+        """Return True if clauses of a sentence, words in lower case, refuse help and no more."""
+        run: set[str] = set()
+        whole = True
+        for words in clauses:
+            cut = next((at for at, word in enumerate(words) if at and word in REASONS), len(words))
+            hollow = self._every.issuperset(words[:cut])
+            whole = whole and hollow and cut == len(words)
+            run = run.union(words[:cut]) if hollow else set()
+            about, sorry = bool(self._about & run), bool(self._sorry & run)
+            if about and (sorry or not self._needs_both) and self._denies(run):
+                return True
+        return whole and bool(self._sorry & run) and self._denies(run)
+
+    def _denies(self, run: Collection[str]) -> bool:
+        return not (self._help.isdisjoint(run) or NEGATIONS.isdisjoint(run))
+
+
+HOLLOW_KINDS = [HollowKind(row) for row in HOLLOW.replace("\n ", " ").split("\n")[1:]]
 
 
 def opens_with_refusal(text: str) -> bool:
