@@ -39,6 +39,7 @@ from evennia_ai.turn.speech_check import Screening, SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, Acts, speech_call
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
+FAILED = "failed"  # no state of a turn: its excuse follows
 RETRIES = 1  # after words that were not spoken
 
 

@@ -21,6 +21,7 @@ from evennia_ai.messages import (
     is_excuse,
 )
 from evennia_ai.policy import oversight
+from evennia_ai.policy.conversation.machine import asking
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import (
     Surroundings,
@@ -180,7 +181,8 @@ class Screening:
         id."""
         verdicts: dict[int, tuple[str, str]] = {}
         if self._settings.config.game_topics_only:
-            for event in events:
+            told = {event.id for event in asking(events)}  # that is always answered
+            for event in (event for event in events if event.id not in told):
                 if key := oversight.find_topic(event.heard.text):
                     verdicts[event.id] = (key, f"topic: {key}")
         asked = [event for event in events if event.id not in verdicts and event.heard.text]
