@@ -32,7 +32,8 @@ DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
 BULLET = "- "
 DATED = re.compile(
-    r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: "
+    r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, (?P<teller>[^:]{1,80}) told you)?"
+    r"(?:, from (?P<source>[^:]{1,80}))?: "
 )
 RECALLED = re.compile(
     r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: (?P<words>.+)"
@@ -196,12 +197,11 @@ def _read_perceived(text: str) -> Said:
 
 
 def _read_summary(text: str) -> list[Said]:
-    """Return the rows of a summary; its bullets read like recalled lines."""
-    rows = (row[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
+    """Return what a summary tells as somebody's words; all else in it is nobody's to repeat."""
+    rows = (row.removeprefix(BULLET)[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
     long = [row for row in rows if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)]
-    bullets = [_read_recalled(row.removeprefix(BULLET)) for row in long if row.startswith(BULLET)]
-    plain = [row for row in long if not row.startswith(BULLET)]
-    return [*bullets, *(Said("note", "", row, LONG_AGO) for row in plain)]
+    told = (_read_line(row) or _read_recalled(row) for row in long)
+    return [replace(said, answers=LONG_AGO) for said in told if said.speaker]
 
 
 def _recalled(text: str) -> list[Said]:
@@ -211,14 +211,15 @@ def _recalled(text: str) -> list[Said]:
 
 
 def _read_recalled(row: str) -> Said:
-    """Return a recalled line: what somebody said, an event, or a note."""
-    text = DATED.sub("", row, count=1)
+    """Return a recalled line: what somebody said, an event, or a note; a note of others is theirs."""
+    dated = DATED.match(row)
+    text, source = (row[dated.end() :], dated["teller"] or dated["source"]) if dated else (row, "")
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):
             return replace(_read_perceived(text.removeprefix(label).strip()), answers=LONG_AGO)
     found = RECALLED.fullmatch(text)
     if found is None:
-        return Said("note", "", text, LONG_AGO)
+        return Said("say" if source else "note", source or "", text, LONG_AGO)
     kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
     return Said(kind, found["speaker"], found["words"], LONG_AGO)
 
