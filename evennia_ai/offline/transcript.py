@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
 from evennia_ai.offline.languages import ENGLISH, read
-from evennia_ai.policy.facts.check import HAPPENED
+from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_DAY
 from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import LLMRequest
 
@@ -28,16 +28,9 @@ TALK = SPEECH | {"give"}
 SHOWN = SPEECH | {"emote", NOOP}
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 
-# Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
+# Labels of recalled lines.
 RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
 BULLET = "- "
-DATED = re.compile(
-    r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, (?P<teller>[^:]{1,80}) told you)?"
-    r"(?:, from (?P<source>[^:]{1,80}))?: "
-)
-RECALLED = re.compile(
-    r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: (?P<words>.+)"
-)
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
@@ -212,7 +205,7 @@ def _recalled(text: str) -> list[Said]:
 
 def _read_recalled(row: str) -> Said:
     """Return a recalled line: what somebody said, an event, or a note; a note of others is theirs."""
-    dated = DATED.match(row)
+    dated = RECALLED_DAY.match(row)
     text, source = (row[dated.end() :], dated["teller"] or dated["source"]) if dated else (row, "")
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):

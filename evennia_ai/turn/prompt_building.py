@@ -42,7 +42,12 @@ from evennia_ai.ports import (
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.llm_interaction import RETRY_WARMTH
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
+from evennia_ai.turn.prompt_context_data import (
+    REMEMBERED,
+    Briefing,
+    ContextItems,
+    latest_talk,
+)
 from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text, situation_prompt
 from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import Talk
@@ -65,6 +70,7 @@ class Prompt:
     situation: Situation
     lore: tuple[LoreEntry, ...]
     trace: PromptTrace  # where its parts come from
+    recalled: tuple[str, ...] = ()  # the recalled lines, as it shows them
     addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
 
@@ -147,6 +153,7 @@ class PromptBuilder:
             tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
             situation=tail.situation,
             lore=tail.items.lore,
+            recalled=tuple(line for label, line in tail.items.lines if label == REMEMBERED),
             addressee=addressee_of(asking.events),
             authors=self._briefing.authors_of(asking.events, shown, tail.situation)
             | tail.items.authors,

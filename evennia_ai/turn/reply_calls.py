@@ -115,7 +115,7 @@ class ReplyCalls:
         spoilt = goes_on and self._speech_failed
         if spoilt or self._calls > limit or self._is_over(tied):
             return
-        call = clean_call(asked, self.ran.state, self._number)
+        call = self.check.in_person(clean_call(asked, self.ran.state, self._number))
         self._number += 1
         problem = self.check.problem(call) or (yield self._screening.judge_speech(call))
         if problem in (REPEATED, ECHO) and (goes_on or call.name == EMOTE):

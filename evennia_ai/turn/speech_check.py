@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +31,7 @@ from evennia_ai.policy.replies.artefacts import (
     find_slip,
     own_label,
 )
-from evennia_ai.policy.replies.persons import is_english, is_no_gesture
+from evennia_ai.policy.replies.persons import Turned, is_english, is_no_gesture, turned
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.ports import Moderation, Settings
@@ -96,8 +97,26 @@ class SpeechCheck:
         artefact = next(filter(None, (find_artefact(form, self._around) for form in forms)), "")
         if artefact or call.name == EMOTE:
             return artefact
-        slip = find_slip(words, self._around)
+        slip = find_slip(words, self._around) or self._turned(words).problem
         return slip or (REPEATED if find_repeat(words, self._spoken) else "")
+
+    def in_person(self, call: ToolCallRequest) -> ToolCallRequest:
+        """Return a call with "you" for the "I" of whom it answers, where that is certain."""
+        text, around = text_of(call), self._told
+        if around is None or call.name not in SPEECH or text is None:
+            return call
+        words = spoken_words(text, around.name, self._limit_chars)
+        made = self._turned(words).words
+        if made == words:
+            return call
+        arguments = {**(read_arguments(call) or {}), "text": made}
+        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+
+    def _turned(self, words: str) -> Turned:
+        around = self._told
+        if not words or around is None:
+            return Turned(words)
+        return turned(around.recalled, words, around.asker, around.persona, around.name)
 
     def is_idle_emote(self, call: ToolCallRequest) -> bool:
         """Return True for a gesture that shows nothing, or that it made a moment ago."""

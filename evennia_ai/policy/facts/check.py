@@ -55,6 +55,14 @@ BULLET_OVERHEAD = 2
 WHISPERED = " (whispered)"
 # Before what the game perceived. No name is like it (`game.perception.display_name`).
 HAPPENED = "It happened"
+# Of a recalled line as a prompt shows it: its day with its source, and what follows.
+RECALLED_DAY = re.compile(
+    r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, (?P<teller>[^:]{1,80}) told you)?"
+    r"(?:, from (?P<source>[^:]{1,80}))?: "
+)
+RECALLED = re.compile(
+    r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: (?P<words>.+)"
+)
 
 # Which facts are journalled: these kinds always, the others if they are about the speaker.
 ALWAYS = frozenset({DEBT, PROMISE, SECRET, RELATION})

@@ -6,10 +6,12 @@ What needs to know a language's verbs and pronouns is for English alone, by the 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import dropwhile
+from typing import NamedTuple
 
-from evennia_ai.policy.retrieval.words import language_of
+from evennia_ai.policy.facts.check import RECALLED, RECALLED_DAY
+from evennia_ai.policy.retrieval.words import find_words, language_of
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*[\"”'’»)*]*\s*|\s+")
@@ -136,3 +138,146 @@ def called_in(sentence: str) -> list[str]:
     first, last = CALLED_FIRST.search(sentence), CALLED_LAST.search(sentence)
     found = [first[1]] if first and not YOU.isdisjoint(plain(sentence)) else []
     return [*found, last[1]] if last and not APPOSED.search(sentence[: last.end(1)]) else found
+
+
+# --- I for you ------------------------------------------------------------------------------------
+
+TOKEN = re.compile(r"n['’]t\b|['’](?:m|s|re|ve|ll|d)\b|[^\W_](?:(?!n['’]t)[^\W_]|-(?=[^\W_]))*")
+SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
+CLAUSE_END = re.compile(
+    r"[^\w\s'’-]|\b(?:and|but|because|that|so|or|if|when|while|who|which)\b", re.I
+)
+QUOTE = re.compile(r"\"[^\"]*\"?|“[^”]*”?|«[^»]*»?|„[^“”]*[“”]?|(?<!\w)['‘][^'’]*['’](?!\w)")
+FIRST = {"i": "you", "my": "your", "me": "you", "mine": "yours", "myself": "yourself"}
+ONESELF = frozenset(FIRST) | {"we", "us", "our", "ours"}
+SECOND = {"your": "my", "yours": "mine", "yourself": "myself"}
+# Behind such a word "you" is no subject: "I owe you three silver".
+BEFORE_ME = frozenset(
+    "owe owed give gave bring brought lend lent tell told promise promised pay paid show showed "
+    "sell sold send sent teach taught to for from with by of about like at after before than meet "
+    "met see saw know knew help helped thank love hate trust need".split()
+)
+UNCERTAIN = frozenset("we us our ours ourselves you".split())
+BY_ME = {"am": "are", "was": "were"}  # with "I" beside them
+SENTENCE_GAP = re.compile(r"[.!?…\n]")
+LEAST_MEANING = 2  # words that carry meaning: "I am tired" anybody may say
+
+
+class Turned(NamedTuple):
+    """A reply with "you" where it said "I" of the asker, and why it must be asked for again."""
+
+    words: str
+    problem: str = ""
+
+
+class Clause(NamedTuple):
+    """A clause: its words in lower case, and where each stands in the text."""
+
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+def turned(
+    recalled: Iterable[str], reply: str, asker: str = "", own: str = "", name: str = ""
+) -> Turned:
+    """Return a reply that does not tell as the character's own what a person told of themselves.
+
+    Args:
+        recalled: recalled lines as a prompt shows them, such as "Ann: I sail on the Kestrel".
+        reply: the character's words, or one sentence of them.
+        asker: the name of whoever is answered; "" takes each line for theirs.
+        own: the persona; what it tells of the character, too, may be said.
+        name: the character's name, by whose own lines nothing is judged.
+
+    Only copies of the recalled clauses, word for word and outside of quotation marks, are changed;
+    in other languages than English nothing is.
+    """
+    text, problem = reply, ""
+    known = frozenset(find_words(own, (), "en"))
+    for speaker, line in filter(None, map(read_claim, recalled)):
+        if speaker == name or not is_english(line):
+            continue
+        for clause in reversed(copied(text, line, known)):
+            new = with_you(text, clause) if asker in ("", speaker) else ""
+            if not new:
+                problem = f"it said of you what {speaker} told you about themselves"
+            text = new or text
+    return Turned(reply if problem else text, problem)
+
+
+def read_claim(row: str) -> tuple[str, str] | None:
+    """Return the speaker and the words of a recalled line, None for what nobody said."""
+    found = RECALLED.fullmatch(RECALLED_DAY.sub("", row, count=1))
+    return (found["speaker"], found["words"]) if found and not found["acted"] else None
+
+
+def clauses(text: str) -> list[Clause]:
+    """Return the clauses of a text."""
+    found, start = [], 0
+    ends = [*(mark.span() for mark in CLAUSE_END.finditer(text)), (len(text), len(text))]
+    for end, following in ends:
+        tokens = list(TOKEN.finditer(text, start, end))
+        words = (token[0].casefold().replace("’", "'") for token in tokens)
+        found.append(
+            Clause(tuple(SHORT.get(word, word) for word in words), tuple(t.span() for t in tokens))
+        )
+        start = following
+    return [clause for clause in found if clause.words]
+
+
+def copied(text: str, line: str, known: frozenset[str]) -> list[Clause]:
+    """Return the parts of a text that copy what a line tells in the first person."""
+    told = [clause.words for clause in clauses(line)]
+    whole = tuple(word for words in told for word in words)
+    quoted = [found.span() for found in QUOTE.finditer(text)]
+    found = []
+    for clause in clauses(text):
+        (first, _), (_, last) = clause.spans[0], clause.spans[-1]
+        if not any(start < last and first < end for start, end in quoted):
+            parts = [clause] if run_at(whole, clause.words) >= 0 else runs_in(clause, told)
+            found += [part for part in parts if tells_of_oneself(part.words, known)]
+    return found
+
+
+def runs_in(clause: Clause, told: Iterable[Sequence[str]]) -> list[Clause]:
+    """Return the parts of a clause that are whole clauses of a line; the first that there is."""
+    for words in told:
+        at, length = run_at(clause.words, words), len(words)
+        if at >= 0:
+            return [Clause(clause.words[at : at + length], clause.spans[at : at + length])]
+    return []
+
+
+def run_at(words: Sequence[str], run: Sequence[str]) -> int:
+    """Return where some words stand in others in a row, -1 if they do not."""
+    starts = range(len(words) - len(run) + 1)
+    return next((at for at in starts if tuple(words[at : at + len(run)]) == tuple(run)), -1)
+
+
+def tells_of_oneself(words: Sequence[str], known: frozenset[str]) -> bool:
+    """Return True for words in the first person with a meaning that is not also ``known``."""
+    meant = set(find_words(" ".join(words), (), "en"))
+    return not ONESELF.isdisjoint(words) and len(meant) >= LEAST_MEANING and not meant <= known
+
+
+def with_you(text: str, clause: Clause) -> str:
+    """Return a text with the second person in a clause, "" where that is not certain."""
+    words, made = clause.words, text
+    rest = plain(SENTENCE_GAP.split(text[clause.spans[-1][1] :], maxsplit=1)[0])
+    if "i" not in rest and not ONESELF.isdisjoint(rest):  # "I sell fish and mend my nets"
+        return ""
+    for at in reversed(range(len(words))):
+        start, end = clause.spans[at]
+        said = next(filter(lambda word: not is_adverb(word), reversed(words[:at])), "")
+        by_me = "i" in (said, *words[at + 1 : at + 2])
+        if words[at] == "you" and said in BEFORE_ME:
+            new = "me"
+        elif words[at] in UNCERTAIN:
+            return ""
+        elif words[at] in BY_ME and by_me:
+            new = "'re" if text[start] in "'’" else BY_ME[words[at]]
+        else:
+            new = FIRST.get(words[at]) or SECOND.get(words[at]) or text[start:end]
+        begins = not text[:start].strip(" \"“«'*") or text[:start].rstrip(' "“*')[-1] in ".!?…"
+        made = made[:start] + (new[:1].upper() + new[1:] if begins else new) + made[end:]
+    return made

@@ -1,9 +1,12 @@
 """Gestures, names called out, and I for you: what is refused, and their good neighbours."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact, find_slip
-from evennia_ai.policy.replies.persons import is_no_gesture
+from evennia_ai.policy.replies.persons import QUOTE, clauses, is_no_gesture, turned
+from tests.growth import text_grows_like_a_square
 from tests.policy.replies.test_artefacts import LEGITIMATE
 
 NAMES = ("Brannoc", "Sister Oda", "Wanderer", "Tom")
@@ -156,3 +159,102 @@ def test_the_voice_of_a_hosted_assistant_is_refused(words):
 )
 def test_a_refusal_of_something_in_the_story_is_spoken(words):
     assert find_artefact(words, Surroundings("Brannoc")) == ""
+
+
+RECALLED = (
+    "2026-11-26: Wanderer: I sail on the Kestrel, out of Havn. My sister is called Elin.",
+    "Wanderer (whispered): I'm a sailor from Havn and I owe you three silver.",
+    "Wanderer: I was born in the old mill, and we live in the blue house.",
+    "Wanderer: you owe me seven nails",
+    "Wanderer: I sell dried fish.",
+    "2026-11-20: Ann: I keep two grey geese.",
+    "Wanderer: I don't know what to do, I am tired.",
+    "Mira: I keep the inn by the quay.",
+    "Mira: I hid the brass key under the stone.",
+    "2026-11-20: I sleep in the old loft.",
+    "Wanderer: Ich komme aus dem alten Hafen.",
+)
+MIRA = "You are Mira, who keeps the inn by the quay."
+
+
+@pytest.mark.parametrize(
+    ("reply", "turned_round"),
+    [
+        ("I sail on the Kestrel.", "You sail on the Kestrel."),
+        ("Aye: I sail on the Kestrel, a fine ship.", "Aye: you sail on the Kestrel, a fine ship."),
+        ("My sister is called Elin.", "Your sister is called Elin."),
+        ("Ah, my sister is called Elin, I think.", "Ah, your sister is called Elin, I think."),
+        ("I am a sailor from Havn.", "You are a sailor from Havn."),
+        ("I’m a sailor from Havn.", "You're a sailor from Havn."),
+        ("I owe you three silver.", "You owe me three silver."),
+        ("I was born in the old mill.", "You were born in the old mill."),
+        ("Hm. I was born in the old mill.", "Hm. You were born in the old mill."),
+        ("You told me that I sail on the Kestrel.", "You told me that you sail on the Kestrel."),
+    ],
+)
+def test_what_the_asker_told_of_themselves_is_told_with_you(reply, turned_round):
+    assert turned(RECALLED, reply, "Wanderer", MIRA) == (turned_round, "")
+    assert turned(RECALLED, reply) == (turned_round, "")
+
+
+@pytest.mark.parametrize(
+    ("reply", "who"),
+    [
+        ("We live in the blue house.", "Wanderer"),
+        ("You owe me seven nails.", "Wanderer"),
+        ("I sell dried fish and mend my nets.", "Wanderer"),
+        ("I keep two grey geese.", "Ann"),
+    ],
+)
+def test_where_that_is_not_certain_it_is_asked_for_again(reply, who):
+    assert turned(RECALLED, reply, "Wanderer", MIRA) == (
+        reply,
+        f"it said of you what {who} told you about themselves",
+    )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'You told me: "I sail on the Kestrel."',
+        "You said 'I sail on the Kestrel' once.",
+        "“My sister is called Elin,” you said.",
+        "You sail on the Kestrel.",
+        "I know that ship.",
+        "I don't know.",
+        "I am tired.",
+        "I keep the inn by the quay.",
+        "I hid the brass key under the stone.",
+        "I sleep in the old loft.",
+        "I sailed on a ship, long ago.",
+        "Ich komme aus dem alten Hafen.",
+        "",
+    ],
+)
+def test_all_else_stays_as_it_is(reply):
+    assert turned(RECALLED, reply, "Wanderer", MIRA, "Mira") == (reply, "")
+
+
+SOME_WORDS = st.sampled_from(
+    "I my me am was you your sail on the Kestrel sister is called Elin that owe fish old".split()
+)
+MARKS = st.sampled_from([" ", ", ", ". ", '"', "? ", " and "])
+LINES = st.lists(st.tuples(SOME_WORDS, MARKS), max_size=12).map(
+    lambda p: "".join(a + b for a, b in p)
+)
+
+
+@given(LINES, LINES)
+def test_only_copies_outside_of_quotation_marks_are_changed(line, reply):
+    made = turned([f"Ann: {line}"], reply)
+    if made.words != reply:
+        said = [clause.words for clause in clauses(line)]
+        told = " ".join(word for words in said for word in words)
+        kept = [" ".join(clause.words) for clause in clauses(reply)]
+        assert any(one in told or any(" ".join(w) in one for w in said if w) for one in kept)
+    assert QUOTE.findall(made.words) == QUOTE.findall(reply)
+
+
+@pytest.mark.parametrize("unit", ["I sail ", "my ", '"', "I, ", "that ", "n't "])
+def test_the_time_for_hostile_replies_grows_with_their_length_not_its_square(unit):
+    assert not text_grows_like_a_square(lambda text: turned([f"Ann: {unit * 9}"], text), unit)
