@@ -247,6 +247,7 @@ class ReActLoop:
                 people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
                 heard=[one.text for one in heard],
                 spoken_to=asking_names.union(() if turn.private else prompt.situation.people),
+                compact=not asking.form.native,
                 asker=prompt.addressee,
                 recalled=prompt.recalled,
                 link_hosts=self._link_hosts(),

@@ -131,7 +131,7 @@ class ReplyCalls:
         if not goes_on:
             refusal = refusal_for(
                 call, self._calls, self.ran.state, self._categories, finish_reason, limit
-            )
+            ) or self.check.unfounded(call)
             self._calls += 1
         yield self._perform(call, refusal)
 

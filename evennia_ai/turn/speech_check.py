@@ -24,6 +24,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy import oversight
 from evennia_ai.policy.conversation.machine import asking
 from evennia_ai.policy.conversation.react import read_arguments
+from evennia_ai.policy.facts.check import note_problem
 from evennia_ai.policy.replies.artefacts import (
     Surroundings,
     find_artefact,
@@ -43,6 +44,7 @@ SPOKEN_LINE = re.compile(
 )  # see `messages.heard_line`
 REPEATED = "you said that before"
 NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
+NOTE = "add_journal_entry"
 NO_WORDS = "it held no words"
 REFUSED = "refuses_words"
 UNSPOKEN = "the game's moderation refused it"
@@ -117,6 +119,14 @@ class SpeechCheck:
         if not words or around is None:
             return Turned(words)
         return turned(around.recalled, words, around.asker, around.persona, around.name)
+
+    def unfounded(self, call: ToolCallRequest) -> str:
+        """Return why a journal entry is not written, "" if it is, or for any other call."""
+        around, arguments = self._told, read_arguments(call) or {}
+        content = arguments.get("content")
+        if around is None or call.name != NOTE or not isinstance(content, str):
+            return ""
+        return note_problem(content, (around.compact and around.heard) or None)
 
     def is_idle_emote(self, call: ToolCallRequest) -> bool:
         """Return True for a gesture that shows nothing, or that it made a moment ago."""

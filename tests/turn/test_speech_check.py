@@ -1,5 +1,7 @@
 """What may be spoken: no artefact, no repeat of the last ten turns; gestures are not repeated."""
 
+from dataclasses import replace
+
 import pytest
 
 from evennia_ai.messages import LOST_RESULT, ToolCallRequest, make_message, wire_call
@@ -126,6 +128,24 @@ def test_a_gesture_is_not_made_twice():
     assert not fresh.is_idle_emote(nods)
     fresh.heard(nods)
     assert fresh.is_idle_emote(nods)
+
+
+@pytest.mark.parametrize(
+    ("content", "compact", "kept"),
+    [
+        ("Brannoc", True, False),
+        ("Brannoc", False, False),
+        ("Sister Oda", False, False),
+        ("Ann looks for the old mill.", True, True),
+        ("Ann has seven brothers in Havn.", True, False),
+        ("Ann has seven brothers in Havn.", False, True),
+        ("老磨坊在河边", False, True),
+    ],
+)
+def test_a_note_is_a_sentence_and_of_a_small_model_about_what_was_said(content, compact, kept):
+    checked = check(around=replace(AROUND, compact=compact))
+    assert (checked.unfounded(call("add_journal_entry", content=content)) == "") is kept
+    assert checked.unfounded(call("say", text="Brannoc")) == ""
 
 
 def test_the_offline_brain_is_not_judged():

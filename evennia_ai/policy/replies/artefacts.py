@@ -92,6 +92,7 @@ class Surroundings:
     spoken_to: Collection[str] = ()  # the names of those who would hear the answer, if known
     asker: str = ""  # the name of whoever is answered
     recalled: Sequence[str] = ()  # the recalled lines of the prompt, as it shows them
+    compact: bool = False  # True for a form without native tools, which small models get
     link_hosts: Collection[str] = ()  # the hosts whose addresses may be said
 
 
