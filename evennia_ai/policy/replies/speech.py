@@ -137,15 +137,21 @@ def with_sentence(before: ToolCallRequest, call: ToolCallRequest) -> ToolCallReq
     return spoken(f"{words}{space}{more[WORDS]}", before.id, before.name, **first)
 
 
-AI_EN = r"(?:AI|A\.I\.|artificial intelligence|(?:large )?language model|chat ?bot)(?!\w)"
-AI_DE = r"(?:KI(?:-\w+)?|künstliche Intelligenz|(?:großes )?Sprachmodell|Chatbot)(?!\w)"
-AI_FR = r"(?:(?-i:IA)|intelligence artificielle|modèle de langage|agent conversationnel)(?!\w)"
-AI_ES = r"(?:(?-i:IA)|inteligencia artificial|modelo de lenguaje|chatbot)(?!\w)"
-AI_IT = r"(?:(?-i:IA|AI)|intelligenza artificiale|modello linguistico|chatbot)(?!\w)"
-AI_PT = r"(?:(?-i:IA)|inteligência artificial|modelo de linguagem|chatbot)(?!\w)"
-AI_RU = r"(?:(?-i:ИИ)(?:-\w+)?|искусственный интеллект|(?:большая )?языковая модель|чат-?бот)(?!\w)"
-AI_PL = r"(?:(?-i:AI|SI)|sztuczna inteligencja|(?:duży )?model językowy|chatbot)(?!\w)"
-AI_NL = r"(?:AI(?:-\w+)?|kunstmatige intelligentie|(?:groot )?taalmodel|chatbot)(?!\w)"
+# "As an AI", "I am just a language model", in nine languages.
+AN_AI = (
+    r"(?:(?-i:AI|A\.I\.|KI|IA|SI|ИИ)(?:-\w+)?|chat ?bot|чат-?бот|artificial intelligence|künstliche"
+    r" Intelligenz|intelligence artificielle|inteligencia artificial|inteligência artificial"
+    r"|intelligenza artificiale|искусственный интеллект|sztuczna inteligencja|kunstmatige"
+    r" intelligentie|language model|Sprachmodell|taalmodel|mod[eè]l[eo] de (?:langage|lenguaje"
+    r"|linguagem)|modello linguistico|языковая модель|model językowy"
+    r"|agent conversationnel)(?!\w)"
+)
+I_OR_AS = (
+    r"as|I am|I'm|als|ich bin|en tant que?|je suis|je ne suis qu|como|soy|come|in quanto|sono|sou"
+    r"|как|я|jako|jestem|ik ben"
+)
+NO = r"no|not|never|nothing|kein\w*|nicht|pas|nie|niet|geen|told|afraid"
+CALLS_ITSELF = rf"\b(?:{I_OR_AS})[ '](?:(?!(?:{NO})\b)[\w—-]+[ ']){{0,4}}?{AN_AI}"
 I_AM = r"\bI(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
 # A refusal of nothing in particular has no words but these, up to a mark. Of each language: what
 # is refused | of what | an apology | all else. In English it needs no apology: "Dabei kann ich dir
@@ -180,41 +186,26 @@ NEGATIONS = frozenset(
 REASONS = frozenset("as because since due weil da car porque perché потому bo omdat".split())
 CLAUSE_MARK, SENTENCE_MARK = re.compile(r"[,–—]"), re.compile(r"[.!?;:…\n]+")
 WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-# How a reply begins that refuses a task; words that may begin a sentence about somebody else need
-# a mark or a conjunction behind them.
-THEN = (
-    r"(?=\s*[,.!;:–—-]|\s+(?:but|aber|mais|pero|ma|mas|ale|maar|но|I|ich|je|no|não|non|nie|ik|я)\b)"
+# A reply that refuses a task begins with one of each: who speaks, and that they cannot or regret.
+SPEAKERS = frozenset(
+    "i i'm my ich mir je j'ai lo me puedo podré estoy mi sono posso potrò scuso eu sinto consigo "
+    "poderei я мне могу mogę obawiam jestem potrafię ik mij temo".split()
 )
-REFUSAL_OPENINGS = (
-    r"I(?: am|'m)(?: \w+)? (?:sorry|afraid|unable|not able)|I (?:apologi[sz]e|must decline)\b",
-    r"(?:unfortunately,? )?I (?:can(?:no|')t|can not|won't|will not|am unable|am not able)\b",
-    rf"(?:sorry|(?:my )?apologies){THEN}",
-    r"(?:es )?tut mir (?:\w+ )?leid|(?:ich bedaure|entschuldig(?:ung|en Sie)),",
-    r"ich (?:kann|darf|werde) (?:\w+ ){0,6}?(?:nicht|kein)|ich bin (?:\w+ )?nicht in der Lage",
-    r"leider (?:kann|darf|werde|bin|muss) ich\b|leider ist es mir\b",
-    r"(?:das|dies\w*|dabei|damit|hier\w*)(?: \w+)? kann ich (?:\w+ ){0,5}?nicht\b",
-    rf"(?:je suis )?(?:\w+ )?désolée?s?(?:{THEN}| de ne)|je (?:m'excuse|regrette)\b",
-    r"(?:malheureusement,? )?je ne (?:peux|puis|pourrai|saurais|suis) pas\b",
-    r"(?:malheureusement,? )?il m'est impossible\b",
-    rf"lo (?:siento|lamento)\b|(?:disculp[ae]n?|perd[óo]n[ae]?){THEN}",
-    r"(?:(?:lamentable|desafortunada)mente,? )?no (?:puedo|podré|me es posible|estoy en)\b",
-    rf"mi (?:dispiace|scuso)\b|(?:chiedo scusa|(?:sono )?spiacente|scus[ai]){THEN}",
-    r"(?:purtroppo,? )?non (?:posso|potrò|sono in grado|mi è possibile)\b",
-    rf"sinto muito\b|(?:peço )?(?:desculp(?:a|as|e)|lamento|perdão){THEN}",
-    r"(?:infelizmente,? )?(?:eu )?não (?:posso|poderei|consigo|sou capaz|me é possível)\b",
-    rf"(?:прошу прощения|сожалею|мне (?:\w+ )?жаль|извиняюсь|(?:извини|прости)(?:те)?){THEN}",
-    r"(?:к сожалению,? )?(?:но )?(?:я )?не (?:могу|смогу|в состоянии|имею возможности)\b",
-    rf"przykro mi\b|przepraszam{THEN}",
-    r"(?:niestety,? )?nie (?:mogę|potrafię|jestem w stanie|będę w stanie)\b",
-    r"(?:het )?spijt (?:me|mij)\b|helaas (?:kan|ben|mag) ik\b|ik ben (?:\w+ )?niet in staat\b",
-    r"(?:ik (?:kan|mag|zal)|(?:dat|dit|daar\w*|hier\w*) kan ik) (?:\w+ ){0,6}?(?:niet|geen)\b",
-    r"(?:ich fürchte, ich|je crains de ne|me temo que no|temo di non|receio (?:que )?não)\b",
-    r"(?:боюсь,? (?:что )?(?:я )?не|obawiam się,? że nie|ik ben bang dat ik)\b",
-    r"很?抱歉|对不起|我(?:无法|不能)|申し訳|すみません|죄송",
+CANNOT = frozenset(
+    "can't cannot unable won't decline sorry afraid apologies apologize apologise leid fürchte "
+    "bedaure nicht kein keine pas impossible désolé désolée regrette crains siento lamento temo no "
+    "non dispiace spiacente scuso sinto não не жаль боюсь nie przykro obawiam niet spijt geen "
+    "bang".split()
+)
+SPEAKER_WITHIN, REFUSED_WITHIN = 4, 9  # words
+APOLOGY = re.compile(
+    r"(?:sorry|apologies|entschuldig(?:ung|en sie)|désolée?|disculp[ae]n?|perd[óo]n[ae]?|spiacente"
+    r"|scusa|desculpe|lamento|perdão|сожалею|извини(?:те)?|прости(?:те)?|przepraszam)\s*,"
+    r"|désolée? de ne|很?抱歉|对不起|我(?:无法|不能)|申し訳|すみません|죄송",
+    re.IGNORECASE,
 )
 SELF_DESCRIPTIONS = (
-    rf"\bas an? (?:\w+ ){{0,2}}?{AI_EN}",
-    rf"{I_AM}(?:an?|your|the) (?:\w+ ){{0,2}}?{AI_EN}",
+    CALLS_ITSELF,
     rf"{I_AM}an? (?:virtual|digital|automated|helpful) assistant\b",
     (
         r"\bI(?: am|'m| was) (?:\w+ )?(?:created|developed|trained|programmed|made) by "
@@ -233,22 +224,9 @@ SELF_DESCRIPTIONS = (
         r"|external|current|that|your|any) (?:information|data|details|conversations?))\b"
     ),
     r"\brole-?play(?:ing)?\b|\bstay(?:ing)? in character\b",
-    rf"\bals (?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
-    rf"\bich bin (?:nur |bloß |lediglich )?(?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
     r"\bich bin (?:nur )?ein (?:virtueller|digitaler|hilfreicher) Assistent\b",
-    rf"\ben tant qu['e] ?(?:une? )?(?:assistante? )?{AI_FR}|\ben tant qu'assistant",
-    (
-        r"\bje (?:suis|ne suis qu') ?(?:juste |seulement )?une? (?:assistante? )?"
-        rf"(?:{AI_FR}|virtuel)"
-    ),
+    r"\ben tant qu'assistant|\bje suis une? assistante? virtuel|\bsoy un asistente virtual\b",
     r"作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我是(?:一个)?(?:AI|人工智能|语言模型|通义千问)",
-    rf"\bcomo (?:una? )?(?:asistente )?(?:de )?{AI_ES}",
-    rf"\bsoy (?:solo |sólo )?una? (?:asistente )?(?:de )?(?:{AI_ES}|virtual\b)",
-    rf"\b(?:come|in quanto|sono (?:solo )?un(?:'|a|o)?) ?(?:assistente )?(?:di )?{AI_IT}",
-    rf"\b(?:como|sou (?:apenas |só )?)(?: ?uma?)? (?:assistente )?(?:de )?{AI_PT}",
-    rf"\b(?:как|я(?: —| -)?(?: всего лишь| просто)?) {AI_RU}",
-    rf"\b(?:jako|jestem(?: tylko)?) {AI_PL}",
-    rf"\b(?:als|ik ben(?: maar| slechts)?) (?:een )?{AI_NL}",
 )
 THOUGHTS = (
     (
@@ -288,7 +266,6 @@ def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 SELF_DESCRIPTION, THOUGHT = any_of(SELF_DESCRIPTIONS), any_of(THOUGHTS)
-OPENING = any_of((*REFUSAL_OPENINGS, *SELF_DESCRIPTIONS))
 
 
 def straight(words: str) -> str:
@@ -340,7 +317,10 @@ def opens_with_refusal(text: str) -> bool:
     words = straight(text).strip(MARKUP)
     if words[:1] in QUOTES:
         words = words[1:] if words[-1:] in QUOTES else ""
-    return OPENING.match(words) is not None
+    first = WORD.findall(SENTENCE_MARK.split(words, maxsplit=1)[0].casefold())
+    refuses = not CANNOT.isdisjoint(first[:REFUSED_WITHIN])
+    refuses = refuses and not SPEAKERS.isdisjoint(first[:SPEAKER_WITHIN])
+    return refuses or any(found.match(words) for found in (APOLOGY, SELF_DESCRIPTION))
 
 
 def describes_assistant(words: str, persona: str) -> bool:
