@@ -25,6 +25,7 @@ from evennia_ai.turn.tool_execution import DONE, Acts
 log = Logger()
 
 EXCUSE_STEP = 0
+BY_CODE = "whether it is a machine is answered by code"
 STAND_IN_TIME_S = 0.5
 SPEAKING_TIME_S = 0.5
 STAND_IN = ModelProfile("offline", client="offline", model="offline")
@@ -92,7 +93,7 @@ class Fallback:
         result: ToolResult | str = yield self._say(turn, Excuse(words), 1)
         if isinstance(result, str):
             return Outcome(EXPIRED, result)
-        return Outcome(ANSWERED if result.state == DONE else FAILED, result.text)
+        return Outcome(ANSWERED, BY_CODE) if result.state == DONE else Outcome(FAILED, result.text)
 
     @inlineCallbacks
     def _say(

@@ -5,6 +5,7 @@ import pytest
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.machine import TONGUES, language_asking, rows_of, true_answer
+from evennia_ai.policy.replies.artefacts import Surroundings, find_slip
 from evennia_ai.testing.minds import MemoryMind
 from tests.growth import text_grows_like_a_square
 from tests.scripted import ScriptedLLM, call
@@ -117,8 +118,8 @@ def test_the_time_for_hostile_text_grows_with_its_length_not_its_square(unit):
     assert not text_grows_like_a_square(language_asking, unit)
 
 
-def assistant(form="tools", client="openai", **settings):
-    model = OfflineBrain() if client == "offline" else ScriptedLLM([call("say", text=LIE)] * 2)
+def assistant(form="tools", client="openai", reply=LIE, **settings):
+    model = OfflineBrain() if client == "offline" else ScriptedLLM([call("say", text=reply)] * 2)
     script = MemoryMind(model, AssistantConfig(**settings))
     script.mind.settings.profile = ModelProfile("test", client=client, model="m", form=form)
     return script
@@ -156,10 +157,11 @@ def test_a_whisper_is_answered_in_a_whisper():
 
 
 def test_other_lines_are_answered_apart():
-    script = assistant()
+    script = assistant(reply="Leek.")
     script.hears("What is the soup today?")
     script.hears("Are you a bot?")
-    assert answers(script) == [("say", true_answer("Are you a bot?", "Mira", turn=1)), ("say", LIE)]
+    truth = true_answer("Are you a bot?", "Mira", turn=1)
+    assert answers(script) == [("say", truth), ("say", "Leek.")]
     assert set(script.mind.inbox.states().values()) == {"answered"}
 
 
@@ -174,6 +176,25 @@ def test_no_setting_turns_it_off():
 
 @pytest.mark.parametrize("fields", [{"kind": "emote"}, {"hops": 1}])
 def test_a_gesture_and_another_machine_ask_nothing(fields):
-    script = assistant()
+    script = assistant(reply="Sit down.")
     script.hears("Are you an AI?", **fields)
-    assert answers(script) == [("say", LIE)]
+    assert answers(script) == [("say", "Sit down.")]
+
+
+@pytest.mark.parametrize(
+    ("heard", "words", "spoken"),
+    [
+        ("You sound like a bot to me.", "No, I am a human like you.", False),
+        ("You sound like a bot to me.", "I'm not a robot, friend.", False),
+        ("People say that you are an AI.", "I am no AI, whatever that may be.", False),
+        ("Man sagt, du wärst eine KI.", "Ich bin keine KI, ich bin Wirtin.", False),
+        ("On dit que tu es une IA.", "Je ne suis pas une IA, voyons.", False),
+        ("Dicen que eres una IA.", "No soy una IA, amigo.", False),
+        ("You sound like a bot to me.", "Do I? Sit down and have a bowl of soup.", True),
+        ("Where is the soup?", "I am a person of few words: there.", True),
+        ("Do you trust people?", "I am no machine; I trust some.", True),
+    ],
+)
+def test_a_model_may_not_deny_it_where_the_question_had_other_words(heard, words, spoken):
+    slip = find_slip(words, Surroundings("Mira", heard=[heard]))
+    assert (slip == "") is spoken

@@ -135,6 +135,20 @@ DENIES = re.compile(
     r"\b(?:no|not|never|kein\w*|nicht|nie|pas|ni|не)\b[^.!?]{0,20}?$", re.IGNORECASE
 )
 
+# A line that may ask in other words, and words that deny it.
+MENTIONED = re.compile(
+    r"\b(?:ai|a\.i\.|bot|chat ?bot|robot\w*|llm|chatgpt|language model|ki|roboter|sprachmodell|ia"
+    r"|human|real person|mensch|humaine?|human[oa])\b",
+    re.IGNORECASE,
+)
+DENIAL = re.compile(
+    r"\b(?:i(?: am|'m)|ich bin|je (?:ne )?suis|(?:no )?soy)(?: (?!an? ai\b)[\w']+){0,3}?"
+    r" (?:human|person|mensch|humaine?|personne|human[oa]|persona|flesh and blood"
+    r"|(?:no|not an?|kein\w*|pas une?) (?:ai|bot|chatbot|robot\w*|machine|computer|program|ki"
+    r"|roboter|maschine|ia|robot))\b|\bno soy una? (?:ia|bot|robot|máquina|programa)\b",
+    re.IGNORECASE,
+)
+
 
 def rows_of(text: str) -> list[str]:
     """Return the rows of a text; what begins with two spaces goes on with the row before."""
@@ -174,6 +188,12 @@ def asking(events: Iterable[InboxEvent]) -> list[InboxEvent]:
     """Return the events by which somebody asks the character if it is a machine."""
     spoken = (event for event in events if event.heard.kind in SPEECH and not event.heard.hops)
     return [event for event in spoken if language_asking(event.heard.text)]
+
+
+def denies(words: str, heard: Iterable[str]) -> bool:
+    """Return True for words that deny a machine behind them, if a heard line may ask for one."""
+    said = words.replace("’", "'")
+    return DENIAL.search(said) is not None and any(map(MENTIONED.search, heard))
 
 
 def true_answer(text: str, name: str, own: str = "", turn: int = 0) -> str:

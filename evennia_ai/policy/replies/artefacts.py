@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from evennia_ai.messages import MARK
+from evennia_ai.policy.conversation.machine import denies
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.replies.persons import calls_another, is_english, is_spoken_gesture
 from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
@@ -113,6 +114,8 @@ def find_slip(words: str, around: Surroundings) -> str:
     """Return why words that are no artefact are not the character's to say, "" if they are."""
     if is_spoken_gesture(words) and is_english(words, around.persona, *around.heard[-1:]):
         return "it was a gesture, not words"
+    if denies(words, around.heard):
+        return "a machine speaks for you: never deny that"
     called = calls_another(words, around.name, around.people, around.spoken_to)
     return f"you do not speak to {called}" if called and around.spoken_to else ""
 
