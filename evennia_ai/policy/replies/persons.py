@@ -102,8 +102,11 @@ THE = "the my our your a an his her der die das mein meine dein deine le la mon 
 APART = [*THE, "who", "whose", "which", "that", "and", "or", "und", "et", "y", "qui", "que"]
 # "Mira, the innkeeper, ..." and "ask the innkeeper, Mira" name her and do not call her.
 CALLED_FIRST = re.compile(rf"\A\W*{NAME}[,!]\s+(?!(?:{'|'.join(APART)})\b)(?=[a-zà-ÿ])")
-CALLED_LAST = re.compile(rf",\s+{NAME}\W*\Z")
-APPOSED = re.compile(rf"\b(?:{'|'.join(THE)})(?: [^\W_]+){{1,3}},\s+\S+(?: \S+)?\Z", re.IGNORECASE)
+CALLED_LAST = re.compile(rf"([^\W_]+),\s+{NAME}\W*\Z")
+APPOSED = re.compile(
+    rf"\b(?:{'|'.join(THE)}|(?!that|it|what|t?here|let|s?he|who)\w+['’]s)(?: [^\W_]+){{1,3}},\s+\S+(?: \S+)?\Z",
+    re.IGNORECASE,
+)
 YOU = frozenset(
     "you your you're yours du dir dich dein deine sie ihnen ihr tu te toi vous votre usted".split()
 )
@@ -123,7 +126,7 @@ def calls_another(words: str, own: str, known: Collection[str], spoken_to: Colle
     here = [set(plain(name)) for name in spoken_to]
     others = [set(plain(name)) for name in known if name != own]
     for sentence in SENTENCE.findall(words):
-        for called in called_in(sentence):
+        for called in called_in(sentence, set[str]().union(*here, *others)):
             name = set(plain(called))
             if any(name & one for one in here):
                 continue
@@ -133,11 +136,16 @@ def calls_another(words: str, own: str, known: Collection[str], spoken_to: Colle
     return ""
 
 
-def called_in(sentence: str) -> list[str]:
-    """Return the words by which a sentence may call somebody, at its beginning or end."""
+def called_in(sentence: str, names: Collection[str]) -> list[str]:
+    """Return the words by which a sentence may call somebody, at its beginning or end.
+
+    ``names`` are words of names: "Ann, Tom, Mira." is a list.
+    """
     first, last = CALLED_FIRST.search(sentence), CALLED_LAST.search(sentence)
     found = [first[1]] if first and not YOU.isdisjoint(plain(sentence)) else []
-    return [*found, last[1]] if last and not APPOSED.search(sentence[: last.end(1)]) else found
+    if last and last[1].casefold() not in names and not APPOSED.search(sentence[: last.end(2)]):
+        found.append(last[2])
+    return found
 
 
 # --- I for you ------------------------------------------------------------------------------------

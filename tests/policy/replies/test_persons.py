@@ -99,6 +99,8 @@ def test_nobody_is_called_who_is_not_spoken_to(words, called):
         "Oda said that you would come.",
         "Oda, Tom and Pell will help you.",
         "Aye, Captain.",
+        "Who was here? Wanderer, Tom, Mira.",
+        "It was old Pell's daughter, Mira.",
         "Waves are high today.",
         "Bows and arrows? Not here.",
         *LEGITIMATE,
