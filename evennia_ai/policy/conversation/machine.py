@@ -125,7 +125,7 @@ Con toda franqueza: una IA, un programa de ordenador, da voz a {name}. Ningún s
 }
 MOST_BEFORE = 4
 SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
-QUOTED = re.compile(r"[\"“„«][^\"”“»]*[\"”“»]")
+QUOTED = re.compile(r"[\"“„«][^\"”“»„«]{0,300}[\"”“»]")
 # What a line that a builder wrote must say, and must not deny.
 SAYS_SO = re.compile(
     r"\b(?:AI|KI|IA|ИИ|(?i:machine|maschine|máquina|машина|ro?bot\w*|chat ?bot|computer\w*"

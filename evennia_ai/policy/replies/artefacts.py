@@ -18,7 +18,7 @@ from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.replies.persons import calls_another, is_english, is_spoken_gesture
 from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
 from evennia_ai.policy.sanitize import without_links
-from evennia_ai.policy.texts import one_of
+from evennia_ai.policy.texts import one_of, plain_words
 
 NOTHING = re.compile(r"(?!)")
 LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}+"  # where a line or a sentence begins
@@ -211,9 +211,6 @@ CHECKS: tuple[tuple[Check, str], ...] = (
 )
 
 
-CJK = "\u3040-\u30ff\u4e00-\u9fff"  # written without spaces: each character counts as a word
-WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*")
-
 FEW_WORDS = 4  # a shorter line, such as "Aye.", may be said again
 LATEST = 2  # but not within this many lines
 LIKE, LIKE_IF_SHORT = 0.85, 0.9  # "A mug of ale/cider costs a penny" are two lines
@@ -244,11 +241,6 @@ SPEAKER = re.compile(r"\A[^:\n]{1,60}? (?:says|whispers to you|whispers|asks|act
 GRAM, MOST_SAME = 4, 5
 SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
 BLANK = re.compile(r"(?:[ \t]*\n){6}|[ \t]{40}")
-
-
-def plain_words(text: str) -> list[str]:
-    """Return the words in lower case, without punctuation and accents of quotation."""
-    return WORD.findall(text.casefold().replace("’", "'"))
 
 
 def overlap(words: Sequence[str], others: Sequence[str]) -> float:

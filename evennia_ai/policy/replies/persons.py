@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from evennia_ai.policy.facts.check import RECALLED, RECALLED_DAY
 from evennia_ai.policy.retrieval.words import find_words, language_of
+from evennia_ai.policy.texts import plain_words
 
-WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*[\"”'’»)*]*\s*|\s+")
 
 # --- gestures -------------------------------------------------------------------------------------
@@ -38,11 +38,6 @@ MANNER = frozenset("at to toward towards and his her their with back once in a t
 LONGEST_ECHO = 3  # words of a line in a row, from which on a gesture repeats it
 
 
-def plain(text: str) -> list[str]:
-    """Return the words in lower case, with straight apostrophes."""
-    return WORD.findall(text.casefold().replace("’", "'"))
-
-
 def is_english(*texts: str) -> bool:
     """Return True unless one of the texts is in another language."""
     return all(language_of(text) in ("", "en") for text in texts)
@@ -56,9 +51,9 @@ def is_no_gesture(
     ``names`` are those of the character and of everybody it knows of; that a verb in the third
     person must be there is asked of ``english`` alone.
     """
-    words = plain(text)
-    known = {word for name in names for word in plain(name)}
-    if known.issuperset(words) or any(holds_run(plain(line), words) for line in heard):
+    words = plain_words(text)
+    known = {word for name in names for word in plain_words(name)}
+    if known.issuperset(words) or any(holds_run(plain_words(line), words) for line in heard):
         return True
     return english and not text.startswith("'s ") and not tells_deed(text)
 
@@ -72,9 +67,9 @@ def holds_run(line: Sequence[str], words: Sequence[str]) -> bool:
 
 def tells_deed(text: str) -> bool:
     """Return True if an English text begins with a verb in the third person: "slowly nods"."""
-    words = plain(text)
+    words = plain_words(text)
     if words and words[0] in LEADS:  # "with a sigh, puts down the hammer"
-        words = plain(text.partition(",")[2])
+        words = plain_words(text.partition(",")[2])
     verb = next(iter(dropwhile(is_adverb, words)), "")
     past = verb.endswith("ed") and len(words) > 1
     return past or (verb.endswith("s") and not verb.endswith("ss") and verb not in NO_VERBS)
@@ -87,7 +82,7 @@ def is_adverb(word: str) -> bool:
 
 def is_spoken_gesture(text: str) -> bool:
     """Return True for an English gesture in the place of words: "nods slowly."."""
-    words = plain(text)
+    words = plain_words(text)
     if "*" in text.strip("* "):  # "*nods* The long ones, was it?"
         return False
     if not words or words[0] not in GESTURES or (words[0] in NOUNS_TOO and text[:1].isupper()):
@@ -102,9 +97,10 @@ THE = "the my our your a an his her der die das mein meine dein deine le la mon 
 APART = [*THE, "who", "whose", "which", "that", "and", "or", "und", "et", "y", "qui", "que"]
 # "Mira, the innkeeper, ..." and "ask the innkeeper, Mira" name her and do not call her.
 CALLED_FIRST = re.compile(rf"\A\W*{NAME}[,!]\s+(?!(?:{'|'.join(APART)})\b)(?=[a-zà-ÿ])")
-CALLED_LAST = re.compile(rf"([^\W_]+),\s+{NAME}\W*\Z")
+CALLED_LAST = re.compile(rf"(?<![^\W_])([^\W_]{{1,40}}),\s{{1,3}}{NAME}\W{{0,9}}\Z")
 APPOSED = re.compile(
-    rf"\b(?:{'|'.join(THE)}|(?!that|it|what|t?here|let|s?he|who)\w+['’]s)(?: [^\W_]+){{1,3}},\s+\S+(?: \S+)?\Z",
+    rf"\b(?:{'|'.join(THE)}|(?!that|it|what|t?here|let|s?he|who)\w+['’]s)(?: [^\W_]+){{1,3}}"
+    r",\s+\S+(?: \S+)?\Z",
     re.IGNORECASE,
 )
 YOU = frozenset(
@@ -123,14 +119,14 @@ def calls_another(words: str, own: str, known: Collection[str], spoken_to: Colle
     ``own`` is the character's name, ``known`` are the names of others; a name that is only told,
     and one that nobody is known by, may be said.
     """
-    here = [set(plain(name)) for name in spoken_to]
-    others = [set(plain(name)) for name in known if name != own]
+    here = [set(plain_words(name)) for name in spoken_to]
+    others = [set(plain_words(name)) for name in known if name != own]
     for sentence in SENTENCE.findall(words):
         for called in called_in(sentence, set[str]().union(*here, *others)):
-            name = set(plain(called))
+            name = set(plain_words(called))
             if any(name & one for one in here):
                 continue
-            itself = name <= set(plain(own)) and OF_ONESELF.isdisjoint(plain(sentence))
+            itself = name <= set(plain_words(own)) and OF_ONESELF.isdisjoint(plain_words(sentence))
             if itself or any(name <= other for other in others):
                 return called
     return ""
@@ -142,7 +138,7 @@ def called_in(sentence: str, names: Collection[str]) -> list[str]:
     ``names`` are words of names: "Ann, Tom, Mira." is a list.
     """
     first, last = CALLED_FIRST.search(sentence), CALLED_LAST.search(sentence)
-    found = [first[1]] if first and not YOU.isdisjoint(plain(sentence)) else []
+    found = [first[1]] if first and not YOU.isdisjoint(plain_words(sentence)) else []
     if last and last[1].casefold() not in names and not APPOSED.search(sentence[: last.end(2)]):
         found.append(last[2])
     return found
@@ -155,7 +151,7 @@ SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 CLAUSE_END = re.compile(
     r"[^\w\s'’-]|\b(?:and|but|because|that|so|or|if|when|while|who|which)\b", re.I
 )
-QUOTE = re.compile(r"\"[^\"]*\"?|“[^”]*”?|«[^»]*»?|„[^“”]*[“”]?|(?<!\w)['‘][^'’]*['’](?!\w)")
+QUOTE = re.compile(r"\"[^\"]*\"?|“[^”]*”?|«[^»]*»?|„[^“”]*[“”]?|(?<!\w)['‘][^'’]{1,300}['’](?!\w)")
 FIRST = {"i": "you", "my": "your", "me": "you", "mine": "yours", "myself": "yourself"}
 ONESELF = frozenset(FIRST) | {"we", "us", "our", "ours"}
 SECOND = {"your": "my", "yours": "mine", "yourself": "myself"}
@@ -271,7 +267,7 @@ def tells_of_oneself(words: Sequence[str], known: frozenset[str]) -> bool:
 def with_you(text: str, clause: Clause) -> str:
     """Return a text with the second person in a clause, "" where that is not certain."""
     words, made = clause.words, text
-    rest = plain(SENTENCE_GAP.split(text[clause.spans[-1][1] :], maxsplit=1)[0])
+    rest = plain_words(SENTENCE_GAP.split(text[clause.spans[-1][1] :], maxsplit=1)[0])
     if "i" not in rest and not ONESELF.isdisjoint(rest):  # "I sell fish and mend my nets"
         return ""
     for at in reversed(range(len(words))):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.sanitize import cut_text
-from evennia_ai.policy.texts import one_of, split_alternatives
+from evennia_ai.policy.texts import one_of, plain_words, split_alternatives
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
 LONGEST_SENTENCE = 4_000  # in characters; what is longer waits for the end of the text
@@ -173,7 +173,7 @@ ayudar ayudarte ayudarle ayudarles asistir asistirte asistirle + eso esto esa es
  lamento lamentablemente | lo pero no puedo con en solicitud pregunta
 aiutare aiutarti aiutarvi aiutarla aiutarle assisterti + questo questa queste ciò tale | dispiace
  spiacente purtroppo | mi ma non posso sono con in richiesta
-ajudar ajudá-lo ajudá-la + isso isto nisso nisto esse essa este esta | desculpe lamento muito
+ajudar ajudá lo la + isso isto nisso nisto esse essa este esta | desculpe lamento muito
  infelizmente | sinto mas eu não posso te lhe com solicitação
 помочь выполнить обработать + этим этом этот вашим ваш таким такой | извини извините прости простите
  сожалению | к но я не могу вам тебе с в запрос запросом
@@ -185,7 +185,6 @@ NEGATIONS = frozenset(
 )
 REASONS = frozenset("as because since due weil da car porque perché потому bo omdat".split())
 CLAUSE_MARK, SENTENCE_MARK = re.compile(r"[,–—]"), re.compile(r"[.!?;:…\n]+")
-WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 # A reply that refuses a task begins with one of each: who speaks, and that they cannot or regret.
 SPEAKERS = frozenset(
     "i i'm my ich mir je j'ai lo me puedo podré estoy mi sono posso potrò scuso eu sinto consigo "
@@ -275,8 +274,8 @@ def straight(words: str) -> str:
 
 def is_refusal(words: str) -> bool:
     """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
-    sentences = SENTENCE_MARK.split(straight(words).casefold())
-    clauses = [[WORD.findall(part) for part in CLAUSE_MARK.split(one)] for one in sentences]
+    sentences = SENTENCE_MARK.split(words)
+    clauses = [[plain_words(part) for part in CLAUSE_MARK.split(one)] for one in sentences]
     return any(kind.refuses(sentence) for sentence in clauses for kind in HOLLOW_KINDS)
 
 
@@ -317,7 +316,7 @@ def opens_with_refusal(text: str) -> bool:
     words = straight(text).strip(MARKUP)
     if words[:1] in QUOTES:
         words = words[1:] if words[-1:] in QUOTES else ""
-    first = WORD.findall(SENTENCE_MARK.split(words, maxsplit=1)[0].casefold())
+    first = plain_words(SENTENCE_MARK.split(words, maxsplit=1)[0])
     refuses = not CANNOT.isdisjoint(first[:REFUSED_WITHIN])
     refuses = refuses and not SPEAKERS.isdisjoint(first[:SPEAKER_WITHIN])
     return refuses or any(found.match(words) for found in (APOLOGY, SELF_DESCRIPTION))
