@@ -142,7 +142,8 @@ MENTIONED = re.compile(
     re.IGNORECASE,
 )
 DENIAL = re.compile(
-    r"\b(?:i(?: am|'m)|ich bin|je (?:ne )?suis|(?:no )?soy)(?: (?!an? ai\b)[\w']+){0,3}?"
+    r"\b(?:i(?: am|'m)|ich bin|je (?:ne )?suis|(?<!no )soy)"
+    r"(?: (?!an? ai\b|not?\b|kein|nicht\b|pas\b)[\w']+){0,3}?"
     r" (?:human|person|mensch|humaine?|personne|human[oa]|persona|flesh and blood"
     r"|(?:no|not an?|kein\w*|pas une?) (?:ai|bot|chatbot|robot\w*|machine|computer|program|ki"
     r"|roboter|maschine|ia|robot))\b|\bno soy una? (?:ia|bot|robot|máquina|programa)\b",

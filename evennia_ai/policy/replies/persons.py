@@ -198,7 +198,8 @@ def turned(
     """
     text, problem = reply, ""
     known = frozenset(find_words(own, (), "en"))
-    for speaker, line in filter(None, map(read_claim, recalled)):
+    claims = filter(None, map(read_claim, recalled))
+    for speaker, line in sorted(claims, key=lambda claim: claim[0] != asker):
         if speaker == name or not is_english(line):
             continue
         for clause in reversed(copied(text, line, known)):

@@ -215,6 +215,11 @@ def test_where_that_is_not_certain_it_is_asked_for_again(reply, who):
     )
 
 
+def test_what_two_people_told_of_themselves_is_taken_for_the_asker_s():
+    both = ("Ann: I love dark ale.", "Wanderer: I love dark ale.")
+    assert turned(both, "I love dark ale.", "Wanderer") == ("You love dark ale.", "")
+
+
 @pytest.mark.parametrize(
     "reply",
     [
