@@ -13,14 +13,13 @@ from evennia_ai.policy.replies.artefacts import (
     find_repeat,
     is_echo,
     is_loop,
-    plain_words,
     quotes_rules,
 )
 from evennia_ai.policy.replies.text_calls import read_text_calls
 from evennia_ai.policy.retrieval.exchange import find_spans, signs_of
 from evennia_ai.policy.sanitize import clean_heard, spoken_words
 from evennia_ai.policy.secrecy import hide_secrets
-from evennia_ai.policy.texts import one_of, split_alternatives
+from evennia_ai.policy.texts import one_of, plain_words, split_alternatives
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 from tests.expressions.found import NAMES, Expression, expressions
 from tests.expressions.hostile import makers
@@ -86,7 +85,7 @@ def heard(text: str) -> LLMRequest:
 READERS = {
     "clean_heard": lambda text: clean_heard(text, 20_000),
     "spoken_words": lambda text: spoken_words(text, "Mira", 20_000),
-    "echo": lambda text: is_echo(plain_words(text), [f"{text} x"]),
+    "echo": lambda text: is_echo(text, [f"{text} x"]),
     "loop": lambda text: is_loop(text, plain_words(text)),
     "repeat": lambda text: find_repeat(text, [text[1:]] * 3),
     "rules": lambda text: quotes_rules(plain_words(text), "You are one character."),

@@ -337,6 +337,11 @@ class AssistantConfig:
         "The character's line if no model answers in time. With None the offline brain answers; if "
         "it cannot, the character says the game's line.",
     )
+    machine_line: str | None = setting(
+        None,
+        "The character's answer to whoever asks if it is a machine, in its own voice. It must say "
+        "so. With None, and where it does not, the package's line in the language of the question.",
+    )
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -9,6 +9,7 @@ from twisted.logger import Logger
 
 from evennia_ai.messages import Heard
 from evennia_ai.offline import OfflineBrain
+from evennia_ai.policy.conversation.machine import true_answer
 from evennia_ai.ports import (
     HeardLine,
     Identity,
@@ -38,7 +39,12 @@ class UnloggedAnswers:
         """Answer one line; another assistant gets no answer."""
         if not heard.addressed or heard.hops or not self._who.character.location:
             return
-        asked = self._brain.complete(LLMRequest([], self._scene(heard)), STAND_IN)
+        truth = true_answer(heard.text, self._who.name, self._settings.config.machine_line or "")
+        asked = (
+            succeed(LLMReply(truth))
+            if truth
+            else self._brain.complete(LLMRequest([], self._scene(heard)), STAND_IN)
+        )
         asked.addCallback(lambda reply: self._speak(heard, reply))
         asked.addErrback(
             lambda failure: log.failure(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
 from evennia_ai.offline.languages import ENGLISH, read
-from evennia_ai.policy.facts.check import HAPPENED
+from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_DAY
 from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import LLMRequest
 
@@ -28,15 +28,9 @@ TALK = SPEECH | {"give"}
 SHOWN = SPEECH | {"emote", NOOP}
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 
-# Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
+# Labels of recalled lines.
 RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
 BULLET = "- "
-DATED = re.compile(
-    r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: "
-)
-RECALLED = re.compile(
-    r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: (?P<words>.+)"
-)
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
@@ -196,12 +190,11 @@ def _read_perceived(text: str) -> Said:
 
 
 def _read_summary(text: str) -> list[Said]:
-    """Return the rows of a summary; its bullets read like recalled lines."""
-    rows = (row[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
+    """Return what a summary tells as somebody's words; all else in it is nobody's to repeat."""
+    rows = (row.removeprefix(BULLET)[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
     long = [row for row in rows if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)]
-    bullets = [_read_recalled(row.removeprefix(BULLET)) for row in long if row.startswith(BULLET)]
-    plain = [row for row in long if not row.startswith(BULLET)]
-    return [*bullets, *(Said("note", "", row, LONG_AGO) for row in plain)]
+    told = (_read_line(row) or _read_recalled(row) for row in long)
+    return [replace(said, answers=LONG_AGO) for said in told if said.speaker]
 
 
 def _recalled(text: str) -> list[Said]:
@@ -211,14 +204,15 @@ def _recalled(text: str) -> list[Said]:
 
 
 def _read_recalled(row: str) -> Said:
-    """Return a recalled line: what somebody said, an event, or a note."""
-    text = DATED.sub("", row, count=1)
+    """Return a recalled line: what somebody said, an event, or a note; a note of others is theirs."""
+    dated = RECALLED_DAY.match(row)
+    text, source = (row[dated.end() :], dated["teller"] or dated["source"]) if dated else (row, "")
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):
             return replace(_read_perceived(text.removeprefix(label).strip()), answers=LONG_AGO)
     found = RECALLED.fullmatch(text)
     if found is None:
-        return Said("note", "", text, LONG_AGO)
+        return Said("say" if source else "note", source or "", text, LONG_AGO)
     kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
     return Said(kind, found["speaker"], found["words"], LONG_AGO)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
@@ -49,6 +50,15 @@ def read_object(text: str) -> dict[str, Any] | None:
 def read_line_object(line: str) -> dict[str, Any]:
     """Return the JSON object on one line, a comma behind it allowed; empty if there is none."""
     return read_object(line.strip().rstrip(",")) or {}
+
+
+CJK = "\u3040-\u30ff\u4e00-\u9fff"  # written without spaces: each character counts as a word
+WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*")
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words in lower case, without punctuation and with straight apostrophes."""
+    return WORD.findall(text.casefold().replace("’", "'"))
 
 
 WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})

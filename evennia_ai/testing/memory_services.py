@@ -37,7 +37,7 @@ from evennia_ai.testing.semantic import StandInSemantic
 from evennia_ai.turn.tool_execution import failed_call
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
-SILENT = frozenset({"noop", "look"})
+SILENT = frozenset({"noop", "look", "add_journal_entry"})
 
 Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
 

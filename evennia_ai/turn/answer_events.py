@@ -22,6 +22,7 @@ from evennia_ai.errors import (
 )
 from evennia_ai.messages import InboxEvent, turn_label
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
+from evennia_ai.policy.conversation.machine import asking
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.oversight import PendingAct
 from evennia_ai.ports import (
@@ -48,14 +49,13 @@ from evennia_ai.turn.prompt_contexts import (
     CONTEXT_TICK_EVENT,
     PromptContext,
 )
-from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, ReActLoop
+from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, FAILED, NOTED, Outcome, ReActLoop
 from evennia_ai.turn.recall import Recall
 from evennia_ai.turn.speech_check import Screening
 from evennia_ai.turn.tool_execution import DONE, UNKNOWN, Acts, call_messages
 
 log = Logger()
 
-FAILED = "failed"
 ANSWER_LOST = "the server went down while the answer was on its way"
 INTERNAL_ERROR = "internal error"
 LINES = {DONE: "confirm_done", UNKNOWN: "confirm_unknown"}
@@ -151,7 +151,10 @@ class Answering:
                 recent.add(event.heard.speaker)
         self._life.tell("unheard", sorted(recent & present))
         held_back = self._held_back({event.heard.speaker for event in left})
-        return next_batch(left, present, held_back)
+        batch = next_batch(left, present, held_back)
+        # Whether it is a machine is answered apart, by code.
+        asked = asking(batch.events) if batch else []
+        return replace(batch, events=tuple(asked)) if batch and asked else batch
 
     @inlineCallbacks
     def _screen(self, checked: set[int], events: Sequence[InboxEvent] = ()) -> Steps[bool]:
@@ -214,7 +217,10 @@ class Answering:
 
         Fires with the outcome, None if nobody is present who waits for the answer.
         """
-        outcome = Outcome(FAILED, lost) if lost else (yield self._try_turn(turn, context))
+        truth: Outcome | None = None if lost else (yield self._fallback.tell_truth(turn))
+        outcome = truth or Outcome(FAILED, lost)
+        if not (truth or lost):
+            outcome = yield self._try_turn(turn, context)
         if outcome.state == ANSWERED:
             return outcome
         if turn.askers.isdisjoint(self._world.listeners(self._who.character)):

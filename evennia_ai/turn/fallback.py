@@ -11,19 +11,21 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, OutcomeUnknown, ProviderError, TurnAborted
 from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply, turn_label
+from evennia_ai.policy.conversation.machine import asking, true_answer
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Conversation, Gateway, Identity, Settings, ToolResult, TurnRecord
 from evennia_ai.scheduling import Clock, Steps
 from evennia_ai.turn.prompt_building import Asking, PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import EXCUSED, EXPIRED, Outcome
+from evennia_ai.turn.react_loop import ANSWERED, EXCUSED, EXPIRED, FAILED, Outcome
 from evennia_ai.turn.speech_check import Screening
 from evennia_ai.turn.tool_execution import DONE, Acts
 
 log = Logger()
 
 EXCUSE_STEP = 0
+BY_CODE = "whether it is a machine is answered by code"
 STAND_IN_TIME_S = 0.5
 SPEAKING_TIME_S = 0.5
 STAND_IN = ModelProfile("offline", client="offline", model="offline")
@@ -69,6 +71,35 @@ class Fallback:
         Fires with the turn's `Outcome`: excused, or expired if even the excuse could not be said.
         """
         chosen: Excuse = yield self._choose(turn, failed, answer_lost)
+        result: ToolResult | str = yield self._say(turn, chosen, 0, type=EXCUSE)
+        if isinstance(result, str):  # it may have been heard, and once is enough
+            return Outcome(EXPIRED, f"{failed.detail}; and of the excuse: {result}")
+        if result.state != DONE:
+            return Outcome(EXPIRED, f"{failed.detail}; and no excuse could be made: {result.text}")
+        return Outcome(EXCUSED, failed.detail)
+
+    @inlineCallbacks
+    def tell_truth(self, turn: TurnRecord) -> Steps[Outcome | None]:
+        """Say that it is a machine, if a line of the turn asks; nothing turns that off.
+
+        Fires with the turn's `Outcome`, which is `FAILED` if nothing could be said; None if no line
+        asks.
+        """
+        own, name = self._settings.config.machine_line or "", self._who.name
+        said = (true_answer(e.heard.text, name, own, turn.id) for e in asking(turn.events))
+        words = next(said, "")
+        if not words:
+            return None
+        result: ToolResult | str = yield self._say(turn, Excuse(words), 1)
+        if isinstance(result, str):
+            return Outcome(EXPIRED, result)
+        return Outcome(ANSWERED, BY_CODE) if result.state == DONE else Outcome(FAILED, result.text)
+
+    @inlineCallbacks
+    def _say(
+        self, turn: TurnRecord, chosen: Excuse, number: int, **metadata: str
+    ) -> Steps[ToolResult | str]:
+        """Say words that are no model's. Fires with the result, or why its outcome is unknown."""
         # Somebody who arrived in the meantime must not hear what only others may know.
         audience = self._acts.audience_now(turn) if chosen.audience is None else chosen.audience
         tools = self._acts.context_for(turn, audience, chosen.private, None)
@@ -76,16 +107,14 @@ class Fallback:
         hops = max(turn.hops, self._settings.config.max_hops)
         authors = tools.authors | chosen.authors
         tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
-        call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
+        call_id = own_call_id(turn.id, EXCUSE_STEP, number)
         try:
             result: ToolResult = yield self._acts.say_aloud(
-                turn, tools, chosen.words, call_id, type=EXCUSE
+                turn, tools, chosen.words, call_id, **metadata
             )
-        except OutcomeUnknown as error:  # it may have been heard, and once is enough
-            return Outcome(EXPIRED, f"{failed.detail}; and of the excuse: {error}")
-        if result.state != DONE:
-            return Outcome(EXPIRED, f"{failed.detail}; and no excuse could be made: {result.text}")
-        return Outcome(EXCUSED, failed.detail)
+        except OutcomeUnknown as error:
+            return str(error)
+        return result
 
     @inlineCallbacks
     def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Steps[Excuse]:

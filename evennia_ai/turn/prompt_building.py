@@ -23,7 +23,8 @@ from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.character import LoreEntry, render_persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, assembled, user
-from evennia_ai.policy.request_forms.form import TOOLS_FORM, RequestForm, Schema
+from evennia_ai.policy.facts.terms import heard
+from evennia_ai.policy.request_forms.form import TOOLS_FORM, RequestForm, Schema, answer_in
 from evennia_ai.policy.request_forms.wire_order import count_request
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import fenced
@@ -42,9 +43,15 @@ from evennia_ai.ports import (
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.llm_interaction import RETRY_WARMTH
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
+from evennia_ai.turn.prompt_context_data import (
+    REMEMBERED,
+    Briefing,
+    ContextItems,
+    latest_talk,
+)
 from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text, situation_prompt
 from evennia_ai.turn.prompt_trace import trace_talk
+from evennia_ai.turn.recall import Talk
 
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
@@ -64,6 +71,7 @@ class Prompt:
     situation: Situation
     lore: tuple[LoreEntry, ...]
     trace: PromptTrace  # where its parts come from
+    recalled: tuple[str, ...] = ()  # the recalled lines, as it shows them
     addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
 
@@ -153,6 +161,7 @@ class PromptBuilder:
             tokens=tokens,
             situation=tail.situation,
             lore=tail.items.lore,
+            recalled=tuple(line for label, line in tail.items.lines if label == REMEMBERED),
             addressee=addressee_of(asking.events),
             authors=self._briefing.authors_of(asking.events, shown, tail.situation)
             | tail.items.authors,
@@ -175,7 +184,16 @@ class PromptBuilder:
         items = self._briefing.select(audience, talk, situation, upto, brief)
         scene = self._scene_texts(situation, items, lines, asking.form)
         asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
-        return Tail(situation, items, scene, self._ending(context, asking, RECALL * asks_back))
+        hints = (RECALL * asks_back, self._language(asking, talk))
+        return Tail(situation, items, scene, self._ending(context, asking, *hints))
+
+    def _language(self, asking: Asking, talk: Talk) -> str:
+        """Return the language to answer in, if it is not the persona's."""
+        addressee = addressee_of(asking.events)
+        told = (heard(line, "") for line in reversed(talk.before))
+        before = [words for speaker, words, _nature in told if speaker == addressee]
+        new = [event.heard.text for event in reversed(asking.events)]
+        return answer_in([*new, *before], render_persona(self._who.persona)) if new else ""
 
     def _talk_room(self, context: PromptContext, fixed: int) -> TalkRoom:
         """Return the room for the talk beside so many tokens at the beginning of the prompt."""
@@ -211,9 +229,9 @@ class PromptBuilder:
         system = {"role": "system", "content": rules}
         return Opening((system, user(fenced("you", unmarked(persona)))), len(rules))
 
-    def _ending(self, context: PromptContext, asking: Asking, recall: str) -> tuple[str, ...]:
+    def _ending(self, context: PromptContext, asking: Asking, *hints: str) -> tuple[str, ...]:
         """Return the texts behind the new lines: a task, what was wrong, the form's question."""
-        question = " ".join(filter(None, (self.question(asking), recall)))
+        question = " ".join(filter(None, (self.question(asking), *hints)))
         again = AGAIN.format(reason=asking.refused) if asking.refused else ""
         text = "\n".join(filter(None, (context.prompt, again, question)))
         return (unmarked(text),) if text else ()

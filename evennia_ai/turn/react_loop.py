@@ -35,10 +35,11 @@ from evennia_ai.turn.prompt_building import RECALL, Asking, Prompt, PromptBuilde
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import Recall, memory_query
 from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
-from evennia_ai.turn.speech_check import Screening, SpeechCheck
+from evennia_ai.turn.speech_check import Screening, SpeechCheck, text_of
 from evennia_ai.turn.tool_execution import DONE, Acts, speech_call
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
+FAILED = "failed"  # no state of a turn: its excuse follows
 RETRIES = 1  # after words that were not spoken
 
 
@@ -238,6 +239,7 @@ class ReActLoop:
         around = None
         if has_model(self._settings.profile):
             heard = turn.from_others
+            asking_names = {event.heard.speaker_name for event in turn.events}
             around = Surroundings(
                 name=self._who.name,
                 rules="\n".join(
@@ -247,6 +249,10 @@ class ReActLoop:
                 tools=frozenset(specs),
                 people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
                 heard=[one.text for one in heard],
+                spoken_to=asking_names.union(() if turn.private else prompt.situation.people),
+                compact=not asking.form.native,
+                asker=prompt.addressee,
+                recalled=prompt.recalled,
                 link_hosts=self._link_hosts(),
             )
         logged = self._log.current.logged
@@ -261,11 +267,14 @@ class ReActLoop:
         if not words:
             return ran
         call = speech_call(own_call_id(turn.id, ran.state.step, 0), words)
+        call = asked.calls.check.in_person(call)
         problem = asked.calls.check.problem(call)
         if problem:
             yield self._acts.refuse(turn, call, problem, unlogged)
             return replace(ran, refused=problem)
-        result: ToolResult = yield self._acts.say_aloud(turn, asked.calls.context, words, call.id)
+        result: ToolResult = yield self._acts.say_aloud(
+            turn, asked.calls.context, text_of(call) or words, call.id
+        )
         return replace(ran, acted=result.state == DONE)
 
 

@@ -22,7 +22,7 @@ from evennia_ai.messages import MARK, PERCEIVED, Audience, Message, unmarked
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.compaction.materials import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label
-from evennia_ai.policy.facts.terms import heard
+from evennia_ai.policy.facts.terms import heard, is_question, sentences_of
 from evennia_ai.policy.log_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
@@ -155,7 +155,9 @@ class Recall:
             keep=keep,
             upto=wanted.upto,
         )
-        return [as_candidate(item.record, item.score) for item in found]
+        candidates = [as_candidate(item.record, item.score) for item in found]
+        # Earlier questions answer nothing, and without the character's lines nor does what follows.
+        return sorted(candidates, key=only_asks) if wanted.brief else candidates
 
     def _related(self, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
         """Return what belongs to the candidates that are lines of the log."""
@@ -263,6 +265,11 @@ def subject_of(text: str) -> tuple[frozenset[str], bool]:
     return frozenset(find_words(text)), tells_change(text)
 
 
+def only_asks(candidate: Candidate) -> bool:
+    """Return True if a memory tells nothing and asks."""
+    return all(map(is_question, sentences_of(text_of(candidate.record))))
+
+
 def restates(record: Record, taken: Collection[str]) -> bool:
     """Return True for a note about lines that are all taken already."""
     seqs = record.get("source_seqs", ())
@@ -281,6 +288,7 @@ def later(candidate: Candidate, candidates: Iterable[Candidate]) -> list[Record]
         # The same again, with one word more at most, corrects nothing.
         and not (candidate.words <= other.words and len(other.words) <= len(candidate.words) + 1)
         and same_subject(candidate.words, other.words, other.changed)
+        and not only_asks(other)
     ]
     return [max(newer, key=attrgetter("at")).record] if newer else []
 

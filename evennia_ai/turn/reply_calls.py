@@ -18,6 +18,7 @@ from evennia_ai.policy.conversation.react import (
     fingerprint,
     refusal_for,
 )
+from evennia_ai.policy.replies.artefacts import ECHO
 from evennia_ai.ports import Settings, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.model_call import own_nature
@@ -26,6 +27,7 @@ from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, Acts, call_mess
 
 # Acts that others see, but on which no words depend.
 ALONE = SPEECH | {EMOTE}
+IDLE = "it held no words, and the gesture showed nothing"
 ARRIVING = ""  # the finish reason of a reply that has not ended
 
 
@@ -65,7 +67,7 @@ class ReplyCalls:
         self.specs = specs
         self._categories = {spec.name: spec.category for spec in specs.values()}
         self.arrived = self._number = self._calls = 0
-        self._settled = False
+        self._settled = self._idle = False
         self._failure: Failure | None = None
         self._speech_id = ""  # of the speech whose sentences are being said
         self._speech_failed = False
@@ -84,6 +86,8 @@ class ReplyCalls:
         for call in reply.tool_calls[self.arrived :]:
             self._put(call, reply.finish_reason, tied)
         ran: Ran = yield self.settle()
+        if self._idle and not (ran.acted or ran.refused or ran.done):
+            ran = replace(ran, refused=IDLE)
         return ran
 
     @inlineCallbacks
@@ -111,13 +115,14 @@ class ReplyCalls:
         spoilt = goes_on and self._speech_failed
         if spoilt or self._calls > limit or self._is_over(tied):
             return
-        if self.check.is_repeated_emote(asked):
-            return
-        call = clean_call(asked, self.ran.state, self._number)
+        call = self.check.in_person(clean_call(asked, self.ran.state, self._number))
         self._number += 1
         problem = self.check.problem(call) or (yield self._screening.judge_speech(call))
-        if problem == REPEATED and goes_on:
+        if problem in (REPEATED, ECHO) and (goes_on or call.name == EMOTE):
             return  # the rest of the speech is worth saying
+        if not problem and self.check.is_idle_emote(call):
+            self._idle = True
+            return
         if problem:
             yield self._acts.refuse(self._turn, call, problem, unlogged)
             self.ran = replace(self.ran, refused=problem)
@@ -126,7 +131,7 @@ class ReplyCalls:
         if not goes_on:
             refusal = refusal_for(
                 call, self._calls, self.ran.state, self._categories, finish_reason, limit
-            )
+            ) or self.check.unfounded(call)
             self._calls += 1
         yield self._perform(call, refusal)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,8 +23,17 @@ from evennia_ai.messages import (
     is_excuse,
 )
 from evennia_ai.policy import oversight
+from evennia_ai.policy.conversation.machine import asking
 from evennia_ai.policy.conversation.react import read_arguments
-from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact, find_repeat
+from evennia_ai.policy.facts.check import note_problem
+from evennia_ai.policy.replies.artefacts import (
+    Surroundings,
+    find_artefact,
+    find_repeat,
+    find_slip,
+    own_label,
+)
+from evennia_ai.policy.replies.persons import Turned, is_english, is_no_gesture, turned
 from evennia_ai.policy.request_forms.wire_order import SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.ports import Moderation, Settings
@@ -35,6 +45,7 @@ SPOKEN_LINE = re.compile(
 )  # see `messages.heard_line`
 REPEATED = "you said that before"
 NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
+NOTE = "add_journal_entry"
 NO_WORDS = "it held no words"
 REFUSED = "refuses_words"
 UNSPOKEN = "the game's moderation refused it"
@@ -89,13 +100,45 @@ class SpeechCheck:
         artefact = next(filter(None, (find_artefact(form, self._around) for form in forms)), "")
         if artefact or call.name == EMOTE:
             return artefact
-        return REPEATED if find_repeat(words, self._spoken) else ""
+        slip = find_slip(words, self._around) or self._turned(words).problem
+        return slip or (REPEATED if find_repeat(words, self._spoken) else "")
 
-    def is_repeated_emote(self, call: ToolCallRequest) -> bool:
-        """Return True for a gesture that the character made a moment ago."""
-        if self._told is None or call.name != EMOTE:
+    def in_person(self, call: ToolCallRequest) -> ToolCallRequest:
+        """Return a call with "you" for the "I" of whom it answers, where that is certain."""
+        text, around = text_of(call), self._told
+        if around is None or call.name not in SPEECH or text is None:
+            return call
+        words = spoken_words(text, around.name, self._limit_chars)
+        made = self._turned(words).words
+        if made == words:
+            return call
+        arguments = {**(read_arguments(call) or {}), "text": made}
+        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+
+    def _turned(self, words: str) -> Turned:
+        around = self._told
+        if not words or around is None:
+            return Turned(words)
+        return turned(around.recalled, words, around.asker, around.persona, around.name)
+
+    def unfounded(self, call: ToolCallRequest) -> str:
+        """Return why a journal entry is not written, "" if it is, or for any other call."""
+        around, arguments = self._told, read_arguments(call) or {}
+        content = arguments.get("content")
+        if around is None or call.name != NOTE or not isinstance(content, str):
+            return ""
+        return note_problem(content, (around.compact and around.heard) or None)
+
+    def is_idle_emote(self, call: ToolCallRequest) -> bool:
+        """Return True for a gesture that shows nothing, or that it made a moment ago."""
+        around = self._around
+        if around is None or call.name != EMOTE:
             return False
-        return bool(find_repeat(text_of(call) or "", self._emotes))
+        text = own_label(around.name).sub("", (text_of(call) or "").strip(" *"))
+        english = is_english(text, around.persona, *around.heard[-1:])
+        return is_no_gesture(text, (around.name, *around.people), around.heard, english) or bool(
+            find_repeat(text, self._emotes)
+        )
 
     def heard(self, call: ToolCallRequest) -> None:
         """Note words or a gesture that others have just noticed."""
@@ -168,7 +211,8 @@ class Screening:
         id."""
         verdicts: dict[int, tuple[str, str]] = {}
         if self._settings.config.game_topics_only:
-            for event in events:
+            told = {event.id for event in asking(events)}  # that is always answered
+            for event in (event for event in events if event.id not in told):
                 if key := oversight.find_topic(event.heard.text):
                     verdicts[event.id] = (key, f"topic: {key}")
         asked = [event for event in events if event.id not in verdicts and event.heard.text]

@@ -17,6 +17,7 @@ DBREFS = {"Ann": "#5", "Ben": "#6", "Cas": "#7"}
 EVERYBODY = frozenset(DBREFS.values())
 CHATTER = ("Fine weather.", "Pass the salt.", "What a crowd tonight!", "Cheers!")
 ROOMY = 400
+ANIMALS = ("dog", "cat", "goose", "sister's dog", "sister's cat")
 
 
 def heard(line, private=False):
@@ -116,6 +117,12 @@ def test_a_model_that_reads_slowly_gets_little_and_the_best_last():
     shown = ask("Ben says: does the gander bite?", brief=True)
     assert 1 <= len(shown) < 10
     assert shown[-1] == "Ann: The gander bites."
+
+
+def test_such_a_model_is_shown_what_was_told_before_what_was_asked():
+    asked = [f"Ann: What is my {animal} called, and who called it so?" for animal in ANIMALS]
+    ask = remembering("Ann: My sister is called Elin.", *asked, hours=1)
+    assert ask("Ann says: What is my sister called?", brief=True)[-1].endswith("called Elin.")
 
 
 def test_the_askers_name_is_in_the_query_only_if_they_ask_about_themselves():

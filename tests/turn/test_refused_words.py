@@ -143,3 +143,24 @@ def test_the_offline_brain_is_not_judged():
     script = assistant(call("say", text="As an AI language model, I cannot."))
     script.mind.settings.profile = ModelProfile("own", client="offline", model="offline")
     assert said(talk(script, "hi")) == ["As an AI language model, I cannot."]
+
+
+@pytest.mark.parametrize(("noted", "state"), [("Brannoc", "refused"), ("Ann sold a dog.", "done")])
+def test_a_note_without_a_fact_is_refused_and_the_words_are_said(noted, state):
+    calls = (call("add_journal_entry", content=noted), call("say", text=GREETING))
+    script = assistant(LLMReply("", calls, tied=True), form="schema")
+    script.services.toolbox.categories["add_journal_entry"] = "free"
+    talk(script, "I sold a dog.")
+    assert [act.state for act in script.mind.turns.acts] == [state, "done"]
+    assert said(script) == [GREETING]
+
+
+@pytest.mark.parametrize("form", ["tools", "schema"])
+@pytest.mark.parametrize("gesture", ["ARRR", "nod slowly", "Ann"])
+def test_a_gesture_that_shows_nothing_is_dropped_and_alone_it_is_asked_for_again(form, gesture):
+    rubbish = call("emote", text=gesture)
+    both = LLMReply("", (rubbish, call("say", text=GREETING)), tied=True)
+    script = talk(assistant(both, form=form), "hi")
+    assert [act.call.name for act in script.mind.turns.acts] == ["say"]
+    alone = assistant(LLMReply("", (rubbish,), tied=True), call("say", text=GREETING), form=form)
+    assert said(talk(alone, "hi")) == [GREETING]

@@ -1,5 +1,7 @@
 """What may be spoken: no artefact, no repeat of the last ten turns; gestures are not repeated."""
 
+from dataclasses import replace
+
 import pytest
 
 from evennia_ai.messages import LOST_RESULT, ToolCallRequest, make_message, wire_call
@@ -119,17 +121,35 @@ def test_what_has_no_words_has_no_problem(asked):
 def test_a_gesture_is_not_made_twice():
     nods = call("emote", text="nods slowly.")
     checked = check(said("nods slowly.", 1, "emote"))
-    assert checked.is_repeated_emote(nods)
-    assert not checked.is_repeated_emote(call("emote", text="wipes a mug."))
-    assert not checked.is_repeated_emote(call("say", text="nods slowly."))
+    assert checked.is_idle_emote(nods)
+    assert not checked.is_idle_emote(call("emote", text="wipes a mug."))
+    assert not checked.is_idle_emote(call("say", text="nods slowly."))
     fresh = check()
-    assert not fresh.is_repeated_emote(nods)
+    assert not fresh.is_idle_emote(nods)
     fresh.heard(nods)
-    assert fresh.is_repeated_emote(nods)
+    assert fresh.is_idle_emote(nods)
+
+
+@pytest.mark.parametrize(
+    ("content", "compact", "kept"),
+    [
+        ("Brannoc", True, False),
+        ("Brannoc", False, False),
+        ("Sister Oda", False, False),
+        ("Ann looks for the old mill.", True, True),
+        ("Ann has seven brothers in Havn.", True, False),
+        ("Ann has seven brothers in Havn.", False, True),
+        ("老磨坊在河边", False, True),
+    ],
+)
+def test_a_note_is_a_sentence_and_of_a_small_model_about_what_was_said(content, compact, kept):
+    checked = check(around=replace(AROUND, compact=compact))
+    assert (checked.unfounded(call("add_journal_entry", content=content)) == "") is kept
+    assert checked.unfounded(call("say", text="Brannoc")) == ""
 
 
 def test_the_offline_brain_is_not_judged():
     checked = check(said(LINE, 1), said("nods.", 1, "emote"), around=None)
     assert checked.problem(call("say", text=LINE)) == ""
     assert checked.problem(call("say", text='{"act": "none"}')) == ""
-    assert not checked.is_repeated_emote(call("emote", text="nods."))
+    assert not checked.is_idle_emote(call("emote", text="nods."))

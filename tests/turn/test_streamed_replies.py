@@ -9,6 +9,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import NothingDone, ProviderUnavailable
 from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.ports import Delta, Usage
 from evennia_ai.testing.minds import MemoryMind
@@ -50,11 +51,14 @@ class Gateway(ReplyClient):
         return super().complete(request, profile)
 
 
-def assistant(form=TOOLS, **config):
+def assistant(form=TOOLS, claims=(), **config):
     model = Streaming()
     gateway = Gateway(model, lambda function, *args: function(*args))
     script = MemoryMind(gateway, AssistantConfig(**config))
     script.mind.settings.profile = ModelProfile("p", client="openai", model="m", form=form)
+    if claims:
+        known = [KnownLine(line, False, frozenset({"#5"})) for line in claims]
+        script.mind.recall.recall = lambda talk, wanted: known
     script.hears("when does the ferry leave?")
     ended = script.mind.answering.answer_all()
     return script, model, ended
@@ -148,6 +152,28 @@ def test_better_words_are_said_though_the_act_before_them_is_done():
     names = [(act.call.name, act.state) for act in script.mind.turns.acts]
     assert names == [("give", "done"), ("say", "refused"), ("give", "refused"), ("say", "done")]
     assert "nails" not in json.dumps(model.requests[1].messages)
+
+
+CLAIMS = ("Ann: I sail on the Kestrel.", "Bob: I keep two grey geese.")
+MIXED = "Of course, I sail on the Kestrel. And I keep two grey geese."
+
+
+@pytest.mark.parametrize("form", [TOOLS, SCHEMA])
+def test_each_sentence_says_you_of_whom_it_answers(form):
+    script, model, _ended = assistant(form, CLAIMS)
+    text = arguments(MIXED) if form == TOOLS else an_object(say=MIXED)
+    model.send(text, *((0, "say") if form == TOOLS else ()))
+    assert said(script) == ["Of course, you sail on the Kestrel."]
+    calls = [("say", arguments(MIXED))] if form == TOOLS else []
+    model.end("" if form == TOOLS else text, *calls)
+    assert said(script) == ["Of course, you sail on the Kestrel."]
+    assert "what Bob told you" in script.mind.turns.acts[-1].result
+
+
+def test_a_text_that_is_not_streamed_says_you_too():
+    script, model, _ended = assistant(TEXT, CLAIMS)
+    model.end("I sail on the Kestrel.")
+    assert said(script) == ["You sail on the Kestrel."]
 
 
 @pytest.mark.parametrize("form", [TOOLS, SCHEMA])

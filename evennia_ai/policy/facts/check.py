@@ -46,6 +46,7 @@ from evennia_ai.policy.facts.terms import (
     spoken,
     without_cues,
 )
+from evennia_ai.policy.retrieval.words import UNSPACED, find_words
 from evennia_ai.policy.tokens import estimate_tokens
 
 # What a word, and what a kind or a term, adds to a fact's weight; a question weighs `ASKED` less.
@@ -55,6 +56,14 @@ BULLET_OVERHEAD = 2
 WHISPERED = " (whispered)"
 # Before what the game perceived. No name is like it (`game.perception.display_name`).
 HAPPENED = "It happened"
+# Of a recalled line as a prompt shows it: its day with its source, and what follows.
+RECALLED_DAY = re.compile(
+    r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, (?P<teller>[^:]{1,80}) told you)?"
+    r"(?:, from (?P<source>[^:]{1,80}))?: "
+)
+RECALLED = re.compile(
+    r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: (?P<words>.+)"
+)
 
 # Which facts are journalled: these kinds always, the others if they are about the speaker.
 ALWAYS = frozenset({DEBT, PROMISE, SECRET, RELATION})
@@ -62,6 +71,9 @@ EXACT = frozenset({NAME, NUMBER, TIME})
 OF_ONESELF = EXACT | {IDENTITY, PREFERENCE, TASK, WISH, ITEM}
 ABOUT_ONESELF = frozenset({IDENTITY, PREFERENCE, RELATION})
 LONGEST_NOTE = 200  # characters
+LEAST_WORDS = 3  # of a model's note
+NO_FACT = "That holds no fact: write a whole sentence, who did or said what. Nothing was noted."
+NOT_SAID = "Nobody said that just now. Nothing was noted."
 ONESELF = re.compile(
     r"\b(?:i|i'(?:m|d|ll|ve)|my|mine|me|we|we'(?:re|d|ll|ve)|our|us|let's|ich|mein(?:e[mnrs]?)?|mir"
     r"|mich|wir|uns(?:ere?)?)\b|^(?:the )?name(?:'s| is)\b",
@@ -214,6 +226,19 @@ def is_worth_noting(fact: Fact) -> bool:
     if ONESELF.search(words):
         return not kinds.isdisjoint(OF_ONESELF)
     return len(kinds & EXACT) > 1 or kinds >= {NAME, IDENTITY}
+
+
+def note_problem(content: str, said: Iterable[str] | None = None) -> str:
+    """Return why a model's note is not taken, "" if it is: it must be a sentence.
+
+    ``said`` are the lines that it must be about, None for no such check.
+    """
+    words = normal_words(content)
+    if len(words) < LEAST_WORDS and not UNSPACED.search(content):
+        return NO_FACT
+    if said is None or len(set(find_words(content)) & set(find_words(" ".join(said)))) > 1:
+        return ""
+    return NOT_SAID
 
 
 def without_address(sentence: str, name: str) -> str:

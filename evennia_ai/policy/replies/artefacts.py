@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from evennia_ai.messages import MARK
+from evennia_ai.policy.conversation.machine import denies
 from evennia_ai.policy.facts.check import without_address
+from evennia_ai.policy.replies.persons import calls_another, is_english, is_spoken_gesture
 from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
 from evennia_ai.policy.sanitize import without_links
-from evennia_ai.policy.texts import one_of
+from evennia_ai.policy.texts import one_of, plain_words
 
 NOTHING = re.compile(r"(?!)")
 LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}+"  # where a line or a sentence begins
@@ -88,6 +90,10 @@ class Surroundings:
     tools: Collection[str] = ()  # the names of the offered tools
     people: Collection[str] = ()  # the names of those present
     heard: Sequence[str] = ()  # the lines that are answered, with or without "Ann says: "
+    spoken_to: Collection[str] = ()  # the names of those who would hear the answer, if known
+    asker: str = ""  # the name of whoever is answered
+    recalled: Sequence[str] = ()  # the recalled lines of the prompt, as it shows them
+    compact: bool = False  # True for a form without native tools, which small models get
     link_hosts: Collection[str] = ()  # the hosts whose addresses may be said
 
 
@@ -102,6 +108,16 @@ def find_artefact(words: str, around: Surroundings) -> str:
         if is_artefact(words, around):
             return reason
     return ""
+
+
+def find_slip(words: str, around: Surroundings) -> str:
+    """Return why words that are no artefact are not the character's to say, "" if they are."""
+    if is_spoken_gesture(words) and is_english(words, around.persona, *around.heard[-1:]):
+        return "it was a gesture, not words"
+    if denies(words, around.heard):
+        return "a machine speaks for you: never deny that"
+    called = calls_another(words, around.name, around.people, around.spoken_to)
+    return f"you do not speak to {called}" if called and around.spoken_to else ""
 
 
 @lru_cache(maxsize=64)
@@ -164,6 +180,7 @@ def holds_new(pattern: re.Pattern[str], words: str, around: Surroundings) -> boo
     return any(match[0].strip() not in told for match in pattern.finditer(words))
 
 
+ECHO = "it only repeated what was said to you"
 Check = Callable[[str, Surroundings], bool]
 CHECKS: tuple[tuple[Check, str], ...] = (
     (lambda words, _: MARK in words, "it told an event; give only your own words"),
@@ -190,15 +207,9 @@ CHECKS: tuple[tuple[Check, str], ...] = (
         ),
         "it quoted your instructions",
     ),
-    (
-        lambda words, around: is_echo(plain_words(words), around.heard, around.name),
-        "it only repeated what was said to you",
-    ),
+    (lambda words, around: is_echo(words, around.heard, around.name), ECHO),
 )
 
-
-CJK = "\u3040-\u30ff\u4e00-\u9fff"  # written without spaces: each character counts as a word
-WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*")
 
 FEW_WORDS = 4  # a shorter line, such as "Aye.", may be said again
 LATEST = 2  # but not within this many lines
@@ -218,6 +229,11 @@ ANSWERS = SECOND_PERSON | frozenset(  # words that turn a line into an answer to
 )
 # What a persona knows, wants and might say may be said word for word.
 MAY_BE_SAID = re.compile(r"^(?:You know|You want|Things you might say):\n(?:- .*(?:\n|\Z))+", re.M)
+NEUTRAL = {
+    "i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "am": "are",
+    "was": "were", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll",
+}  # fmt: skip
+ASKED_WORDS = 4
 ECHO_WORDS = 5  # a shorter line may be returned: "Good evening to you!"
 NEAR_ECHO_WORDS, NEAR_ECHO = 8, 0.88
 SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+")
@@ -225,11 +241,6 @@ SPEAKER = re.compile(r"\A[^:\n]{1,60}? (?:says|whispers to you|whispers|asks|act
 GRAM, MOST_SAME = 4, 5
 SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
 BLANK = re.compile(r"(?:[ \t]*\n){6}|[ \t]{40}")
-
-
-def plain_words(text: str) -> list[str]:
-    """Return the words in lower case, without punctuation and accents of quotation."""
-    return WORD.findall(text.casefold().replace("’", "'"))
 
 
 def overlap(words: Sequence[str], others: Sequence[str]) -> float:
@@ -304,17 +315,27 @@ def address(own: list[str]) -> list[list[str]]:
     return [[*how, *own] for how in (["you", "are"], ["du", "bist"], ["tu", "es"])]
 
 
-def is_echo(words: Sequence[str], heard: Collection[str], name: str = "") -> bool:
-    """Return True if the words only repeat a long line just heard, or a long sentence of it.
+def is_echo(text: str, heard: Collection[str], name: str = "") -> bool:
+    """Return True if a text only repeats a long line just heard, or a long sentence of it.
 
-    ``name`` is what the line may call the character by.
+    A question is returned sooner, also with I for you. ``name`` is what the line may call the
+    character by.
     """
+    words, asks = plain_words(text), text.rstrip(' "”').endswith("?")
     for line in heard:
         said = SPEAKER.sub("", line)
         parts = (said, without_address(said, name), *SENTENCE_GAP.split(said))
         if any(echoes(words, plain_words(part)) for part in parts):
             return True
+        asked = [neutral(plain_words(part)) for part in parts if "?" in part]
+        if asks and len(words) >= ASKED_WORDS and neutral(words) in asked:
+            return True
     return False
+
+
+def neutral(words: Iterable[str]) -> list[str]:
+    """Return words with the second person for the first, in English."""
+    return [NEUTRAL.get(word, word) for word in words]
 
 
 def echoes(words: Sequence[str], line: Sequence[str]) -> bool:

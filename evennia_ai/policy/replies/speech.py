@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.sanitize import cut_text
-from evennia_ai.policy.texts import one_of, split_alternatives
+from evennia_ai.policy.texts import one_of, plain_words, split_alternatives
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
 LONGEST_SENTENCE = 4_000  # in characters; what is longer waits for the end of the text
@@ -137,97 +137,74 @@ def with_sentence(before: ToolCallRequest, call: ToolCallRequest) -> ToolCallReq
     return spoken(f"{words}{space}{more[WORDS]}", before.id, before.name, **first)
 
 
-AI_EN = r"(?:AI|A\.I\.|artificial intelligence|(?:large )?language model|chat ?bot)(?!\w)"
-AI_DE = r"(?:KI(?:-\w+)?|künstliche Intelligenz|(?:großes )?Sprachmodell|Chatbot)(?!\w)"
-AI_FR = r"(?:(?-i:IA)|intelligence artificielle|modèle de langage|agent conversationnel)(?!\w)"
-AI_ES = r"(?:(?-i:IA)|inteligencia artificial|modelo de lenguaje|chatbot)(?!\w)"
-AI_IT = r"(?:(?-i:IA|AI)|intelligenza artificiale|modello linguistico|chatbot)(?!\w)"
-AI_PT = r"(?:(?-i:IA)|inteligência artificial|modelo de linguagem|chatbot)(?!\w)"
-AI_RU = r"(?:(?-i:ИИ)(?:-\w+)?|искусственный интеллект|(?:большая )?языковая модель|чат-?бот)(?!\w)"
-AI_PL = r"(?:(?-i:AI|SI)|sztuczna inteligencja|(?:duży )?model językowy|chatbot)(?!\w)"
-AI_NL = r"(?:AI(?:-\w+)?|kunstmatige intelligentie|(?:groot )?taalmodel|chatbot)(?!\w)"
+# "As an AI", "I am just a language model", in nine languages.
+AN_AI = (
+    r"(?:(?-i:AI|A\.I\.|KI|IA|SI|ИИ)(?:-\w+)?|chat ?bot|чат-?бот|artificial intelligence|künstliche"
+    r" Intelligenz|intelligence artificielle|inteligencia artificial|inteligência artificial"
+    r"|intelligenza artificiale|искусственный интеллект|sztuczna inteligencja|kunstmatige"
+    r" intelligentie|language model|Sprachmodell|taalmodel|mod[eè]l[eo] de (?:langage|lenguaje"
+    r"|linguagem)|modello linguistico|языковая модель|model językowy"
+    r"|agent conversationnel)(?!\w)"
+)
+I_OR_AS = (
+    r"as|I am|I'm|als|ich bin|en tant que?|je suis|je ne suis qu|como|soy|come|in quanto|sono|sou"
+    r"|как|я|jako|jestem|ik ben"
+)
+NO = r"no|not|never|nothing|kein\w*|nicht|pas|nie|niet|geen|told|afraid"
+CALLS_ITSELF = rf"\b(?:{I_OR_AS})[ '](?:(?!(?:{NO})\b)[\w—-]+[ ']){{0,4}}?{AN_AI}"
 I_AM = r"\bI(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
-THAT = r"(?:that|this|it|your|such|these|those)(?: (?:request|question|task|topic|kind)s?)?"
-CANNOT = r"\bI ?(?:can(?:no|')t|can not|(?:am|'m) (?:unable|not able) to|won't be able to)"
-END = r"\s*(?:[.!,;]|\Z)"
-
-REFUSALS = (
-    rf"{CANNOT} help(?: you)? with {THAT}{END}",
-    rf"{CANNOT} assist(?: you)?(?: with\b| in\b|{END})",
-    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:fulfill?|comply|engage|process|generate)\b",
-    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:discuss|continue) (?:with )?(?:that|this)\b",
-    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:respond|provide (?:that|this|any|information))\b",
-    rf"{CANNOT} (?:fulfill?|comply with|process|generate|engage in) (?:that|this|your|such|any)\b",
-    (
-        r"\btut mir leid,? (?:aber )?(?:ich kann|ich bin nicht|(?:da|hier)(?:bei|mit) kann ich)\b"
-        r"[^.!?]{0,30}\b(?:dabei|damit|hierbei|diese[rnm]? \w+|dazu|Ihnen|nicht)\b[^.!?]{0,20}"
-        r"\b(?:helfen|weiterhelfen|behilflich|unterstützen|erfüllen|beantworten)"
-    ),
-    (
-        r"\bdésolée?s?,? (?:mais )?je ne (?:peux|puis) pas (?:vous |t')?(?:aider|assister|répondre)"
-        rf"(?: (?:avec|à|dans|sur) (?:cela|ça|ce|cette|votre)\b|{END})"
-    ),
-    (
-        r"\blo siento,? (?:pero )?no puedo (?:ayudar|asistir)(?:te|le|los)?"
-        rf"(?: (?:con|en) (?:eso|esto|esa|ese|tu|su)\b|{END})"
-    ),
-    (
-        r"\b(?:mi dispiace|spiacente),? (?:ma )?non posso (?:aiutar|assister)(?:ti|vi|la|e)"
-        rf"(?: (?:con|in) (?:quest[oaie]|ciò|tale)\b|{END})"
-    ),
-    (
-        r"\b(?:desculpe|sinto muito|lamento),? (?:mas )?(?:eu )?não posso (?:te |lhe )?"
-        rf"ajudar(?:-\w+)?(?: (?:com|n)(?: ?(?:isso|isto|ess[ea]|est[ea]))\b|{END})"
-    ),
-    (
-        r"\b(?:извини(?:те)?|прости(?:те)?|к сожалению),? (?:но )?я не могу (?:вам |тебе )?"
-        r"(?:(?:с этим|в этом) помочь|помочь (?:вам |тебе )?(?:с (?:этим|вашим|таким)|в этом)"
-        r"|(?:выполнить|обработать) (?:этот|ваш|такой) запрос)"
-    ),
-    (
-        r"\b(?:przepraszam|przykro mi),? (?:ale )?nie (?:mogę|jestem w stanie) "
-        r"(?:(?:ci |panu |pani )?(?:w tym|z tym) pomóc|pomóc (?:ci )?(?:w tej|w tym|z tym|z tą)\b)"
-    ),
-    (
-        r"\b(?:het spijt me|sorry),? (?:maar )?ik kan (?=[^.!?]{0,30}\bniet\b)"
-        r"[^.!?]{0,30}\b(?:daar|hier|met (?:dit|dat|deze|die))[^.!?]{0,20}\bhelpen\b"
-    ),
+# A refusal of nothing in particular has no words but these, up to a mark. Of each language: what
+# is refused | of what | an apology | all else. In English it needs no apology: "Dabei kann ich dir
+# nicht helfen, frag Mira" may be said.
+HOLLOW = """
+help assist assistance comply fulfill fulfil engage process generate | that this these those such
+ question questions request requests task topic conversation | sorry afraid unfortunately apologies
+ apologize | i am i'm it i can but can can't cannot won't will not unable be able to here you with
+ in on any anything your kind of my the for as have would at moment time right now just only further
+continue discuss respond provide answer + that this it these any information question conversation
+ request | sorry afraid unfortunately apologize | i am i'm can't cannot won't not unable able to but
+ you with in on your the at moment
+helfen weiterhelfen behilflich unterstützen erfüllen beantworten + dabei damit hierbei hier diese
+ diesen dieser diesem ihnen | leid leider bedaure | es tut mir aber da ich kann bin nicht keine sie
+ dir euch in der lage zu sein bei anfrage frage
+aider assister répondre t'aider + cela ça ce cette votre | désolé désolée regrette malheureusement
+ | je suis mais ne peux puis pas vous avec à dans sur demande question
+ayudar ayudarte ayudarle ayudarles asistir asistirte asistirle + eso esto esa ese tu su | siento
+ lamento lamentablemente | lo pero no puedo con en solicitud pregunta
+aiutare aiutarti aiutarvi aiutarla aiutarle assisterti + questo questa queste ciò tale | dispiace
+ spiacente purtroppo | mi ma non posso sono con in richiesta
+ajudar ajudá lo la + isso isto nisso nisto esse essa este esta | desculpe lamento muito
+ infelizmente | sinto mas eu não posso te lhe com solicitação
+помочь выполнить обработать + этим этом этот вашим ваш таким такой | извини извините прости простите
+ сожалению | к но я не могу вам тебе с в запрос запросом
+pomóc + tym tej tą | przepraszam przykro niestety | mi ale nie mogę jestem w stanie ci panu pani z
+helpen assisteren + daar hier dit dat deze die | spijt sorry helaas | het me maar ik kan niet je u
+ bij mee met"""
+NEGATIONS = frozenset(
+    "can't cannot won't not unable nicht keine pas no non não не nie niet".split()
 )
-# How a reply begins that refuses a task; words that may begin a sentence about somebody else need
-# a mark or a conjunction behind them.
-THEN = (
-    r"(?=\s*[,.!;:–—-]|\s+(?:but|aber|mais|pero|ma|mas|ale|maar|но|I|ich|je|no|não|non|nie|ik|я)\b)"
+REASONS = frozenset("as because since due weil da car porque perché потому bo omdat".split())
+CLAUSE_MARK, SENTENCE_MARK = re.compile(r"[,–—]"), re.compile(r"[.!?;:…\n]+")
+# A reply that refuses a task begins with one of each: who speaks, and that they cannot or regret.
+SPEAKERS = frozenset(
+    "i i'm my ich mir je j'ai lo me puedo podré estoy mi sono posso potrò scuso eu sinto consigo "
+    "poderei я мне могу mogę obawiam jestem potrafię ik mij temo".split()
 )
-REFUSAL_OPENINGS = (
-    r"I(?: am|'m)(?: \w+)? (?:sorry|afraid|unable|not able)|I (?:apologi[sz]e|must decline)\b",
-    r"(?:unfortunately,? )?I (?:can(?:no|')t|can not|won't|will not|am unable|am not able)\b",
-    rf"(?:sorry|(?:my )?apologies){THEN}",
-    r"(?:es )?tut mir (?:\w+ )?leid|(?:ich bedaure|entschuldig(?:ung|en Sie)),",
-    r"ich (?:kann|darf|werde) (?:\w+ ){0,6}?(?:nicht|kein)|ich bin (?:\w+ )?nicht in der Lage",
-    r"leider (?:kann|darf|werde|bin|muss) ich\b|leider ist es mir\b",
-    r"(?:das|dies\w*|dabei|damit|hier\w*)(?: \w+)? kann ich (?:\w+ ){0,5}?nicht\b",
-    rf"(?:je suis )?(?:\w+ )?désolée?s?(?:{THEN}| de ne)|je (?:m'excuse|regrette)\b",
-    r"(?:malheureusement,? )?je ne (?:peux|puis|pourrai|saurais|suis) pas\b",
-    r"(?:malheureusement,? )?il m'est impossible\b",
-    rf"lo (?:siento|lamento)\b|(?:disculp[ae]n?|perd[óo]n[ae]?){THEN}",
-    r"(?:(?:lamentable|desafortunada)mente,? )?no (?:puedo|podré|me es posible|estoy en)\b",
-    rf"mi (?:dispiace|scuso)\b|(?:chiedo scusa|(?:sono )?spiacente|scus[ai]){THEN}",
-    r"(?:purtroppo,? )?non (?:posso|potrò|sono in grado|mi è possibile)\b",
-    rf"sinto muito\b|(?:peço )?(?:desculp(?:a|as|e)|lamento|perdão){THEN}",
-    r"(?:infelizmente,? )?(?:eu )?não (?:posso|poderei|consigo|sou capaz|me é possível)\b",
-    rf"(?:прошу прощения|сожалею|мне (?:\w+ )?жаль|извиняюсь|(?:извини|прости)(?:те)?){THEN}",
-    r"(?:к сожалению,? )?(?:но )?(?:я )?не (?:могу|смогу|в состоянии|имею возможности)\b",
-    rf"przykro mi\b|przepraszam{THEN}",
-    r"(?:niestety,? )?nie (?:mogę|potrafię|jestem w stanie|będę w stanie)\b",
-    r"(?:het )?spijt (?:me|mij)\b|helaas (?:kan|ben|mag) ik\b|ik ben (?:\w+ )?niet in staat\b",
-    r"(?:ik (?:kan|mag|zal)|(?:dat|dit|daar\w*|hier\w*) kan ik) (?:\w+ ){0,6}?(?:niet|geen)\b",
-    r"(?:ich fürchte, ich|je crains de ne|me temo que no|temo di non|receio (?:que )?não)\b",
-    r"(?:боюсь,? (?:что )?(?:я )?не|obawiam się,? że nie|ik ben bang dat ik)\b",
-    r"很?抱歉|对不起|我(?:无法|不能)|申し訳|すみません|죄송",
+CANNOT = frozenset(
+    "can't cannot unable won't decline sorry afraid apologies apologize apologise leid fürchte "
+    "bedaure nicht kein keine pas impossible désolé désolée regrette crains siento lamento temo no "
+    "non dispiace spiacente scuso sinto não не жаль боюсь nie przykro obawiam niet spijt geen "
+    "bang".split()
+)
+SPEAKER_WITHIN, REFUSED_WITHIN = 4, 9  # words
+APOLOGY = re.compile(
+    r"(?:sorry|apologies|entschuldig(?:ung|en sie)|désolée?|disculp[ae]n?|perd[óo]n[ae]?|spiacente"
+    r"|scusa|desculpe|lamento|perdão|сожалею|извини(?:те)?|прости(?:те)?|przepraszam)\s*,"
+    r"|désolée? de ne|很?抱歉|对不起|我(?:无法|不能)|申し訳|すみません|죄송",
+    re.IGNORECASE,
 )
 SELF_DESCRIPTIONS = (
-    rf"\bas an? (?:\w+ ){{0,2}}?{AI_EN}",
-    rf"{I_AM}(?:an?|your|the) (?:\w+ ){{0,2}}?{AI_EN}",
+    CALLS_ITSELF,
     rf"{I_AM}an? (?:virtual|digital|automated|helpful) assistant\b",
     (
         r"\bI(?: am|'m| was) (?:\w+ )?(?:created|developed|trained|programmed|made) by "
@@ -238,23 +215,17 @@ SELF_DESCRIPTIONS = (
     r"\bI (?:do not|don't) have (?:personal|real|human) (?:feelings|emotions|opinions|experience)",
     r"\b(?:access to|provide) real-time (?:information|data)\b",
     r"\bmy instructions (?:say|state|prevent|forbid|do not|don't)\b|\b(?:my|system) prompt\b",
-    r"\brole-?play(?:ing)?\b|\bstay(?:ing)? in character\b",
-    rf"\bals (?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
-    rf"\bich bin (?:nur |bloß |lediglich )?(?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
-    r"\bich bin (?:nur )?ein (?:virtueller|digitaler|hilfreicher) Assistent\b",
-    rf"\ben tant qu['e] ?(?:une? )?(?:assistante? )?{AI_FR}|\ben tant qu'assistant",
+    r"\bI(?: am|'m) (?:always |just |only |not )?here to (?:assist|answer|provide)\b",
+    r"\bI(?: am|'m|'m not| am not) (?:\w+ )?(?:programmed|designed|trained) to\b",
     (
-        r"\bje (?:suis|ne suis qu') ?(?:juste |seulement )?une? (?:assistante? )?"
-        rf"(?:{AI_FR}|virtuel)"
+        r"\bprovide (?:\w+ ){0,2}(?:more|additional|further|enough) (?:context|information|details)"
+        r"|\bI (?:do not|don't) have (?:the (?:ability|capability) to|access to (?:personal"
+        r"|external|current|that|your|any) (?:information|data|details|conversations?))\b"
     ),
+    r"\brole-?play(?:ing)?\b|\bstay(?:ing)? in character\b",
+    r"\bich bin (?:nur )?ein (?:virtueller|digitaler|hilfreicher) Assistent\b",
+    r"\ben tant qu'assistant|\bje suis une? assistante? virtuel|\bsoy un asistente virtual\b",
     r"作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我是(?:一个)?(?:AI|人工智能|语言模型|通义千问)",
-    rf"\bcomo (?:una? )?(?:asistente )?(?:de )?{AI_ES}",
-    rf"\bsoy (?:solo |sólo )?una? (?:asistente )?(?:de )?(?:{AI_ES}|virtual\b)",
-    rf"\b(?:come|in quanto|sono (?:solo )?un(?:'|a|o)?) ?(?:assistente )?(?:di )?{AI_IT}",
-    rf"\b(?:como|sou (?:apenas |só )?)(?: ?uma?)? (?:assistente )?(?:de )?{AI_PT}",
-    rf"\b(?:как|я(?: —| -)?(?: всего лишь| просто)?) {AI_RU}",
-    rf"\b(?:jako|jestem(?: tylko)?) {AI_PL}",
-    rf"\b(?:als|ik ben(?: maar| slechts)?) (?:een )?{AI_NL}",
 )
 THOUGHTS = (
     (
@@ -293,8 +264,7 @@ def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join([f"{BOUNDARY}{one_of(words)}", *others]), re.IGNORECASE)
 
 
-REFUSAL, SELF_DESCRIPTION, THOUGHT = map(any_of, (REFUSALS, SELF_DESCRIPTIONS, THOUGHTS))
-OPENING = any_of((*REFUSAL_OPENINGS, *SELF_DESCRIPTIONS))
+SELF_DESCRIPTION, THOUGHT = any_of(SELF_DESCRIPTIONS), any_of(THOUGHTS)
 
 
 def straight(words: str) -> str:
@@ -304,7 +274,39 @@ def straight(words: str) -> str:
 
 def is_refusal(words: str) -> bool:
     """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
-    return REFUSAL.search(straight(words)) is not None
+    sentences = SENTENCE_MARK.split(words)
+    clauses = [[plain_words(part) for part in CLAUSE_MARK.split(one)] for one in sentences]
+    return any(kind.refuses(sentence) for sentence in clauses for kind in HOLLOW_KINDS)
+
+
+class HollowKind:
+    """The refusals of one row of `HOLLOW`."""
+
+    def __init__(self, row: str) -> None:
+        parts = [frozenset(part.split()) for part in re.split("[|+]", row)]
+        self._help, self._about, self._sorry, _ = parts
+        self._every = frozenset().union(*parts)
+        self._needs_both = "+" in row
+
+    def refuses(self, clauses: Iterable[Sequence[str]]) -> bool:
+        """Return True if clauses of a sentence, words in lower case, refuse help and no more."""
+        run: set[str] = set()
+        whole = True
+        for words in clauses:
+            cut = next((at for at, word in enumerate(words) if at and word in REASONS), len(words))
+            hollow = self._every.issuperset(words[:cut])
+            whole = whole and hollow and cut == len(words)
+            run = run.union(words[:cut]) if hollow else set()
+            about, sorry = bool(self._about & run), bool(self._sorry & run)
+            if about and (sorry or not self._needs_both) and self._denies(run):
+                return True
+        return whole and bool(self._sorry & run) and self._denies(run)
+
+    def _denies(self, run: Collection[str]) -> bool:
+        return not (self._help.isdisjoint(run) or NEGATIONS.isdisjoint(run))
+
+
+HOLLOW_KINDS = [HollowKind(row) for row in HOLLOW.replace("\n ", " ").split("\n")[1:]]
 
 
 def opens_with_refusal(text: str) -> bool:
@@ -314,7 +316,10 @@ def opens_with_refusal(text: str) -> bool:
     words = straight(text).strip(MARKUP)
     if words[:1] in QUOTES:
         words = words[1:] if words[-1:] in QUOTES else ""
-    return OPENING.match(words) is not None
+    first = plain_words(SENTENCE_MARK.split(words, maxsplit=1)[0])
+    refuses = not CANNOT.isdisjoint(first[:REFUSED_WITHIN])
+    refuses = refuses and not SPEAKERS.isdisjoint(first[:SPEAKER_WITHIN])
+    return refuses or any(found.match(words) for found in (APOLOGY, SELF_DESCRIPTION))
 
 
 def describes_assistant(words: str, persona: str) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from evennia_ai.policy.retrieval.languages import ENGLISH, SNOWBALL
+from evennia_ai.policy.retrieval.words import language_of
 
 Schema = Mapping[str, Any]
 
@@ -92,6 +95,27 @@ WITH_TOOLS = """ Answer it with `whisper`, all else with `say`.
 
 WITH_WORDS = """
 - Your whole reply is what you say aloud: your own words and nothing else. You cannot act."""
+
+ANSWER_IN = "Answer in {}."
+# Words of languages that `language_of` does not know, and takes for a sister language.
+UNKNOWN = frozenset(
+    "che sono perché della gli anche posso grazie não uma você isso com obrigado muito jest się "
+    "czy dzień een het ik niet wat".split()
+)
+
+
+def answer_in(lines: Iterable[str], persona: str) -> str:
+    """Return which language to answer in, "" for the persona's and for one that nothing tells.
+
+    ``lines`` are words of whoever is answered, the latest first.
+    """
+    for line in lines:
+        code = language_of(line)
+        if code and UNKNOWN.isdisjoint(line.lower().split()):
+            names = {ENGLISH: "English", **SNOWBALL}
+            own = language_of(persona) or ENGLISH
+            return ANSWER_IN.format(names[code].capitalize()) if code != own else ""
+    return ""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,6 @@ to stay silent.
 - follow: walk along. target: the person, or nobody.
 - emote: a gesture. target: the gesture, such as "nods slowly".
 - whisper: only one person hears "say". target: the person.
-- remember: note a fact. target: the fact.
 - silence: nothing needs an answer.
 """
 
@@ -75,7 +74,8 @@ TARGETS = {
     EMOTE: ("emote", "text"),
     REMEMBER: ("add_journal_entry", "content"),
 }
-ACTS = (NONE, "give", *TARGETS, WHISPER, SILENCE)
+# Small models "remember" a bare name: it is read, but not offered. `sleep.noting` notes by rule.
+ACTS = (NONE, "give", *(act for act in TARGETS if act != REMEMBER), WHISPER, SILENCE)
 TARGET_CHARS, SAY_CHARS = 80, 300
 RECEIVER = re.compile(r"(.+?) to ([^,]+)", re.DOTALL)
 ADDRESSEES = frozenset({"", "me", "you", "him", "her", "them"})

@@ -77,7 +77,7 @@ STOP_WORDS = {
 }
 # Stop words of other languages that are English words, too; they tell no language.
 ENGLISH_TOO = frozenset(
-    "also bin come die dare des done fort hat mag mal man mine pas plus quasi sans se sin sole "
+    "also bin come die dare des done fort ha hat mag mal man mine pas plus quasi sans se sin sole "
     "solo son sur tan van war ya".split()
 )
 # Words in names that are not part of what somebody is called: "der Wirt", "Marie de la Tour".

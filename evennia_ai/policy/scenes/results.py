@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.replies.speech import is_ai
-from evennia_ai.policy.retrieval.languages import STOP_WORDS
+from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.scenes.format import (
     Call,
@@ -37,7 +37,6 @@ OWN_NAME = re.compile(
     r" ([^\W\d_][\w'-]+)"
 )
 WORD = re.compile(r"[^\W\d_]+")
-LEAST_HITS = 3  # function words that tell a language
 
 
 @dataclass(frozen=True)
@@ -168,15 +167,6 @@ def leaves_persona(words: str, around: Surroundings) -> str:
     names = (found for found in OWN_NAME.findall(words) if found.casefold() not in own)
     name = next(names, "")
     return f"it called itself {name}" if name else ""
-
-
-def language_of(text: str) -> str:
-    """Return the code of the language whose function words stand out, "" if none does."""
-    words = WORD.findall(text.casefold())
-    hits = {code: sum(word in known for word in words) for code, known in STOP_WORDS.items()}
-    best = max(hits, key=lambda code: hits[code])
-    clear = all(hits[code] < hits[best] for code in hits if code != best)
-    return best if clear and hits[best] >= LEAST_HITS else ""
 
 
 WIDTH = 78

@@ -106,6 +106,12 @@ def test_who_follows_an_exit_walks_through_it():
     assert walks == {"yard": ["move"], "mill": ["move"], "Ben": ["follow"], "me": ["follow"]}
 
 
+def test_a_small_model_is_not_offered_to_remember():
+    form = SchemaForm()
+    assert "remember" not in form.response_schema(Asked(TOOLS, "Ann"))["properties"]["act"]["enum"]
+    assert "- remember" not in form.rules(TOOLS)
+
+
 WALKS = ("yard", "mill", "Ben", "me")
 THINGS = ("nails", "nail", "mug", "coins")
 

@@ -1,0 +1,288 @@
+"""Who a sentence speaks of: gestures in the third person, names called out, and I for you.
+
+What needs to know a language's verbs and pronouns is for English alone, by the tables below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from itertools import dropwhile
+from typing import NamedTuple
+
+from evennia_ai.policy.facts.check import RECALLED, RECALLED_DAY
+from evennia_ai.policy.retrieval.words import find_words, language_of
+from evennia_ai.policy.texts import plain_words
+
+SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*[\"”'’»)*]*\s*|\s+")
+
+# --- gestures -------------------------------------------------------------------------------------
+
+ADVERBS = frozenset(
+    "just then now still only once again almost half both also never always".split()
+)
+LEADS = frozenset("with without in at from after before while as for by on under over".split())
+# Words with the ending of a verb's third person that are none.
+NO_VERBS = frozenset(
+    "yes this his its as us perhaps sometimes alas hers ours yours theirs was less greetings "
+    "always besides afterwards backwards towards unless".split()
+)
+GESTURES = frozenset(
+    "nods shrugs sighs frowns winks grins chuckles smirks bows curtsies blinks gestures glances "
+    "grunts scowls smiles laughs waves leans shakes raises folds scratches clears wipes".split()
+)
+NOUNS_TOO = frozenset(
+    "waves smiles laughs bows gestures shakes raises wipes folds clears leans".split()
+)
+MANNER = frozenset("at to toward towards and his her their with back once in a the".split())
+LONGEST_ECHO = 3  # words of a line in a row, from which on a gesture repeats it
+
+
+def is_english(*texts: str) -> bool:
+    """Return True unless one of the texts is in another language."""
+    return all(language_of(text) in ("", "en") for text in texts)
+
+
+def is_no_gesture(
+    text: str, names: Collection[str], heard: Sequence[str], english: bool = False
+) -> bool:
+    """Return True for an emote that does nothing: a bare name, an echo, or no verb.
+
+    ``names`` are those of the character and of everybody it knows of; that a verb in the third
+    person must be there is asked of ``english`` alone.
+    """
+    words = plain_words(text)
+    known = {word for name in names for word in plain_words(name)}
+    if known.issuperset(words) or any(holds_run(plain_words(line), words) for line in heard):
+        return True
+    return english and not text.startswith("'s ") and not tells_deed(text)
+
+
+def holds_run(line: Sequence[str], words: Sequence[str]) -> bool:
+    """Return True if a line holds all of the words in a row."""
+    if len(words) < min(LONGEST_ECHO, len(line)):
+        return False
+    return f" {' '.join(words)} " in f" {' '.join(line)} "
+
+
+def tells_deed(text: str) -> bool:
+    """Return True if an English text begins with a verb in the third person: "slowly nods"."""
+    words = plain_words(text)
+    if words and words[0] in LEADS:  # "with a sigh, puts down the hammer"
+        words = plain_words(text.partition(",")[2])
+    verb = next(iter(dropwhile(is_adverb, words)), "")
+    past = verb.endswith("ed") and len(words) > 1
+    return past or (verb.endswith("s") and not verb.endswith("ss") and verb not in NO_VERBS)
+
+
+def is_adverb(word: str) -> bool:
+    """Return True for an English adverb."""
+    return word in ADVERBS or word.endswith("ly")
+
+
+def is_spoken_gesture(text: str) -> bool:
+    """Return True for an English gesture in the place of words: "nods slowly."."""
+    words = plain_words(text)
+    if "*" in text.strip("* "):  # "*nods* The long ones, was it?"
+        return False
+    if not words or words[0] not in GESTURES or (words[0] in NOUNS_TOO and text[:1].isupper()):
+        return False
+    return len(words) == 1 or is_adverb(words[1]) or words[1] in MANNER
+
+
+# --- names called out -----------------------------------------------------------------------------
+
+NAME = r"([^\W\d_][\w' -]{0,40}?)"
+THE = "the my our your a an his her der die das mein meine dein deine le la mon ma el mi tu".split()
+APART = [*THE, "who", "whose", "which", "that", "and", "or", "und", "et", "y", "qui", "que"]
+# "Mira, the innkeeper, ..." and "ask the innkeeper, Mira" name her and do not call her.
+CALLED_FIRST = re.compile(rf"\A\W*{NAME}[,!]\s+(?!(?:{'|'.join(APART)})\b)(?=[a-zà-ÿ])")
+CALLED_LAST = re.compile(rf"(?<![^\W_])([^\W_]{{1,40}}),\s{{1,3}}{NAME}\W{{0,9}}\Z")
+APPOSED = re.compile(
+    rf"\b(?:{'|'.join(THE)}|(?!that|it|what|t?here|let|s?he|who)\w+['’]s)(?: [^\W_]+){{1,3}}"
+    r",\s+\S+(?: \S+)?\Z",
+    re.IGNORECASE,
+)
+YOU = frozenset(
+    "you your you're yours du dir dich dein deine sie ihnen ihr tu te toi vous votre usted".split()
+)
+# Who says such a word may be telling their own name: "I am the smith, Brannoc."
+OF_ONESELF = frozenset(
+    "i i'm i've me my mine name name's called call it's here service we our us ich bin mein heiße "
+    "name ist je suis mon nom m'appelle soy me mi nombre llamo".split()
+)
+
+
+def calls_another(words: str, own: str, known: Collection[str], spoken_to: Collection[str]) -> str:
+    """Return the name by which a sentence calls somebody who is not spoken to, "" if none does.
+
+    ``own`` is the character's name, ``known`` are the names of others; a name that is only told,
+    and one that nobody is known by, may be said.
+    """
+    here = [set(plain_words(name)) for name in spoken_to]
+    others = [set(plain_words(name)) for name in known if name != own]
+    for sentence in SENTENCE.findall(words):
+        for called in called_in(sentence, set[str]().union(*here, *others)):
+            name = set(plain_words(called))
+            if any(name & one for one in here):
+                continue
+            itself = name <= set(plain_words(own)) and OF_ONESELF.isdisjoint(plain_words(sentence))
+            if itself or any(name <= other for other in others):
+                return called
+    return ""
+
+
+def called_in(sentence: str, names: Collection[str]) -> list[str]:
+    """Return the words by which a sentence may call somebody, at its beginning or end.
+
+    ``names`` are words of names: "Ann, Tom, Mira." is a list.
+    """
+    first, last = CALLED_FIRST.search(sentence), CALLED_LAST.search(sentence)
+    found = [first[1]] if first and not YOU.isdisjoint(plain_words(sentence)) else []
+    if last and last[1].casefold() not in names and not APPOSED.search(sentence[: last.end(2)]):
+        found.append(last[2])
+    return found
+
+
+# --- I for you ------------------------------------------------------------------------------------
+
+TOKEN = re.compile(r"n['’]t\b|['’](?:m|s|re|ve|ll|d)\b|[^\W_](?:(?!n['’]t)[^\W_]|-(?=[^\W_]))*")
+SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
+CLAUSE_END = re.compile(
+    r"[^\w\s'’-]|\b(?:and|but|because|that|so|or|if|when|while|who|which)\b", re.I
+)
+QUOTE = re.compile(r"\"[^\"]*\"?|“[^”]*”?|«[^»]*»?|„[^“”]*[“”]?|(?<!\w)['‘][^'’]{1,300}['’](?!\w)")
+FIRST = {"i": "you", "my": "your", "me": "you", "mine": "yours", "myself": "yourself"}
+ONESELF = frozenset(FIRST) | {"we", "us", "our", "ours"}
+SECOND = {"your": "my", "yours": "mine", "yourself": "myself"}
+# Behind such a word "you" is no subject: "I owe you three silver".
+BEFORE_ME = frozenset(
+    "owe owed give gave bring brought lend lent tell told promise promised pay paid show showed "
+    "sell sold send sent teach taught to for from with by of about like at after before than meet "
+    "met see saw know knew help helped thank love hate trust need".split()
+)
+UNCERTAIN = frozenset("we us our ours ourselves you".split())
+BY_ME = {"am": "are", "was": "were"}  # with "I" beside them
+SENTENCE_GAP = re.compile(r"[.!?…\n]")
+LEAST_MEANING = 2  # words that carry meaning: "I am tired" anybody may say
+
+
+class Turned(NamedTuple):
+    """A reply with "you" where it said "I" of the asker, and why it must be asked for again."""
+
+    words: str
+    problem: str = ""
+
+
+class Clause(NamedTuple):
+    """A clause: its words in lower case, and where each stands in the text."""
+
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+def turned(
+    recalled: Iterable[str], reply: str, asker: str = "", own: str = "", name: str = ""
+) -> Turned:
+    """Return a reply that does not tell as the character's own what a person told of themselves.
+
+    Args:
+        recalled: recalled lines as a prompt shows them, such as "Ann: I sail on the Kestrel".
+        reply: the character's words, or one sentence of them.
+        asker: the name of whoever is answered; "" takes each line for theirs.
+        own: the persona; what it tells of the character, too, may be said.
+        name: the character's name, by whose own lines nothing is judged.
+
+    Only copies of the recalled clauses, word for word and outside of quotation marks, are changed;
+    in other languages than English nothing is.
+    """
+    text, problem = reply, ""
+    known = frozenset(find_words(own, (), "en"))
+    claims = filter(None, map(read_claim, recalled))
+    for speaker, line in sorted(claims, key=lambda claim: claim[0] != asker):
+        if speaker == name or not is_english(line):
+            continue
+        for clause in reversed(copied(text, line, known)):
+            new = with_you(text, clause) if asker in ("", speaker) else ""
+            if not new:
+                problem = f"it said of you what {speaker} told you about themselves"
+            text = new or text
+    return Turned(reply if problem else text, problem)
+
+
+def read_claim(row: str) -> tuple[str, str] | None:
+    """Return the speaker and the words of a recalled line, None for what nobody said."""
+    found = RECALLED.fullmatch(RECALLED_DAY.sub("", row, count=1))
+    return (found["speaker"], found["words"]) if found and not found["acted"] else None
+
+
+def clauses(text: str) -> list[Clause]:
+    """Return the clauses of a text."""
+    found, start = [], 0
+    ends = [*(mark.span() for mark in CLAUSE_END.finditer(text)), (len(text), len(text))]
+    for end, following in ends:
+        tokens = list(TOKEN.finditer(text, start, end))
+        words = (token[0].casefold().replace("’", "'") for token in tokens)
+        found.append(
+            Clause(tuple(SHORT.get(word, word) for word in words), tuple(t.span() for t in tokens))
+        )
+        start = following
+    return [clause for clause in found if clause.words]
+
+
+def copied(text: str, line: str, known: frozenset[str]) -> list[Clause]:
+    """Return the parts of a text that copy what a line tells in the first person."""
+    told = [clause.words for clause in clauses(line)]
+    whole = tuple(word for words in told for word in words)
+    quoted = [found.span() for found in QUOTE.finditer(text)]
+    found = []
+    for clause in clauses(text):
+        (first, _), (_, last) = clause.spans[0], clause.spans[-1]
+        if not any(start < last and first < end for start, end in quoted):
+            parts = [clause] if run_at(whole, clause.words) >= 0 else runs_in(clause, told)
+            found += [part for part in parts if tells_of_oneself(part.words, known)]
+    return found
+
+
+def runs_in(clause: Clause, told: Iterable[Sequence[str]]) -> list[Clause]:
+    """Return the parts of a clause that are whole clauses of a line; the first that there is."""
+    for words in told:
+        at, length = run_at(clause.words, words), len(words)
+        if at >= 0:
+            return [Clause(clause.words[at : at + length], clause.spans[at : at + length])]
+    return []
+
+
+def run_at(words: Sequence[str], run: Sequence[str]) -> int:
+    """Return where some words stand in others in a row, -1 if they do not."""
+    starts = range(len(words) - len(run) + 1)
+    return next((at for at in starts if tuple(words[at : at + len(run)]) == tuple(run)), -1)
+
+
+def tells_of_oneself(words: Sequence[str], known: frozenset[str]) -> bool:
+    """Return True for words in the first person with a meaning that is not also ``known``."""
+    meant = set(find_words(" ".join(words), (), "en"))
+    return not ONESELF.isdisjoint(words) and len(meant) >= LEAST_MEANING and not meant <= known
+
+
+def with_you(text: str, clause: Clause) -> str:
+    """Return a text with the second person in a clause, "" where that is not certain."""
+    words, made = clause.words, text
+    rest = plain_words(SENTENCE_GAP.split(text[clause.spans[-1][1] :], maxsplit=1)[0])
+    if "i" not in rest and not ONESELF.isdisjoint(rest):  # "I sell fish and mend my nets"
+        return ""
+    for at in reversed(range(len(words))):
+        start, end = clause.spans[at]
+        said = next(filter(lambda word: not is_adverb(word), reversed(words[:at])), "")
+        by_me = "i" in (said, *words[at + 1 : at + 2])
+        if words[at] == "you" and said in BEFORE_ME:
+            new = "me"
+        elif words[at] in UNCERTAIN:
+            return ""
+        elif words[at] in BY_ME and by_me:
+            new = "'re" if text[start] in "'’" else BY_ME[words[at]]
+        else:
+            new = FIRST.get(words[at]) or SECOND.get(words[at]) or text[start:end]
+        begins = not text[:start].strip(" \"“«'*") or text[:start].rstrip(' "“*')[-1] in ".!?…"
+        made = made[:start] + (new[:1].upper() + new[1:] if begins else new) + made[end:]
+    return made
