@@ -71,8 +71,7 @@ class AssistantConfig:
     )
     max_reply_tokens: int = setting(
         800,
-        "Maximum length of one reply of the model. If nobody sets it, it is 350 in the request "
-        "form schema, whose replies are short.",
+        "Maximum length of one reply; unset, 350 in the form schema, whose replies are short.",
         tokens(16, 32_000),
     )
     temperature: float | None = setting(
@@ -334,13 +333,11 @@ class AssistantConfig:
     )
     fallback_line: str | None = setting(
         None,
-        "The character's line if no model answers in time. With None the offline brain answers; if "
-        "it cannot, the character says the game's line.",
+        "What it says if no model answers in time; None: the offline brain, or the game's line.",
     )
     machine_line: str | None = setting(
         None,
-        "The character's answer to whoever asks if it is a machine, in its own voice. It must say "
-        "so. With None, and where it does not, the package's line in the language of the question.",
+        "What it says when asked if it is a machine. It must say so; else the package's line does.",
     )
 
     def __post_init__(self) -> None:
