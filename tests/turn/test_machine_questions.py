@@ -66,6 +66,7 @@ Are you the person who sold me this?
 Are you talking to that person?
 Are you afraid of people?
 Are you for real?
+Are these your people?
 Is Brannoc a robot?
 Is that a person?
 Is this a machine?

@@ -51,7 +51,7 @@ is there (?:an? |any )?{PERSON_EN} (?:behind|typing|on the other|in there|there\
   |run|play|say|generat|answer)\w* (?:\w+ )?(?:you|that|this)\b
 (?:run|controlled|played|written|powered|operated|generated|driven|voiced) by N
 (?:{PERSON_EN}|real|man) or (?:an? )?(?:ai|bot|machine|robot|computer|program)\b""",
-        r"""you(?:'re| are|re|r) (?:not )?N
+        r"""you(?:'re| are|re| r) (?:not )?N
 (?:i'm|i am) (?:talking|speaking) (?:to|with) N""",
         """You ask in earnest, so in earnest: I am not a human being. A computer program, an
    AI, speaks for {name}.
