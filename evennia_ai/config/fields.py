@@ -336,8 +336,7 @@ class AssistantConfig:
     )
     machine_line: str | None = setting(
         None,
-        "The character's answer to whoever asks if it is a machine, in its own voice. It must say "
-        "so. With None, and where it does not, the package's line in the language of the question.",
+        "The answer if somebody asks if it is a machine; it must say so, else a usual line does.",
     )
 
     def __post_init__(self) -> None:
