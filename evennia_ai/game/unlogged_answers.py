@@ -40,11 +40,8 @@ class UnloggedAnswers:
         if not heard.addressed or heard.hops or not self._who.character.location:
             return
         truth = true_answer(heard.text, self._who.name, self._settings.config.machine_line or "")
-        asked = (
-            succeed(LLMReply(truth))
-            if truth
-            else self._brain.complete(LLMRequest([], self._scene(heard)), STAND_IN)
-        )
+        request = LLMRequest([], self._scene(heard))
+        asked = succeed(LLMReply(truth)) if truth else self._brain.complete(request, STAND_IN)
         asked.addCallback(lambda reply: self._speak(heard, reply))
         asked.addErrback(
             lambda failure: log.failure(

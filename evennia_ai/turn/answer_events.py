@@ -22,7 +22,7 @@ from evennia_ai.errors import (
 )
 from evennia_ai.messages import InboxEvent, turn_label
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
-from evennia_ai.policy.conversation.machine import asking
+from evennia_ai.policy.conversation.machine import asking, rest_of
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.oversight import PendingAct
 from evennia_ai.ports import (
@@ -219,8 +219,11 @@ class Answering:
         """
         truth: Outcome | None = None if lost else (yield self._fallback.tell_truth(turn))
         outcome = truth or Outcome(FAILED, lost)
-        if not (truth or lost):
-            outcome = yield self._try_turn(turn, context)
+        rest = (rest_of(event, self._who.name) for event in turn.events)
+        events = tuple(filter(None, rest)) if truth else turn.events
+        if not lost and (events or not truth):
+            tried: Outcome = yield self._try_turn(replace(turn, events=events), context)
+            outcome = truth or tried
         if outcome.state == ANSWERED:
             return outcome
         if turn.askers.isdisjoint(self._world.listeners(self._who.character)):

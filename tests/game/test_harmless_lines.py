@@ -48,7 +48,8 @@ def talker(mira, game):
 def asked(game):
     """Return the new lines of the first request of this turn, then forget the requests."""
     first, game.model.requests[:] = game.model.requests[0], []
-    return str(first.messages[-1]["content"])
+    texts = [str(message["content"]) for message in first.messages]
+    return next(text for text in reversed(texts) if "says: " in text)
 
 
 def test_some_lines_are_unaltered_in_prompt_screens_and_log(game, ann, talker):

@@ -26,6 +26,9 @@ GERMAN = "Du bist Mira. Du führst das Gasthaus und kennst jeden, der vorbeikomm
         (["Wie heißt du?"], "", "German"),
         (["Non posso, perché sono stanco."], ENGLISH, ""),
         (["Je suis Ann.", "Hello."], ENGLISH, "French"),
+        (["x<y and y<z, so x<z."], ENGLISH, ""),
+        (["Köszönöm szépen, jó éjt!"], ENGLISH, ""),
+        (["La la la la la!"], ENGLISH, ""),
         ([], ENGLISH, ""),
     ],
 )

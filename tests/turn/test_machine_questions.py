@@ -66,6 +66,7 @@ Are you the person who sold me this?
 Are you talking to that person?
 Are you afraid of people?
 Are you for real?
+Are these your people?
 Is Brannoc a robot?
 Is that a person?
 Is this a machine?
@@ -162,6 +163,27 @@ def test_other_lines_are_answered_apart():
     script.hears("Are you a bot?")
     truth = true_answer("Are you a bot?", "Mira", turn=1)
     assert answers(script) == [("say", truth), ("say", "Leek.")]
+    assert set(script.mind.inbox.states().values()) == {"answered"}
+
+
+def test_the_rest_of_the_line_is_answered_by_the_model_which_does_not_see_the_question():
+    script = assistant("schema", reply="By the river.")
+    script.hears("Hello Mira! Are you a bot? And where is the old mill?")
+    truth = true_answer("Are you a bot?", "Mira", turn=1)
+    assert answers(script) == [("say", truth), ("say", "By the river.")]
+    (request,) = script.services.gateway.requests
+    assert "old mill" in str(request.messages) and "a bot" not in str(request.messages)
+    greeted = assistant()
+    greeted.hears("Good evening, Mira! Are you a bot?")
+    assert len(answers(greeted)) == 1
+
+
+def test_if_the_model_fails_the_truth_was_the_answer():
+    script = assistant()
+    script.services.gateway.script[:] = []
+    script.hears("Are you a bot? And where is the old mill?")
+    truth = true_answer("Are you a bot?", "Mira", turn=1)
+    assert answers(script) == [("say", truth)]
     assert set(script.mind.inbox.states().values()) == {"answered"}
 
 

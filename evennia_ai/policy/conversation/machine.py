@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 from evennia_ai.messages import SPEECH, InboxEvent
+from evennia_ai.policy.retrieval.words import is_small_talk
 
 PERSON_EN = r"(?:(?:real|actual|living|true) )?(?:human(?: being)?|person|people|player)"
 PERSON_DE = r"(?:(?:echte|richtige|wirkliche)[rsnm]? )?(?:mensch(?:en)?|person|spieler)"
@@ -51,7 +53,7 @@ is there (?:an? |any )?{PERSON_EN} (?:behind|typing|on the other|in there|there\
   |run|play|say|generat|answer)\w* (?:\w+ )?(?:you|that|this)\b
 (?:run|controlled|played|written|powered|operated|generated|driven|voiced) by N
 (?:{PERSON_EN}|real|man) or (?:an? )?(?:ai|bot|machine|robot|computer|program)\b""",
-        r"""you(?:'re| are|re|r) (?:not )?N
+        r"""you(?:'re| are|re| r) (?:not )?N
 (?:i'm|i am) (?:talking|speaking) (?:to|with) N""",
         """You ask in earnest, so in earnest: I am not a human being. A computer program, an
    AI, speaks for {name}.
@@ -123,10 +125,9 @@ Con toda franqueza: una IA, un programa de ordenador, da voz a {name}. Ningún s
    estas palabras.""",
     ),
 }
-MOST_BEFORE = 4
 SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
 QUOTED = re.compile(r"[\"“„«][^\"”“»„«]{0,300}[\"”“»]")
-# What a line that a builder wrote must say, and must not deny.
+# What a builder's line must say, and must not deny.
 SAYS_SO = re.compile(
     r"\b(?:AI|KI|IA|ИИ|(?i:machine|maschine|máquina|машина|ro?bot\w*|chat ?bot|computer\w*"
     r"|ordinateur|programm?\w*|программа|artificial|artificielle|künstlich\w*))\b"
@@ -158,7 +159,7 @@ def rows_of(text: str) -> list[str]:
 
 def compiled(tongue: Tongue) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a language: of a question, and of what a question mark makes one."""
-    before = rf"(?:(?:{tongue.before})[ ']){{0,{MOST_BEFORE}}}"
+    before = rf"(?:(?:{tongue.before})[ ']){{0,4}}"
     noun = rf"(?:{tongue.nouns})\b"
     other = rf"(?:or|oder|ou|o) (?:{before}{noun}|not\b|nicht\b|non\b|no\b|what\b|was\b)"
     behind = rf"(?=\W*$|\s*[;:–—(]|\s*,(?! (?:or|oder|ou|o) )|,? {other}|\s(?:{tongue.behind})\b)"
@@ -189,6 +190,15 @@ def asking(events: Iterable[InboxEvent]) -> list[InboxEvent]:
     """Return the events by which somebody asks the character if it is a machine."""
     spoken = (event for event in events if event.heard.kind in SPEECH and not event.heard.hops)
     return [event for event in spoken if language_asking(event.heard.text)]
+
+
+def rest_of(event: InboxEvent, name: str) -> InboxEvent | None:
+    """Return an event with what it says beside such a question, None if that is small talk."""
+    others = [one for one in SENTENCE.findall(event.heard.text) if not language_asking(one)]
+    rest = "".join(others).strip()
+    if is_small_talk(rest, [name]):
+        return None
+    return replace(event, heard=replace(event.heard, text=rest))
 
 
 def denies(words: str, heard: Iterable[str]) -> bool:

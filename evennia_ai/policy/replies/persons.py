@@ -232,8 +232,9 @@ def clauses(text: str) -> list[Clause]:
 
 def copied(text: str, line: str, known: frozenset[str]) -> list[Clause]:
     """Return the parts of a text that copy what a line tells in the first person."""
-    told = [clause.words for clause in clauses(line)]
-    whole = tuple(word for words in told for word in words)
+    every = [clause.words for clause in clauses(line)]
+    told = [words for words in every if tells_of_oneself(words, known)]
+    whole = tuple(word for words in every for word in words)
     quoted = [found.span() for found in QUOTE.finditer(text)]
     found = []
     for clause in clauses(text):

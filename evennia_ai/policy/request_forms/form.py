@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evennia_ai.policy.retrieval.languages import ENGLISH, SNOWBALL
-from evennia_ai.policy.retrieval.words import language_of
+from evennia_ai.policy.retrieval.languages import ENGLISH, RUSSIAN, SNOWBALL
+from evennia_ai.policy.retrieval.words import TELLING, language_of
+from evennia_ai.policy.texts import plain_words
 
 Schema = Mapping[str, Any]
 
@@ -97,10 +98,12 @@ WITH_WORDS = """
 - Your whole reply is what you say aloud: your own words and nothing else. You cannot act."""
 
 ANSWER_IN = "Answer in {}."
+LEAST_TELLING = 2  # words of two letters or more that tell a language
 # Words of languages that `language_of` does not know, and takes for a sister language.
 UNKNOWN = frozenset(
-    "che sono perché della gli anche posso grazie não uma você isso com obrigado muito jest się "
-    "czy dzień een het ik niet wat".split()
+    "che sono perché della gli anche posso grazie di per più não uma você isso com obrigado muito "
+    "jest się czy dzień een het ik niet wat är och det att som jag på og ikke hvad nem hogy egy az "
+    "és".split()
 )
 
 
@@ -110,8 +113,10 @@ def answer_in(lines: Iterable[str], persona: str) -> str:
     ``lines`` are words of whoever is answered, the latest first.
     """
     for line in lines:
-        code = language_of(line)
-        if code and UNKNOWN.isdisjoint(line.lower().split()):
+        code, words = language_of(line), plain_words(line)
+        told = {word for word in words if len(word) > 1 and word in TELLING.get(code, ())}
+        sure = len(told) >= LEAST_TELLING or code in (ENGLISH, RUSSIAN)
+        if sure and UNKNOWN.isdisjoint(words):
             names = {ENGLISH: "English", **SNOWBALL}
             own = language_of(persona) or ENGLISH
             return ANSWER_IN.format(names[code].capitalize()) if code != own else ""
