@@ -353,7 +353,12 @@ def as_name(name: str) -> str:
     """Return a name for a perceived line: in quotes, unless it is short and plain."""
     if PLAIN_NAME.fullmatch(name) and FORM_WORDS.isdisjoint(name.lower().split()):
         return name
-    return f'"{name.replace(chr(34), chr(39))}"'
+    return quoted(name)
+
+
+def quoted(text: str) -> str:
+    """Return what somebody else may have written as a quotation, with no end of it inside."""
+    return f'"{text.replace(chr(34), chr(39))}"'
 
 
 def deed_of(speaker: str, text: str) -> str:
