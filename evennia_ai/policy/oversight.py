@@ -194,7 +194,7 @@ def arguments_line(arguments: str) -> str:
 NOTE_CHARS = 500
 DEFAULT_TURNS, MOST_TURNS = 20, 1_000
 MOST_MINUTES = 7 * 24 * 60
-FOR = re.compile(r"\s+for\s+(\d{1,9})\s+(turn|minute|hour)s?\s*$", re.I)
+FOR = re.compile(r"(?<!\s)\s+for\s+(\d{1,9})\s+(turn|minute|hour)s?\s*$", re.I)
 LABEL = "Bear in mind now"
 
 
