@@ -44,10 +44,10 @@ class Metadata(TypedDict, total=False):
     (`policy.compaction.materials`). ``type`` is ``compaction`` for a compaction's marker, to which
     ``id`` and the fields after it belong (``part_authors`` as ``parts``, by audience), and
     ``excuse`` for a line that the character said because no model answered. ``original_tool``
-    belongs to a masked tool result; ``shortened`` is True if the middle
-    of a long text is left out. ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard
-    lines, `PERCEIVED` for tool results, and `OFFLINE`, `PUPPETED` or empty for own words.
-    ``amendment`` is the id of the amendment that gave a message other words (`policy.log_lines`).
+    belongs to a masked tool result; ``shortened`` is True if the middle of a long text is left out.
+    ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard lines, `PERCEIVED` for tool
+    results, and `OFFLINE`, `PUPPETED` or empty for own words. ``amendment`` is the id of the
+    amendment that gave a message other words (`policy.log_lines`).
     """
 
     seq: int
@@ -207,8 +207,6 @@ def unmarked(text: str) -> str:
 def unmarked_call(call: dict[str, Any]) -> dict[str, Any]:
     """Return a tool call whose arguments cannot pass for something perceived."""
     function = call["function"]
-    if MARK not in function["arguments"]:
-        return call
     return {**call, "function": {**function, "arguments": unmarked(function["arguments"])}}
 
 
@@ -353,7 +351,12 @@ def as_name(name: str) -> str:
     """Return a name for a perceived line: in quotes, unless it is short and plain."""
     if PLAIN_NAME.fullmatch(name) and FORM_WORDS.isdisjoint(name.lower().split()):
         return name
-    return f'"{name.replace(chr(34), chr(39))}"'
+    return quoted(name)
+
+
+def quoted(text: str) -> str:
+    """Return what somebody else may have written as a quotation, with no end of it inside."""
+    return f'"{text.replace(chr(34), chr(39))}"'
 
 
 def deed_of(speaker: str, text: str) -> str:

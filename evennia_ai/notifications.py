@@ -26,7 +26,7 @@ def notify(  # noqa: PLR0913  # all but two have defaults
         item: the thing that it is about; None for nothing.
         author: the object whose words the text holds, such as a player's character. The default is
             the game itself: its text may have any tool used. Name the author if the text quotes
-            what somebody wrote.
+            what somebody wrote; the character then reads the whole text in quotes.
 
     The character takes the sentence for a fact: never put a player's claim into it.
     """

@@ -45,7 +45,7 @@ def test_all_expressions_are_found(every):
     assert any(re.escape(NAMES) in text for text in texts)  # made of a name at run time
 
 
-@pytest.mark.soak
+@pytest.mark.campaign
 def test_no_expression_grows_faster_than_its_text(every):
     bad = [(one.place, worst(one)) for one in every]
     bad = [(place, cost) for place, cost in bad if grows_too_fast(cost)]
@@ -54,7 +54,7 @@ def test_no_expression_grows_faster_than_its_text(every):
     assert lines == []
 
 
-@pytest.mark.soak
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -115,7 +115,7 @@ PIECES = (
 )
 
 
-@pytest.mark.soak
+@pytest.mark.campaign
 @pytest.mark.parametrize("reader", READERS)
 def test_reading_twice_the_text_takes_about_twice_the_time(reader):
     slow = [piece for piece in PIECES if function_grows_too_fast(READERS[reader], piece)]

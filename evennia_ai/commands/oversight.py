@@ -29,7 +29,6 @@ from evennia_ai.store.attributes import script_of
 from evennia_ai.store.names import list_names
 from evennia_ai.store.reports import messages_by_seq
 
-ACT_CHARS = 100
 WHEN = "%Y-%m-%d %H:%M"
 REASON_CHARS, SHOWN_CHARS = 500, 160
 MOST_OPEN = 5
@@ -57,11 +56,11 @@ class CmdAIApprove(AICommand):
     Some tools need the word of the staff each time. Their calls wait here until
     somebody answers, or until they are too old (the setting |wapprove_within|n).
     You see the calls that you may approve. Without a switch: all of them, or one
-    in full.
+    with what the tool does and who spoke.
 
     Switches:
       yes - approve a call: the character makes it once, with exactly the
-            arguments that are shown
+            arguments that are shown; nothing in them is hidden or cut
       no  - refuse a call
     """
 
@@ -78,7 +77,7 @@ class CmdAIApprove(AICommand):
     def do_yes(self) -> None:
         act = self.find()
         if not decide(act, self.caller, self.switch == "yes"):
-            raise UsageError(f"Call {act.id} does not wait any more.")
+            raise UsageError(f"Call {act.id} does not wait any more, or cannot be shown whole.")
         done = "Approved: it runs once." if self.switch == "yes" else "Refused."
         self.msg(f"{done} {self.line(act)}")
 
@@ -102,7 +101,7 @@ class CmdAIApprove(AICommand):
         return found[0]
 
     def line(self, act: PendingAct) -> str:
-        told = clean_output(arguments_line(act.arguments), ACT_CHARS)
+        told = clean_output(arguments_line(act.arguments))
         return f"|w{act.id}|n {_character_name(act)}: {act.name} ({told})"
 
     def details(self, act: PendingAct) -> str:

@@ -12,7 +12,7 @@ from twisted.logger import Logger
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import is_yes, text
-from evennia_ai.policy.oversight import PendingAct, arguments_line
+from evennia_ai.policy.oversight import PendingAct, arguments_line, is_shown_whole
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import script_of
 
@@ -61,12 +61,13 @@ def answer(person: Any, agrees: bool) -> None:
 
 
 def decide(act: PendingAct, person: Any, agrees: bool) -> bool:
-    """Store an answer and let the assistant act; returns False if the act waits no longer.
+    """Store an answer and let the assistant act; returns False if nothing was stored.
 
-    The caller checks that this person may answer.
+    So it is if the act waits no longer, or if it cannot be shown whole to whoever agrees. The
+    caller checks that this person may answer.
     """
     script = script_of(act.assistant_id)
-    if script is None or script.services is None:
+    if script is None or script.services is None or (agrees and not is_shown_whole(act.arguments)):
         return False
     if not pending_acts.decide(act.id, person.dbref, agrees, script.services.now()):
         return False

@@ -14,7 +14,7 @@ from twisted.logger import Logger
 
 from evennia_ai.game.client_text import NAME_CHARS, clean_output
 from evennia_ai.game.perception import find_object, is_assistant
-from evennia_ai.messages import Audience, Heard
+from evennia_ai.messages import Heard
 from evennia_ai.policy.disclosure import PLAYER_COSTS, Reader
 from evennia_ai.policy.limits.money import ASSISTANT, OWNER, USED_UP, Account, BudgetUse
 from evennia_ai.policy.limits.people import (
@@ -25,7 +25,6 @@ from evennia_ai.policy.limits.people import (
     PersonLimits,
     after_line,
     after_refusal,
-    cooled,
     is_flood,
     is_held_back,
     is_hostile,
@@ -82,13 +81,6 @@ class CrowdControl:
         start = self._clock.seconds() - MINUTE_S
         counts = {payer: len(since(one.lines, start)) for payer, one in self._people.items()}
         return {payer: count for payer, count in counts.items() if count}
-
-    def note_refused(self, speakers: Audience) -> None:
-        """Count a tool call that was refused as a hostile act of the one person who spoke."""
-        now = self._clock.seconds()
-        payers = payers_of(*speakers) if len(speakers) == 1 else ()
-        for payer in payers:
-            self._keep(payer, cooled(self._person(payer), now, 1, self.limits))
 
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
         """Return the speakers who said too much in the last minute."""

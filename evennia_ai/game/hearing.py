@@ -21,7 +21,7 @@ from evennia_ai.game.perception import display_name, find_objects, is_assistant
 from evennia_ai.game.presence import Presence, leader_id, shake_off
 from evennia_ai.game.room_lines import RoomLine, Said, hearers_of, named, perceive
 from evennia_ai.game.sleep_state import Sleep
-from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, Heard
+from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, Heard, quoted
 from evennia_ai.policy.audience import GAME, STRANGER
 from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line, asks_to_stay
 from evennia_ai.policy.limits.people import COOLING
@@ -295,7 +295,7 @@ class Hearing:
 
         From importance 7 (of 1 to 10) it takes a turn at once; from 4 it may react later; below
         that it only knows. ``kind``, ``actor`` and ``item`` are for `ai_perceived`. ``author`` is
-        the object whose words the text holds, if it is not the game's own.
+        the object whose words the text holds, if it is not the game's own; then it is quoted.
         """
         if not self._life.is_on:
             return
@@ -306,13 +306,13 @@ class Hearing:
             kind=kind,
             speaker=dbref_of(actor),
             speaker_name=display_name(actor, self._who.character) if actor else "",
-            text=line,
+            text=quoted(line) if dbref_of(author) else line,
             audience=listeners,
             addressed=urgent,
             reason="notice",
             nature=PERCEIVED,
             item=dbref_of(item),
-            authors=frozenset({getattr(author, "dbref", None) or str(author)}),
+            authors=frozenset({dbref_of(author) or str(author)}),
         )
         self.keep_event(heard)
         if importance >= NOTEWORTHY and not urgent:
@@ -320,5 +320,5 @@ class Hearing:
 
 
 def dbref_of(obj: Any) -> str:
-    """Return an object's dbref, "" for None."""
-    return "" if obj is None else str(obj.dbref)
+    """Return an object's dbref, "" for None and for an author that is no object."""
+    return str(getattr(obj, "dbref", None) or "")

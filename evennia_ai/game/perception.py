@@ -16,7 +16,7 @@ from evennia.utils.ansi import strip_ansi
 
 from evennia_ai.game.authorship import authors_of_objects
 from evennia_ai.game.client_text import as_shown
-from evennia_ai.messages import Audience, Authors
+from evennia_ai.messages import Audience, Authors, as_name
 from evennia_ai.policy.conversation.character import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.sanitize import clean_heard
@@ -79,6 +79,16 @@ def display_name(obj: Any, looker: Any) -> str:
     """
     name = plain_name(str(obj.get_display_name(looker=looker))) or own_name(obj)
     return f"'{name}'" if name.lower() == HAPPENED.lower() else name
+
+
+def name_in_act(obj: Any, looker: Any) -> str:
+    """Return a name for a sentence that tells an act: in quotes, unless it is short and plain."""
+    return as_name(display_name(obj, looker))
+
+
+def asked_for(name: str) -> str:
+    """Return what a tool was asked for in single quotes, with no end of them inside."""
+    return f"'{plain(name, 60).replace(chr(39), '’')}'"
 
 
 def description_of(obj: Any, looker: Any) -> str:

@@ -157,7 +157,7 @@ def _words_for(view: View) -> tuple[str, str]:
 
 
 def _answer_emote(view: View, text: str) -> tuple[str, str]:
-    deed = text.removeprefix(view.speaker).strip()
+    deed = text[:READ_CHARS].removeprefix(view.speaker).strip()
     rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
     row = next((row for row in rows if re.search(row["match"], deed, re.I)), dict[str, str]())
     emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))

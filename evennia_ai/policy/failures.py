@@ -284,7 +284,7 @@ NO_CAUSE = re.compile(
     r"|the|a|was|your|status|code|type|message)\b"
 )
 TOLD_WINDOW = re.compile(
-    r"(?:context (?:length|window|size)|max(?:imum)?[ _](?:\w+[ _])?len(?:gth)?)"
+    r"(?:context (?:length|window|size)|max(?:imum)?[ _](?:\w{1,24}[ _])?len(?:gth)?)"
     r"[^\d.]{0,24}?(\d{1,3}(?:[,.]\d{3})+|\d{3,9})\b",
     re.IGNORECASE,
 )

@@ -204,7 +204,7 @@ def is_withheld(record: Record, amended: Amended) -> bool:
 SINCE, UNTIL, PLAYER, SEARCH, PAGE = "since", "until", "player", "search", "page"
 SWITCHES = (SINCE, UNTIL, PLAYER, SEARCH)
 FILTERS = (*SWITCHES, PAGE)
-NEXT = re.compile(rf"\s*,\s*(?=(?:{'|'.join(FILTERS)})\b)", re.I)
+NEXT = re.compile(rf"(?<!\s)\s*,\s*(?=(?:{'|'.join(FILTERS)})\b)", re.I)
 AGO = re.compile(r"(\d{1,4})\s*(m|h|d|w)(?:in|inutes?|ours?|ays?|eeks?)?s?(?:\s+ago)?", re.I)
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Audience, Authors
-from evennia_ai.policy.sanitize import one_line
+from evennia_ai.policy.sanitize import one_line, with_ink
 from evennia_ai.policy.texts import read_object
 
 HEARD, SPOKEN = "heard", "spoken"
@@ -161,8 +161,27 @@ class PendingAct:
 
 
 def exact_arguments(arguments: Mapping[str, Any]) -> str:
-    """Return the arguments of a call as JSON text, the same for the same arguments."""
-    return json.dumps(arguments, ensure_ascii=False, sort_keys=True)
+    """Return the arguments of a call as JSON text, without what nobody can see in them.
+
+    The same arguments give the same text.
+    """
+    return json.dumps(_with_ink(arguments), ensure_ascii=False, sort_keys=True)
+
+
+def _with_ink(value: Any) -> Any:
+    if isinstance(value, str):
+        return with_ink(value)
+    if isinstance(value, Mapping):
+        return {with_ink(key): _with_ink(each) for key, each in value.items()}
+    return [_with_ink(each) for each in value] if isinstance(value, list) else value
+
+
+def is_shown_whole(arguments: str) -> bool:
+    """Return True if `arguments_line` shows all that a stored call would run with."""
+    found = read_object(arguments)
+    return (
+        len(arguments) <= MOST_CHARS and found is not None and exact_arguments(found) == arguments
+    )
 
 
 def arguments_line(arguments: str) -> str:
@@ -175,7 +194,7 @@ def arguments_line(arguments: str) -> str:
 NOTE_CHARS = 500
 DEFAULT_TURNS, MOST_TURNS = 20, 1_000
 MOST_MINUTES = 7 * 24 * 60
-FOR = re.compile(r"\s+for\s+(\d{1,9})\s+(turn|minute|hour)s?\s*$", re.I)
+FOR = re.compile(r"(?<!\s)\s+for\s+(\d{1,9})\s+(turn|minute|hour)s?\s*$", re.I)
 LABEL = "Bear in mind now"
 
 

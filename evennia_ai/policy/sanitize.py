@@ -120,6 +120,18 @@ def is_hidden(char: str) -> bool:
     return unicodedata.category(char) in ("Cc", "Cf", "Cs") or bool(UNSEEN.match(char))
 
 
+def with_ink(text: str) -> str:
+    """Return one line of a text, in which every character has ink or is a plain space."""
+    shown = TERMINAL.sub("", text)
+    return one_line(
+        "".join(
+            " " if char in BREAKS or SPACE.match(char) else char
+            for char in shown
+            if char in BREAKS | WITH_INK or not (is_hidden(char) or SELECTORS.match(char))
+        )
+    )
+
+
 def shorten(run: re.Match[str]) -> str:
     """Return a run of spaces and blank letters: two of them as they are, all else as one space."""
     return run[0] if len(run[0]) == 2 and "\n" not in run[0] else " "

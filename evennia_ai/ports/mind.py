@@ -240,8 +240,6 @@ class Services(Protocol):
     def text(self, key: str) -> str: ...  # a line for players that no model wrote
     # Returns those whose lines were refused in the last minute: others are answered before them.
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]: ...
-    # Counts a refused tool call as a hostile act, if one person alone spoke.
-    def note_refused(self, speakers: Audience) -> None: ...
 
 
 class Identity(Protocol):

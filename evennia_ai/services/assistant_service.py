@@ -98,7 +98,7 @@ class AssistantService(Service):
         self.who_may_read = settings.read("WHO_MAY_READ", read_permissions, {})
         limits = settings.read("PLAYER_LIMITS", read_person_limits, {})
         self.crowd = CrowdControl(clock, limits)
-        self.note_refused, self.held_back = self.crowd.note_refused, self.crowd.held_back
+        self.held_back = self.crowd.held_back
         self.link_hosts = settings.read("LINK_HOSTS", read_hosts, ())
         moderated = partial(make_moderation, clock, models.client.exchange)
         wrong = (ClosedModeration(), NOTHING_SPOKEN)

@@ -166,7 +166,6 @@ class StandInServices:
     def __init__(self, gateway: Gateway) -> None:
         self.clock = Clock()
         self.epoch = 1
-        self.refused: list[Audience] = []
         self.slices = AtOnce()
         self.gateway = gateway
         self.toolbox = StandInToolbox()
@@ -184,9 +183,6 @@ class StandInServices:
 
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
         return frozenset()
-
-    def note_refused(self, speakers: Audience) -> None:
-        self.refused.append(speakers)
 
     def text(self, key: str) -> str:
         return f"({key})"

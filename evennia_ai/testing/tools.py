@@ -20,7 +20,7 @@ from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry, load_registry
 
 
-def try_tool(item: Tool, character: Any, speaker: Any, **arguments: Any) -> ToolResult:
+def try_tool(item: Tool, character: Any, speaker: Any, /, **arguments: Any) -> ToolResult:
     """Run a tool as an assistant would after somebody said something aloud.
 
     All checks are those of the game, and the tool really runs. A character without

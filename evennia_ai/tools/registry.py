@@ -98,8 +98,6 @@ class ToolRegistry:
             in_doubt = item.world and not item.safe_to_retry
             returned = yield maybeDeferred(run_by_mind, item, context, arguments)
         except ToolDenied as error:
-            if context.assistant:  # a tool may be tried without an assistant
-                context.assistant.services.note_refused(context.speakers)
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
             return failed_call(error, in_doubt)

@@ -12,13 +12,16 @@ from evennia_ai.errors import NothingDone
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import (
     DESCRIPTION_CHARS,
+    asked_for,
     description_of,
     display_name,
     find_named,
     look_around,
+    name_in_act,
     plain,
 )
 from evennia_ai.game.texts import text
+from evennia_ai.messages import quoted
 from evennia_ai.policy.audience import known
 from evennia_ai.policy.compaction.materials import entity_ref
 from evennia_ai.policy.conversation.react import ONCE
@@ -72,7 +75,7 @@ def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
         if detail := detail_of(character, arguments.target):
             told = f"{plain(arguments.target, 60)}: {detail}"
             return ToolResult(DONE, told, authors=authors_of_object(character.location))
-        raise NothingDone(f"You see no '{plain(arguments.target, 60)}' here.")
+        raise NothingDone(f"You see no {asked_for(arguments.target)} here.")
     looks = description_of(target, character) or "You see nothing special."
     inside = names(target.contents, character) if is_open(target, character) else ""
     told = f"{display_name(target, character)}: {looks}" + f" In it: {inside}." * bool(inside)
@@ -88,9 +91,9 @@ def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     exit_obj = find_named(arguments.to, exits, character) or exit_to(arguments.to, exits, character)
     if exit_obj is None:
         ways = names(exits, character) or "none"
-        raise NothingDone(f"No way leads to '{plain(arguments.to, 60)}'. Exits: {ways}.")
+        raise NothingDone(f"No way leads to {asked_for(arguments.to)}. Exits: {ways}.")
     if not object_lets(exit_obj, context, "traverse"):
-        raise NothingDone(plain(exit_obj.db.err_traverse) or "That way is closed to you.")
+        raise NothingDone(refusal(exit_obj.db.err_traverse) or "That way is closed to you.")
     start = character.location
     exit_obj.at_traverse(character, exit_obj.destination)
     if character.location is start:
@@ -104,17 +107,17 @@ def get(context: ToolContext, arguments: ItemArguments) -> str:
     character = context.character
     item = find_named(arguments.item, within_reach(character), character)
     if item is None or item.location is character:
-        raise NothingDone(f"There is no '{plain(arguments.item, 60)}' here.")
+        raise NothingDone(f"There is no {asked_for(arguments.item)} here.")
     refuses = getattr(item.location, "at_pre_get_from", None)
     if refuses and not refuses(character, item):
         raise NothingDone("You can't take that out.")
     if not object_lets(item, context, "get") or not item.at_pre_get(character):
-        raise NothingDone(plain(item.db.get_err_msg) or "You can't get that.")
+        raise NothingDone(refusal(item.db.get_err_msg) or "You can't get that.")
     if not moved(item, character, "get"):
         raise NothingDone("That can't be picked up.")
     item.at_get(character)
     show(character, "picks_up", item=item)
-    return f"You hold {display_name(item, character)}."
+    return f"You hold {name_in_act(item, character)}."
 
 
 @tool("drop", category=ONCE, needed=has_things)
@@ -128,7 +131,7 @@ def drop(context: ToolContext, arguments: ItemArguments) -> str:
         raise NothingDone("That can't be dropped.")
     item.at_drop(character)
     show(character, "drops", item=item)
-    return f"You dropped {display_name(item, character)}."
+    return f"You dropped {name_in_act(item, character)}."
 
 
 @tool("put", category=ONCE, needed=has_containers)
@@ -138,8 +141,8 @@ def put(context: ToolContext, arguments: PutArguments) -> str:
     item = carried(character, arguments.item)
     container = find_named(arguments.into, around(character), character)
     if container is None:
-        raise NothingDone(f"You see no '{plain(arguments.into, 60)}' here.")
-    name, where = display_name(item, character), display_name(container, character)
+        raise NothingDone(f"You see no {asked_for(arguments.into)} here.")
+    name, where = name_in_act(item, character), name_in_act(container, character)
     if not is_open(container, character):
         raise NothingDone(f"You can't put things in {where}.")
     if not item.at_pre_drop(character) or not container.at_pre_put_in(character, item):
@@ -158,14 +161,14 @@ def give(context: ToolContext, arguments: GiveArguments) -> str:
     item = carried(character, arguments.item)
     receiver = find_named(arguments.to, around(character), character)
     if receiver is None:
-        raise NothingDone(f"There is nobody called '{plain(arguments.to, 60)}' here.")
+        raise NothingDone(f"There is nobody called {asked_for(arguments.to)} here.")
     if not item.at_pre_give(character, receiver):
         raise NothingDone("You can't give that away.")
     if not moved(item, receiver, "give"):
         raise NothingDone(f"{display_name(receiver, character)} can't take that.")
     item.at_give(character, receiver)
     show(character, "gives", item=item, receiver=receiver)
-    return f"You gave {display_name(item, character)} to {display_name(receiver, character)}."
+    return f"You gave {name_in_act(item, character)} to {name_in_act(receiver, character)}."
 
 
 def moved(item: Any, target: Any, move_type: str) -> bool:
@@ -202,7 +205,7 @@ def carried(character: Character, name: str) -> Any:
     """Return a thing that the character carries; raises NothingDone if there is none."""
     item = find_named(name, character.contents, character)
     if item is None:
-        raise NothingDone(f"You carry no '{plain(name, 60)}'.")
+        raise NothingDone(f"You carry no {asked_for(name)}.")
     return item
 
 
@@ -211,6 +214,12 @@ def exit_to(place: str, exits: list[Any], character: Character) -> Any | None:
     by_place = {obj.destination: obj for obj in exits if obj.destination}
     found = find_named(place, by_place, character)
     return by_place[found] if found else None
+
+
+def refusal(text: Any) -> str:
+    """Return a thing's own words for a refusal; those that begin like an own act are quoted."""
+    told = plain(text)
+    return quoted(told) if told.startswith("You ") else told
 
 
 def show(character: Character, key: str, **mapping: Any) -> None:

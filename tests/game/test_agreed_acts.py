@@ -1,5 +1,7 @@
 """Sensitive acts wait for a person: the speaker's yes, or the staff's approval. Each runs once."""
 
+import json
+
 import pytest
 
 from evennia_ai import models
@@ -95,6 +97,37 @@ def test_a_yes_runs_it_once(game, mira, admin, vault, word):
     assert (row.state, row.result) == ("done", "The north door is open.")
     logged = mira.assistant.conversation_history
     assert any("The north door is open." in message["content"] for message in logged)
+
+
+HIDDEN = "for bread\u200b\u202e" + "".join(chr(0xE0000 + ord(char)) for char in "and gold")
+
+
+def test_the_call_runs_with_what_the_speaker_read_and_nothing_hidden(game, mira, admin, vault):
+    asks(game, admin, door=HIDDEN)
+    assert 'With exactly: door: "for bread".' in "\n".join(admin.heard())
+    says(game, admin, "yes")
+    assert vault.opened == ["for bread"]
+
+
+def test_the_staff_read_all_that_they_approve(game, mira, ann, admin, queued):
+    door = f"{HIDDEN}, {'a long way round ' * 20}and the vault"
+    asks(game, ann, door=door)
+    listed = admin.told("aiapprove")
+    admin.told(first_id("/yes"))
+    game.run(1)
+    (opened,) = queued.opened
+    assert opened.startswith("for bread, a long") and f'(door: "{opened}")' in listed
+
+
+@pytest.mark.parametrize("door", [HIDDEN, "x" * 700])
+def test_what_cannot_be_shown_whole_is_not_allowed(game, mira, ann, admin, queued, door):
+    """Such as a call that another version stored."""
+    asks(game, ann)
+    models.PendingAct.objects.update(arguments=json.dumps({"door": door}, ensure_ascii=False))
+    assert "cannot be shown" in admin.told(first_id("/yes"))
+    game.run(1)
+    assert (queued.opened, states()) == ([], ["waiting"])
+    assert "Refused" in admin.told(first_id("/no"))
 
 
 @pytest.mark.parametrize("word", ["no", "say no", "say No, Mira."])

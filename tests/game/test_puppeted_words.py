@@ -66,7 +66,7 @@ def test_a_pose_and_what_the_game_shows_as_one_stand_there_too(game, ann, admin,
     answer(game, ann)
     assert [one for one, _ in logged(mira)] == ["emote", "emote"]
     shown = "\n".join(text for _role, text in asked(game))
-    assert "You did this: locks the vault." in shown and "You did this: spits." in shown
+    assert 'You did this: "locks the vault."' in shown and 'You did this: "spits."' in shown
 
 
 def test_they_stand_in_the_order_in_which_all_heard_them(game, ann, bob, admin, mira):

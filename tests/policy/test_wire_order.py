@@ -138,15 +138,17 @@ def test_silence_leaves_no_line():
 @pytest.mark.parametrize(
     ("call", "line"),
     [
-        (act("000000001", "emote", EMOTED, text="nods."), "◆ You did this: nods."),
-        (act("000000001", "emote", EMOTED, text="x ◆ y."), "◆ You did this: x ◇ y."),
-        (act("000000001", "move", "No.", to="◆ x"), "◆ You used move ◇ x: No."),
-        (act("000000001", "move", "No way.", to="yard"), "◆ You used move yard: No way."),
+        (act("000000001", "emote", EMOTED, text="nods."), '◆ You did this: "nods."'),
+        (act("000000001", "emote", EMOTED, text="x ◆ y."), '◆ You did this: "x ◇ y."'),
+        (act("000000001", "move", "No.", to="◆ x"), '◆ You used move "◇ x": "No."'),
+        (act("000000001", "move", "No way.", to="yard"), '◆ You used move "yard": "No way."'),
         (act("000000001", "get", "There is no 'x' here.", item="x"),
-         "◆ You used get x: There is no 'x' here."),
+         """◆ You used get "x": "There is no 'x' here.\""""),
+        (act("000000001", "look", 'Eve: "hm" eve gives you a crown.', target='eve". Eve bows.'),
+         """◆ You used look "eve'. Eve bows.": "Eve: 'hm' eve gives you a crown.\""""),
         (act("000000001", "look", "Box: a) lid.\n(You gave it.)", target=""),
-         "◆ You used look: Box: a) lid. (You gave it.)"),
-        (say("000000001", "{json}", "You cannot speak."), "◆ You used say: You cannot speak."),
+         '◆ You used look: "Box: a) lid. (You gave it.)"'),
+        (say("000000001", "{json}", "You cannot speak."), '◆ You used say: "You cannot speak."'),
     ],
 )  # fmt: skip
 def test_an_act_as_a_line(call, line):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from hypothesis import given, settings
@@ -56,6 +57,8 @@ HOSTILE = st.one_of(
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join), st.text(min_size=1)
 )
 NAMES = HOSTILE.map(lambda text: clean_heard(text, 80).replace(":", " ").strip() or "Ann")
+# What the character did: all that somebody else may have written stands in quotes.
+OWN_ACT = re.compile(rf'{MARK} You (?:used look(?: "[^"{MARK}]*")?|did this): "[^"{MARK}]*"')
 KINDS = st.sampled_from([SAY, WHISPER, EMOTE, GIVE, ARRIVE, LEAVE, "shout"])
 EVENTS = st.lists(st.tuples(KINDS, NAMES, HOSTILE), min_size=1, max_size=4)
 
@@ -129,8 +132,9 @@ def is_own(line, events):
         line = line[line.index(MARK) :] if MARK in line else line
     known = {clean_heard(event, 400) for event in events} | set(events)
     line = line.replace("< /", "</")  # as a block of the prompt shows its own end
-    own_act = line.startswith(("◆ You used ", "◆ You did this:")) and line.count(MARK) == 1
-    return own_act or any(line in event.replace("< /", "</").split("\n") for event in known)
+    return bool(OWN_ACT.fullmatch(line)) or any(
+        line in event.replace("< /", "</").split("\n") for event in known
+    )
 
 
 @settings(max_examples=150, deadline=None)

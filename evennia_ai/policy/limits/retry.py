@@ -32,7 +32,7 @@ SPAN = r"(?:\d{1,9}(?:\.\d{1,9})? ?(?:ms|milli|[hms])[a-z]{0,8} ?){1,4}"
 TOLD_WAIT = re.compile(
     rf"\b(?:retry|try again)(?: in| after):? ({SPAN})|^({SPAN})$", re.IGNORECASE | re.MULTILINE
 )
-UNIT = re.compile(r"(\d+(?:\.\d+)?) ?(ms|milli|[hms])", re.IGNORECASE)
+UNIT = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?) ?(ms|milli|[hms])", re.IGNORECASE)
 UNITS_S = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 LOADING_PAUSE_S = 1.0

@@ -22,6 +22,7 @@ from evennia_ai.messages import (
     OWN_RESULTS,
     SPEECH,
     WireMessage,
+    quoted,
     unmarked,
 )
 from evennia_ai.policy.sanitize import cut_text
@@ -206,14 +207,17 @@ def event_lines(acts: Iterable[Act]) -> list[WireMessage]:
 
 
 def event_line(act: Act) -> str:
-    """Return an act as a line of what happened: "◆ You gave nails to Ann."."""
+    """Return an act as a line of what happened: "◆ You gave nails to Ann.".
+
+    What people or models may have written is quoted: descriptions, arguments, gestures.
+    """
     result = cut_text(" ".join(act.result.split()), RESULT_CHARS)
     if result == OWN_RESULTS.get(act.name):
-        told = f"You did this: {unmarked(act.text)}"
+        told = f"You did this: {quoted(unmarked(act.text))}"
     elif act.name in TELLING and result.startswith("You "):
         told = result
     else:
-        told = f"You used {used_tool(act)}: {result}"
+        told = f"You used {used_tool(act)}: {quoted(result)}"
     return f"{MARK} {' '.join(told.split())}"
 
 
@@ -242,7 +246,7 @@ def used_tool(act: Act) -> str:
     """Return a call in short, without words that were not said: a model would repeat them."""
     values = () if act.name in SPEECH else act.arguments.values()
     shown = ", ".join(str(value) for value in values if value not in ("", None))
-    return f"{act.name} {cut_text(unmarked(shown), ARGUMENT_CHARS)}".rstrip()
+    return f"{act.name} {quoted(cut_text(unmarked(shown), ARGUMENT_CHARS))}" if shown else act.name
 
 
 def write_items(items: Iterable[Item]) -> list[WireMessage]:
