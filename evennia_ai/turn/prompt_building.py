@@ -119,10 +119,6 @@ class PromptBuilder:
         tail_tokens = sum(self._count(user(text)) for text in (*tail.scene, *tail.ending))
         shown = room.newest(older, tail_tokens)
         said, own = split_turn(shown, asking.turn_id)
-        if (
-            not asking.form.native and asking.refused
-        ):  # a small model repeats what it sees itself say
-            said = [message for message in said if message["role"] == "user"]
         if context.tools is None:  # the largest; with fewer tools a full context would look empty
             self._meter.sizes.overhead = fixed + tail_tokens
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
@@ -203,11 +199,14 @@ class PromptBuilder:
         return Opening((system, user(fenced("you", unmarked(persona)))), len(rules))
 
     def _ending(self, context: PromptContext, asking: Asking, recall: str) -> tuple[str, ...]:
-        """Return the texts behind the new lines: a task, what was wrong, the form's question."""
+        """Return the texts behind the new lines: a task with the form's question, and after a
+        refused reply what was wrong, with the question once more."""
+        # The second asking extends the first: whoever caches prompts has read all but its end.
         question = " ".join(filter(None, (self.question(asking), recall)))
         again = AGAIN.format(reason=asking.refused) if asking.refused else ""
-        text = "\n".join(filter(None, (context.prompt, again, question)))
-        return (unmarked(text),) if text else ()
+        rows = [(context.prompt, question), (again, question) if again else ()]
+        texts = ("\n".join(filter(None, row)) for row in rows)
+        return tuple(unmarked(text) for text in texts if text)
 
     def question(self, asking: Asking) -> str:
         """Return the form's question, "" for none."""
