@@ -42,7 +42,13 @@ from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.llm_interaction import RETRY_WARMTH
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
-from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text, situation_prompt
+from evennia_ai.turn.prompt_contexts import (
+    LATE_TOOLS,
+    PRESSURE,
+    PromptContext,
+    lore_text,
+    situation_prompt,
+)
 from evennia_ai.turn.prompt_trace import trace_talk
 
 LEAST_LINE_CHARS = 60
@@ -77,6 +83,7 @@ class Asking:
     form: RequestForm = TOOLS_FORM  # how the model is asked
     tools: Sequence[Schema] = ()  # schemas of the tools that it may call
     tool_tokens: int = 0  # their size
+    late_tools: Sequence[Schema] = ()  # further ones, of which the prompt tells behind the talk
     refused: str = ""  # why its last reply was not spoken, "" if there was none
     withheld: tuple[str, ...] = ()  # tools that an author of the prompt may not use
     # True if an act failed and the model shall talk about it, not act again
@@ -161,7 +168,7 @@ class PromptBuilder:
         situation = self._situation(context)
         talk = latest_talk(visible, lines)
         items = self._briefing.select(audience, talk, situation, upto, brief)
-        scene = self._scene_texts(situation, items, lines, asking.form)
+        scene = self._scene_texts(situation, items, lines, asking.form, asking.late_tools)
         asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
         return Tail(situation, items, scene, self._ending(context, asking, RECALL * asks_back))
 
@@ -180,10 +187,13 @@ class PromptBuilder:
         items: ContextItems,
         lines: Sequence[str],
         form: RequestForm,
+        late_tools: Sequence[Schema],
     ) -> tuple[str, ...]:
         """Return the situation with what is recalled, and the new lines behind it."""
         now = self._now().strftime("%A, %H:%M")
-        shown = situation_prompt(shown_scene(situation, form), items.lore, now, items.lines)
+        told = [(LATE_TOOLS, line) for tool in late_tools if (line := form.tell(tool))]
+        known = [*told, *items.lines]
+        shown = situation_prompt(shown_scene(situation, form), items.lore, now, known)
         # All new lines together have a character for each token of the window.
         window = self._meter.window
         return (shown, *shortened(lines, window))
@@ -236,6 +246,7 @@ class PromptBuilder:
             turn_id=turn.id if goes_on else None,
             form=form,
             tools=shown_schemas(offered),
+            late_tools=late_schemas(offered),
             tool_tokens=sum(spec.tokens for spec in offered) if form.native else 0,
         )
 
@@ -268,6 +279,7 @@ class PromptBuilder:
             messages=prompt.messages,
             scene=self._scene(turn, prompt, step),
             tools=asking.tools,
+            late_tools=asking.late_tools,
             max_tokens=config.max_reply_tokens,
             temperature=warmth,
             tokens=prompt.tokens,
@@ -287,6 +299,11 @@ class PromptBuilder:
 def shown_schemas(specs: Iterable[ToolSpec]) -> list[Schema]:
     """Return the schemas of the tools that a request shows."""
     return [spec.schema for spec in specs if spec.shown]
+
+
+def late_schemas(specs: Iterable[ToolSpec]) -> list[Schema]:
+    """Return the schemas of the tools that came after the start of the talk."""
+    return [spec.schema for spec in specs if spec.late]
 
 
 class Tail(NamedTuple):

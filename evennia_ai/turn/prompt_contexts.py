@@ -45,6 +45,7 @@ and numbers word for word (promises and debts, who is who, what somebody wants, 
 with `update_entity_observation` what you learnt about one person or thing. Several calls at once \
 are welcome. Write nothing twice. When nothing is left, use `noop`."""
 
+LATE_TOOLS = "You can now also use"  # label of tools that came after the start of the talk
 PRESSURE = """\
 Your head is rather full: old talk will soon be out of your sight. Write down what you will need \
 of it, or keep it in mind for good."""

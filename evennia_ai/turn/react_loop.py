@@ -31,7 +31,14 @@ from evennia_ai.ports import (
 )
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.model_call import ModelCalls, has_model
-from evennia_ai.turn.prompt_building import RECALL, Asking, Prompt, PromptBuilder, shown_schemas
+from evennia_ai.turn.prompt_building import (
+    RECALL,
+    Asking,
+    Prompt,
+    PromptBuilder,
+    late_schemas,
+    shown_schemas,
+)
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import Recall, memory_query
 from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
@@ -217,7 +224,12 @@ class ReActLoop:
         # All authors must be allowed what the speakers are.
         specs = by_name(toolbox.permitted(tools, offered.values()))
         withheld = tuple(sorted(offered.keys() - specs.keys()))
-        asking = replace(asking, tools=shown_schemas(specs.values()), withheld=withheld)
+        asking = replace(
+            asking,
+            tools=shown_schemas(specs.values()),
+            late_tools=late_schemas(specs.values()),
+            withheld=withheld,
+        )
         request = self._prompts.request(turn, prompt, asking, step)
         check = self._speech_check(turn, asking, prompt, specs)
         loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)

@@ -183,12 +183,13 @@ BY_LABEL = {
     "You are about": GOALS,
     "At hand": MATERIALS,
     oversight.LABEL: NOTE,
+    "You can now also use": TOOLS,
 }
 # Nothing that a character says of itself or the world comes from these.
 INSTRUCTIONS = frozenset({RULES, TOOLS, SCHEMA, QUESTION})
 # What the character knows, as opposed to what was said just now.
 MEMORIES = frozenset({SUMMARY, RECALLED, PEOPLE, KEPT, GOALS, MATERIALS})
-LABELLED = re.compile(r"(?P<label>[A-Z][a-z]+(?: [a-z]+){0,3}):(?: (?P<text>.*))?")
+LABELLED = re.compile(r"(?P<label>[A-Z][a-z]+(?: [a-z]+){0,4}):(?: (?P<text>.*))?")
 BULLET = "- "
 
 
