@@ -1,4 +1,4 @@
-"""Build a prompt: rules and persona, the conversation, the situation and the new lines."""
+"""Build a prompt: rules and persona, the talk with its scenes, and the new lines."""
 
 from __future__ import annotations
 
@@ -16,11 +16,21 @@ from evennia_ai.messages import (
     Situation,
     WireMessage,
     is_private,
+    is_scene,
     to_wire,
     unmarked,
 )
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
+from evennia_ai.policy.context.scenes import (
+    end_of_talk,
+    in_order,
+    make_scenes,
+    news,
+    quarter_of,
+    scene_text,
+    situation_rows,
+)
 from evennia_ai.policy.conversation.character import LoreEntry, render_persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, assembled, user
 from evennia_ai.policy.request_forms.form import TOOLS_FORM, RequestForm, Schema
@@ -42,19 +52,13 @@ from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.llm_interaction import RETRY_WARMTH
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
-from evennia_ai.turn.prompt_contexts import (
-    LATE_TOOLS,
-    PRESSURE,
-    PromptContext,
-    lore_text,
-    situation_prompt,
-)
+from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text
 from evennia_ai.turn.prompt_trace import trace_talk
 
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
 RECALL = "Name what you remember of it, word for word."
-# Share of the window kept for the last part. A part within it never moves the start of the talk.
+# Share of the window kept for what is new. News within it never move the start of the talk.
 TAIL_ROOM = 1 / 8
 AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words, without it.)"
 
@@ -69,6 +73,7 @@ class Prompt:
     situation: Situation
     lore: tuple[LoreEntry, ...]
     trace: PromptTrace  # where its parts come from
+    scenes: tuple[Message, ...] = ()  # those that it shows first (`policy.context.scenes`)
     addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
 
@@ -78,8 +83,7 @@ class Asking:
     """What one model call of a turn is about."""
 
     events: Sequence[InboxEvent] = ()  # what started the turn; empty for an autonomous turn
-    # The turn whose own calls stand behind the new lines, None before it has any.
-    turn_id: int | None = None
+    turn_id: int | None = None  # the turn; its own calls stand behind the new lines
     form: RequestForm = TOOLS_FORM  # how the model is asked
     tools: Sequence[Schema] = ()  # schemas of the tools that it may call
     tool_tokens: int = 0  # their size
@@ -110,67 +114,85 @@ class PromptBuilder:
     def build(
         self, context: PromptContext, audience: Audience, asking: Asking = Asking()
     ) -> Prompt:
-        """Return a prompt: rules and persona, the talk, the situation, and last what to answer.
+        """Return a prompt: rules and persona, the talk with its scenes, and what to answer.
 
         ``audience`` are the dbrefs of everybody who will hear the answer; it selects what the
-        prompt may hold. The new lines come last, so that everything before the situation is the
-        beginning of the next prompt, too. What this turn did already stands behind them.
+        prompt may hold. Everything before the new lines is the beginning of the next prompt, too:
+        of what the character perceives and remembers, a new scene tells what the scenes in view do
+        not. What this turn did already stands behind the new lines.
         """
         visible = visible_items(self._log.view(), audience)
         older, new = split_events(visible, asking.events)
         head = self.opening(asking)
         fixed = asking.tool_tokens + sum(self._count(message) for message in head.messages)
         room = self._talk_room(context, fixed)
-        upto = last_hidden([*room.newest(older), *new])
-        tail = self._tail(context, audience, asking, visible, upto)
-        tail_tokens = sum(self._count(user(text)) for text in (*tail.scene, *tail.ending))
-        shown = room.newest(older, tail_tokens)
+        scenes = select_visible(self._log.current.scenes, audience)
+        talk = in_order([*older, *self._briefing.standing(scenes, audience)])
+        kept = room.newest(talk)
+        tail = self._tail(context, audience, asking, visible, [*kept, *new])
+        rest = sum(self._count(user(text)) for text in (*tail.lines, *tail.ending))
+        fresh = self._fresh(tail, kept, audience, asking)
+        shown = room.newest(talk, rest + sum(map(stored_tokens, fresh)))
+        if len(shown) < len(kept):  # what is told now takes so much room that older talk goes
+            fresh = self._fresh(tail, shown, audience, asking)
+        shown = in_order([*shown, *fresh])
         said, own = split_turn(shown, asking.turn_id)
         if context.tools is None:  # the largest; with fewer tools a full context would look empty
-            self._meter.sizes.overhead = fixed + tail_tokens
+            self._meter.sizes.overhead = fixed + rest + self._count(user(tail.whole))
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
         trace = replace(
             trace_talk(self._log, said, own),
             audience=tuple(sorted(audience)),
-            private=tail.items.private or secret,
+            private=secret,
             opening=head.messages,
             rules_chars=head.rules_chars,
-            scene=tail.scene,
+            lines=tail.lines,
             ending=tail.ending,
             acts_last=asking.form.native,  # native results are always the last
-            origins=tail.items.origins,
-            lore=tuple(entry.title for entry in tail.items.lore),
         )
         messages = assembled(trace, to_wire(said), to_wire(own))
         return Prompt(
             messages=messages,
-            private=trace.private,
-            tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
+            private=secret,
+            tokens=fixed + rest + sum(map(stored_tokens, shown)),
             situation=tail.situation,
             lore=tail.items.lore,
+            scenes=tuple(fresh),
             addressee=addressee_of(asking.events),
-            authors=self._briefing.authors_of(asking.events, shown, tail.situation)
-            | tail.items.authors,
+            authors=self._briefing.authors_of(asking.events, shown, tail.situation),
             trace=replace(trace, length=len(messages)),
         )
 
-    def _tail(  # the steps of one prompt
+    def _tail(
         self,
         context: PromptContext,
         audience: Audience,
         asking: Asking,
         visible: Sequence[Message],
-        upto: int | None,
+        shown: Sequence[Message],
     ) -> Tail:
-        """Return what stands behind the talk; ``upto`` is the last message that is not shown."""
+        """Return what a prompt tells beside the talk that it shows."""
         lines = [event.heard.line for event in asking.events]
         brief = not asking.form.native
         situation = self._situation(context)
-        talk = latest_talk(visible, lines)
-        items = self._briefing.select(audience, talk, situation, upto, brief)
-        scene = self._scene_texts(situation, items, lines, asking.form, asking.late_tools)
+        rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._now()))
+        late_tools = filter(None, map(asking.form.tell, asking.late_tools))
+        talk, upto = latest_talk(visible, lines), last_hidden(shown)
+        secret = any(map(is_private, shown))
+        items = self._briefing.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
         asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
-        return Tail(situation, items, scene, self._ending(context, asking, RECALL * asks_back))
+        # All new lines together have a character for each token of the window.
+        said = tuple(shortened(lines, self._meter.window))
+        return Tail(situation, items, said, self._ending(context, asking, RECALL * asks_back))
+
+    def _fresh(
+        self, tail: Tail, shown: Sequence[Message], audience: Audience, asking: Asking
+    ) -> list[Message]:
+        """Return new scenes, with what the scenes of a talk do not tell."""
+        rows = news(tail.items.rows, filter(is_scene, shown))
+        ids = {event.id for event in asking.events}
+        after = end_of_talk(self._log.view(), asking.turn_id, ids)
+        return list(make_scenes(rows, after, audience, self._settings.count_text))
 
     def _talk_room(self, context: PromptContext, fixed: int) -> TalkRoom:
         """Return the room for the talk beside so many tokens at the beginning of the prompt."""
@@ -180,23 +202,6 @@ class PromptBuilder:
         is_talk = context.tools is None
         least = int(TAIL_ROOM * window) if is_talk else 0
         return TalkRoom(window - self._settings.config.max_reply_tokens - fixed, least, is_talk)
-
-    def _scene_texts(
-        self,
-        situation: Situation,
-        items: ContextItems,
-        lines: Sequence[str],
-        form: RequestForm,
-        late_tools: Sequence[Schema],
-    ) -> tuple[str, ...]:
-        """Return the situation with what is recalled, and the new lines behind it."""
-        now = self._now().strftime("%A, %H:%M")
-        told = [(LATE_TOOLS, line) for tool in late_tools if (line := form.tell(tool))]
-        known = [*told, *items.lines]
-        shown = situation_prompt(shown_scene(situation, form), items.lore, now, known)
-        # All new lines together have a character for each token of the window.
-        window = self._meter.window
-        return (shown, *shortened(lines, window))
 
     def opening(self, asking: Asking) -> Opening:
         """Return the rules, which are the same for every character of a game, and the persona."""
@@ -236,14 +241,12 @@ class PromptBuilder:
         """Return the tokens of a wire message."""
         return count_message(message, count_text=self._settings.count_text)
 
-    def ask_with(
-        self, turn: TurnRecord, specs: Iterable[ToolSpec], goes_on: bool = False
-    ) -> Asking:
+    def ask_with(self, turn: TurnRecord, specs: Iterable[ToolSpec]) -> Asking:
         """Return what a model call of a turn is about, in the form of the assistant's model."""
         form, offered = request_form(self._settings.profile), tuple(specs)
         return Asking(
             events=turn.events,
-            turn_id=turn.id if goes_on else None,
+            turn_id=turn.id,
             form=form,
             tools=shown_schemas(offered),
             late_tools=late_schemas(offered),
@@ -307,12 +310,17 @@ def late_schemas(specs: Iterable[ToolSpec]) -> list[Schema]:
 
 
 class Tail(NamedTuple):
-    """The part of a prompt behind the talk, which changes with every call."""
+    """What a prompt tells beside the talk."""
 
     situation: Situation
     items: ContextItems
-    scene: tuple[str, ...]  # the situation as text, then the new lines
+    lines: tuple[str, ...]  # the new lines
     ending: tuple[str, ...]
+
+    @property
+    def whole(self) -> str:
+        """Return all that a scene can tell now: a prompt after a compaction holds it."""
+        return scene_text(self.items.rows)
 
 
 class TalkRoom(NamedTuple):

@@ -6,6 +6,7 @@ that belong to it, and a memory with later ones that may correct it, in the orde
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -23,7 +24,7 @@ from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.compaction.materials import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label
 from evennia_ai.policy.facts.terms import heard
-from evennia_ai.policy.log_lines import LINE, line_id
+from evennia_ai.policy.log_lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record, time_of
@@ -42,6 +43,7 @@ MOST_CORRECTED = 5  # lines that are looked up for later corrections
 LINE_CHARS = 300
 MARK_TOKENS = 2  # the line break and "- " of each line
 TEXTS_KNOWN = 1_024  # a talk recalls the same lines turn after turn: about 1 MB
+HEARSAY_ID = re.compile(r"h\d+")
 BRIEF_TOKENS = 90  # for a model that reads slowly
 
 
@@ -217,6 +219,34 @@ class Recall:
                 authors |= self._world.authors_of(record["subject"])
             private, score = record["audience"] is not None, scores.get(record["id"], 0.0)
             yield KnownLine(text, private, authors, record["id"], score)
+
+    def gone(self, lines: Collection[KnownLine]) -> set[KnownLine]:
+        """Return those of some lines whose memory is deleted, taken back or has other words."""
+        # A message that a builder hides or edits takes all scenes with it.
+        noted = [line for line in lines if seq_of(line.source) is None]
+        records = {line: self._record(line.source) for line in noted}
+        others = [line.source for line, record in records.items() if record is None]
+        told = self._services.shared_memory.still_told(filter(HEARSAY_ID.fullmatch, others))
+        return {
+            line
+            for line, record in records.items()
+            if (line.source not in told if record is None else not self._tells(line, record))
+        }
+
+    def _record(self, id: str) -> Record | None:
+        """Return a record of the character that still holds, None without one."""
+        who = self._who.character
+        for store in (who.journal, who.ai_profiles, who.ai_goals):
+            record = store.get(id)
+            if record is not None:
+                return None if store.withholds(record) else record
+        return None
+
+    def _tells(self, line: KnownLine, record: Record) -> bool:
+        """Return True if a line has the words of its record."""
+        return any(
+            unmarked(text) in line.text for text in (shown(text_of(record)), text_of(record))
+        )
 
     def line(self, record: Record, words: str = "", dated: bool = True) -> str:
         """Return a memory on one line of a prompt: its day, its source and its content.

@@ -95,7 +95,7 @@ def test_over_a_talk_the_list_stays_and_late_tools_are_told(game, ann, bob, mira
         assert after[: len(before)] == before
     assert lists[0] == []
     assert {"get", "move", "search_journal", "set_goal", "pin_fact"} <= set(lists[-1])
-    told = game.tail()
+    told = game.told()
     assert "- pin_fact: Keep one short fact" in told and "Arguments: content" in told
 
 

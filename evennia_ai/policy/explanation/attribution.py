@@ -18,7 +18,7 @@ from operator import itemgetter
 
 from evennia_ai.messages import Message, WireMessage, prompt_text
 from evennia_ai.policy import oversight
-from evennia_ai.policy.explanation.call_record import KeptCall, Origin, as_shown, dumped
+from evennia_ai.policy.explanation.call_record import KeptCall, ShownScene, as_shown, dumped
 from evennia_ai.policy.facts.terms import find_terms, normal_words, sentences_of, words_of_calls
 from evennia_ai.policy.retrieval.words import is_small_talk
 
@@ -232,8 +232,8 @@ def parts_of(
         (PERSONA, [Line(line) for line in persona.splitlines()]),
         (SUMMARY, [Line(line) for line in (marker["content"] if marker else "").splitlines()]),
         (TALK, [*talk_lines(talk), *map(wire_line, trace.unlogged)]),
-        *situation_parts(trace.scene[0] if trace.scene else "", trace.origins, trace.lore),
-        (NEW, [Line(line) for line in trace.scene[1:]]),
+        *situation_parts(trace.scenes),
+        (NEW, [Line(line) for line in trace.lines]),
         (ACTS, [*talk_lines(own), *map(wire_line, (*trace.unlogged_own, *kept.extra))]),
         (QUESTION, [Line(line) for line in trace.ending]),
     ]
@@ -278,18 +278,15 @@ def wire_line(message: WireMessage) -> Line:
     return Line(" ".join(filter(None, (str(message.get("content") or ""), *calls))))
 
 
-def situation_parts(
-    scene: str, origins: Sequence[Origin], lore: Sequence[str]
-) -> list[tuple[str, list[Line]]]:
+def situation_parts(scenes: Iterable[ShownScene]) -> list[tuple[str, list[Line]]]:
     """Return the situation, and what is known and recalled, as parts."""
-    sources = {label: [o for o in origins if o.label == label] for label in BY_LABEL}
-    sources["You know"] = [Origin("You know", title) for title in lore]
     parts: dict[str, list[Line]] = {}
-    for label, text in labelled_lines(scene):
-        name = BY_LABEL.get(label, SITUATION)
-        origin = sources[label].pop(0) if sources.get(label) else Origin(label)
-        shown = text if name != SITUATION else f"{label}: {text}"
-        parts.setdefault(name, []).append(Line(shown, origin.source, origin.score))
+    for scene in scenes:
+        told = labelled_lines(scene.text)
+        for (label, text), origin in zip(told, scene.origins, strict=False):
+            name = BY_LABEL.get(label, SITUATION)
+            shown = text if name != SITUATION else f"{label}: {text}"
+            parts.setdefault(name, []).append(Line(shown, origin.source, origin.score))
     return list(parts.items())
 
 
