@@ -156,7 +156,8 @@ class Briefing:
         scenes = list(scenes)
         rows = [row for scene in scenes for row in scene["metadata"]["rows"]]
         known_lore = self._lore_texts(audience) if any(row[0] == LORE for row in rows) else ()
-        gone = self._recall.gone({line for label, line in rows if label != LORE and line.source})
+        noted = {line for label, line in rows if label != LORE and line.source}
+        gone = self._recall.gone(noted, audience)
         notes = {unmarked(line.text) for line in self._knowledge.author_note()}
 
         def stands(row: Row) -> bool:

@@ -43,7 +43,7 @@ def shown_scene(scene: Message) -> ShownScene:
     """Return a scene as a trace names it."""
     meta = scene["metadata"]
     origins = (Origin(label, line.source, line.score) for label, line in meta["rows"])
-    told_in = meta.get("told_in", ())
+    told_in = () if meta.get("shortened") else meta.get("told_in", ())
     named = told_in if any(told_in[:1]) else ()  # a dry run is no turn
     return ShownScene(meta["after"], named, scene["content"], tuple(origins))
 

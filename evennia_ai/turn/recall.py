@@ -27,7 +27,7 @@ from evennia_ai.policy.facts.terms import heard
 from evennia_ai.policy.log_lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import Record, time_of
+from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
 from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, same_subject, tells_change
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk
@@ -220,33 +220,27 @@ class Recall:
             private, score = record["audience"] is not None, scores.get(record["id"], 0.0)
             yield KnownLine(text, private, authors, record["id"], score)
 
-    def gone(self, lines: Collection[KnownLine]) -> set[KnownLine]:
-        """Return those of some lines whose memory is deleted, taken back or has other words."""
-        # A message that a builder hides or edits takes all scenes with it.
-        noted = [line for line in lines if seq_of(line.source) is None]
-        records = {line: self._record(line.source) for line in noted}
-        others = [line.source for line, record in records.items() if record is None]
-        told = self._services.shared_memory.still_told(filter(HEARSAY_ID.fullmatch, others))
-        return {
-            line
-            for line, record in records.items()
-            if (line.source not in told if record is None else not self._tells(line, record))
-        }
+    def gone(self, lines: Collection[KnownLine], audience: Audience) -> set[KnownLine]:
+        """Return those of some lines whose memory is deleted, taken back or has other words.
 
-    def _record(self, id: str) -> Record | None:
-        """Return a record of the character that still holds, None without one."""
+        So is one that this audience may not know any more.
+        """
+        # A message that a builder hides or edits takes all scenes with it.
+        noted = {line for line in lines if seq_of(line.source) is None}
+        own = {line for line in noted if self._still_tells(line, audience)}
+        others = {line.source for line in noted - own}
+        told = self._services.shared_memory.still_told(filter(HEARSAY_ID.fullmatch, others))
+        return {line for line in noted - own if line.source not in told}
+
+    def _still_tells(self, line: KnownLine, audience: Audience) -> bool:
+        """Return True if a line has the words of a record that this audience may know."""
         who = self._who.character
         for store in (who.journal, who.ai_profiles, who.ai_goals):
-            record = store.get(id)
-            if record is not None:
-                return None if store.withholds(record) else record
-        return None
-
-    def _tells(self, line: KnownLine, record: Record) -> bool:
-        """Return True if a line has the words of its record."""
-        return any(
-            unmarked(text) in line.text for text in (shown(text_of(record)), text_of(record))
-        )
+            record = store.get(line.source)
+            if record and is_known_to(record, audience) and not store.withholds(record):
+                words = text_of(record)
+                return any(unmarked(text) in line.text for text in (words, shown(words)))
+        return False
 
     def line(self, record: Record, words: str = "", dated: bool = True) -> str:
         """Return a memory on one line of a prompt: its day, its source and its content.

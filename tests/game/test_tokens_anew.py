@@ -55,8 +55,9 @@ TALK = [
     ("Good night, Mira.", "Sleep well, Ann. Mind the third step."),
 ]
 MOST_AGAIN = {"tools": 50, "schema": 60}
-MOST_WITH_A_TOOL = 450
-BARS = {"tools": (70_000, 320), "schema": (38_000, 130)}
+MOST_WITH_A_TOOL, MOST_AFTER = 150, 60
+# In all, and anew at the median. Rules, tools and persona are 37,050 and 20,300 in all.
+BARS = {"tools": (63_500, 40), "schema": (42_000, 50)}
 
 
 @dataclass(frozen=True)
@@ -168,4 +169,4 @@ def test_a_second_asking_and_the_turn_after_it(ask, form, profile):
     assert len(requests) == 3
     second, after = figures(requests, profile).anew
     assert second <= MOST_AGAIN[form]
-    assert after <= 310
+    assert after <= MOST_AFTER

@@ -66,14 +66,15 @@ def test_its_authors_are_those_of_the_prompt(mira):
     assert "#9" in mira.services.gateway.requests[-1].authors
 
 
-@pytest.mark.parametrize("change", ["removed", "edited"])
+@pytest.mark.parametrize("change", ["removed", "edited", "confided"])
 def test_a_memory_that_is_gone_or_changed_stands_in_no_later_prompt(mira, change):
     entry = mira.journal.add("Cay keeps bees.")
     assert "Cay keeps bees." in str(talk(mira, "Who keeps bees?"))
     if change == "removed":
         mira.journal.remove(entry)
     else:
-        mira.journal.entries[entry] = {**mira.journal.entries[entry], "content": "Cay has ducks."}
+        words = {"content": "Cay has ducks."} if change == "edited" else {"audience": ["#6"]}
+        mira.journal.entries[entry] = {**mira.journal.entries[entry], **words}
     shown = str(talk(mira, "a cold night"))
     assert "keeps bees" not in shown and "Place: Tavern" in shown
 

@@ -97,9 +97,12 @@ def news(rows: Sequence[Row], scenes: Iterable[Message]) -> list[Row]:
     gone = [
         (label, KnownLine(NOTHING, authors=frozenset({GAME})))
         for (label, private), lines in latest.items()
-        if (label, private) not in now and not private and lines != [NOTHING]
+        if not private
+        and label not in GROWING
+        and (label, private) not in now
+        and lines != [NOTHING]
     ]
-    return [*(row for row in rows if is_new(*row)), *(r for r in gone if r[0] not in GROWING)]
+    return [*(row for row in rows if is_new(*row)), *gone]
 
 
 def undated(text: str) -> str:
