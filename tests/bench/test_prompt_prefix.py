@@ -75,7 +75,7 @@ def test_between_two_calls_only_new_messages_and_scenes_differ(
     assert "You remember:" in tail_of(after)
     changed = in_bytes(after) - same_bytes(before, after)
     paper = sheet(f"prompt of {window:,} tokens for {len(listeners)} listeners")
-    expected = len(json.dumps(to_wire([*new, *after.scenes])))
+    expected = 1 + len(json.dumps(to_wire([*new, *after.scenes])))
     paper.add("unchanged prefix", same_bytes(before, after), "bytes")
     paper.add("changed bytes, new messages and scenes at most", changed, "bytes", expected)
     tail = estimate_tokens(tail_of(after))

@@ -13,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from evennia_ai.messages import Message, WireMessage, prompt_text
@@ -61,7 +61,7 @@ class Attribution:
 
 def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> list[Attribution]:
     """Return the sentences of a text with their sources; ``names`` are the character's own."""
-    sources = list(sources_in(parts))
+    sources = list(sources_in(parts, names))
     asked = frozenset(
         word
         for part in parts
@@ -88,10 +88,16 @@ def people_in(parts: Iterable[Part]) -> str:
     return " ".join(line for line in lines if line.startswith(PEOPLE_HERE))
 
 
-def sources_in(parts: Iterable[Part]) -> Iterable[Source]:
-    """Yield the sentences of a prompt that tell something; a question tells nothing."""
+def sources_in(parts: Iterable[Part], names: Sequence[str] = ()) -> Iterable[Source]:
+    """Yield the sentences of a prompt that tell something; a question tells nothing.
+
+    A recalled line of the character itself, by one of its ``names``, is its own.
+    """
+    said = re.compile(rf"(?:\d{{4}}-\d\d-\d\d: )?(?:{'|'.join(map(re.escape, names))})\b[^:]*: ")
     for part in parts:
-        for line in part.lines if part.name not in INSTRUCTIONS else ():
+        for told in part.lines if part.name not in INSTRUCTIONS else ():
+            is_own = bool(names and part.name == RECALLED and said.match(told.text))
+            line = replace(told, own=told.own or is_own)
             for sentence in sentences_of(line.text):
                 if not sentence.endswith("?"):
                     words = frozenset(normal_words(sentence))
