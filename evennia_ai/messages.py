@@ -31,6 +31,7 @@ SAYS, WHISPERS, ACTS_OUT = "says: ", "whispers to you: ", "acts out: "
 PLAIN_NAME = re.compile(r"[^\W_][\w'’-]*(?: [\w'’-]+){0,2}")
 FORM_WORDS = frozenset("gives you arrives leaves says whispers acts".split())
 EXCUSE = "excuse"
+SCENE = "scene"
 LOST_RESULT = "Outcome unknown: it may or may not have happened. Do not do it again."
 
 
@@ -47,7 +48,8 @@ class Metadata(TypedDict, total=False):
     belongs to a masked tool result; ``shortened`` is True if the middle of a long text is left out.
     ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard lines, `PERCEIVED` for tool
     results, and `OFFLINE`, `PUPPETED` or empty for own words. ``amendment`` is the id of the
-    amendment that gave a message other words (`policy.log_lines`).
+    amendment that gave a message other words (`policy.log_lines`). ``rows``, ``after`` and
+    ``told_in`` belong to the type ``scene`` (`policy.context.scenes`).
     """
 
     seq: int
@@ -66,6 +68,9 @@ class Metadata(TypedDict, total=False):
     original_tool: str
     shortened: bool
     consulted: Mapping[str, Sequence[str]]
+    rows: Sequence[tuple[str, Any]]
+    after: int
+    told_in: tuple[int, int, int]
     id: int
     parts: Mapping[str, str]
     part_authors: Mapping[str, Sequence[str]]
@@ -194,6 +199,11 @@ def is_excuse(message: Message) -> bool:
     return message["metadata"].get("type") == EXCUSE
 
 
+def is_scene(message: Message) -> bool:
+    """Return True for what a prompt told of the moment; the log does not hold it."""
+    return message["metadata"].get("type") == SCENE
+
+
 def is_private(message: Message) -> bool:
     """Return True if only the message's audience may ever see it."""
     return bool(message["metadata"].get("private"))
@@ -226,6 +236,8 @@ def prompt_text(message: Message) -> str:
     Tool results keep the marks of the perceived lines that they quote.
     """
     content = message["content"]
+    if is_scene(message):
+        return content  # its rows are unmarked, except for what quotes perceived lines
     if not is_perceived(message):
         return unmarked(content)
     return perceived_line(content) if message["role"] == "user" else content

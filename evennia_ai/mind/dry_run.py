@@ -104,6 +104,10 @@ class DryConversation:
         self.current.extend(messages)
         return list(messages)
 
+    def show(self, scenes: Sequence[Message]) -> None:
+        """Note scenes for this dry run only."""
+        self.current.show(scenes)
+
     def view(self) -> Sequence[Message]:
         """Return the messages in the context window."""
         return self.current.items

@@ -71,7 +71,7 @@ class OfflineBrain:
         """Return the reply to a request; the same request always gets the same reply."""
         if request.scene.task == TASK_SUMMARY:
             return LLMReply(summarise(request.scene), model=MODEL)
-        names = {tool["function"]["name"] for tool in request.tools}
+        names = {tool["function"]["name"] for tool in request.asked.tools}
         if JOURNAL in names and SAY not in names:
             return _with_calls(_still("the rules for facts do that"))
         view = read_request(request, self._languages)

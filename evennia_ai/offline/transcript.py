@@ -158,8 +158,8 @@ def read_transcript(request: LLMRequest) -> Transcript:
         text = content if isinstance(content, str) else ""
         if role == "user" and text.startswith("<situation>"):  # nobody said it
             rows = dict(row.partition(": ")[::2] for row in reversed(text.splitlines()))
-            read.time = rows.get("Time", "")
-            remembered = _recalled(text)
+            read.time = rows.get("Time", read.time)
+            remembered += _recalled(text)
         elif role == "user":
             read.hear(text)
         elif role == "assistant":

@@ -264,7 +264,9 @@ def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
         transcript=transcript,
         passages=tuple(read_passages(scene, character, transcript)),
         every_told=tuple(read_told(people, character.language, languages)),
-        tools=frozenset(str(tool.get("function", {}).get("name", "")) for tool in request.tools),
+        tools=frozenset(
+            str(tool.get("function", {}).get("name", "")) for tool in request.asked.tools
+        ),
         seed=seed_of(transcript.length, *(line.text for line in scene.lines)),
         language=character.language,
     )

@@ -116,6 +116,7 @@ class Conversation(Protocol):
     @property
     def current(self) -> View: ...
     def append(self, messages: Sequence[Message]) -> list[Message]: ...  # with ``seq`` and ``at``
+    def show(self, scenes: Sequence[Message]) -> None: ...  # into the view, not into the log
     @property
     def sizes(self) -> Sizes: ...  # of the view
     def view(self) -> Sequence[Message]: ...  # do not mutate

@@ -93,6 +93,8 @@ class LLMRequest:
     # schemas of the tools that the reply may call; their form sends them or describes them in
     # the messages
     tools: Sequence[Mapping[str, Any]] = ()
+    # schemas of further ones, of which the talk tells: they came after its start
+    late_tools: Sequence[Mapping[str, Any]] = ()
     max_tokens: int | None = None
     temperature: float | None = None
     tokens: int = 0  # estimated size of everything that is sent
@@ -124,7 +126,7 @@ class LLMRequest:
         """Return what the form of the reply, and its reading, depend on."""
         seen = self.scene.situation
         return Asked(
-            tools=self.tools,
+            tools=[*self.tools, *self.late_tools],
             addressee=self.addressee,
             things=seen.things,
             carrying=seen.carrying,

@@ -41,8 +41,14 @@ class ToolSpec:
     tokens: int = 0  # size of the schema in a request, 0 if it is left out
     # False if the tool is left out of requests; it still runs if a model calls it
     shown: bool = True
+    late: bool = False  # True if it is left out, and the talk tells of it instead
 
     @cached_property
     def left_out(self) -> ToolSpec:
         """Return this tool as one that requests do not show."""
         return replace(self, tokens=0, shown=False)
+
+    @cached_property
+    def told_late(self) -> ToolSpec:
+        """Return this tool as one that the talk came to need after its start."""
+        return replace(self.left_out, late=True)

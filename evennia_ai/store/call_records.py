@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from evennia_ai.policy.context.projection import make_marker, show_marker
 from evennia_ai.policy.explanation.call_record import (
     CallRecord,
     KeptCall,
+    ShownScene,
     read_record,
     rebuilt,
     request_digest,
@@ -81,14 +82,18 @@ def load_call(call_id: int) -> StoredCall | None:
     row = models.CallRecord.objects.filter(id=call_id).first()
     if row is None or not row.packed:
         return None
-    packed = bytes(row.packed)
+    kept = read_packed(bytes(row.packed))
+    return None if kept is None else with_talk(row.assistant_id, kept, row.digest)
+
+
+def read_packed(packed: bytes) -> KeptCall | None:
+    """Return a packed call, None if a text that it shares is gone."""
     digests = shared_digests(packed)
     found = models.PromptText.objects.filter(digest__in=digests)
     texts = dict(found.values_list("digest", "text"))
     if not texts.keys() >= set(digests):
         return None
-    kept = read_record(packed, [texts[digest] for digest in digests])
-    return with_talk(row.assistant_id, kept, row.digest)
+    return read_record(packed, [texts[digest] for digest in digests])
 
 
 def calls_of_turn(assistant_id: int, turn_id: int) -> list[StoredCall]:
@@ -102,13 +107,45 @@ def calls_of_turn(assistant_id: int, turn_id: int) -> list[StoredCall]:
 
 def with_talk(assistant_id: int, kept: KeptCall, digest: str = "") -> StoredCall:
     """Return a call with the messages of its prompt, as far as the log has them."""
+    kept = with_scenes(assistant_id, kept)
     marker = marker_of(assistant_id, kept)
     talk = read_talk(assistant_id, kept)
     own = in_order(prompt_rows(assistant_id).filter(id__in=kept.trace.own), kept)
     messages = rebuilt(kept, marker, talk, own)
     missing = kept.trace.talk.count + len(kept.trace.own) - len(talk) - len(own)
+    missing += sum(not scene.text for scene in kept.trace.scenes)
     is_exact = request_digest(messages, kept.sent) == digest
     return StoredCall(kept, marker, talk, own, messages, missing, is_exact)
+
+
+def with_scenes(assistant_id: int, kept: KeptCall) -> KeptCall:
+    """Return a call with the texts of its scenes, as far as the calls that told them are kept."""
+    scenes = kept.trace.scenes
+    unread = {scene.told_in[0] for scene in scenes if not scene.text}
+    if not unread:
+        return kept
+    told = dict(told_scenes(assistant_id, unread))
+    read = (told.get(scene.told_in, scene) for scene in scenes)
+    return replace(kept, trace=replace(kept.trace, scenes=tuple(read)))
+
+
+def told_scenes(
+    assistant_id: int, turns: Iterable[int]
+) -> Iterator[tuple[tuple[int, ...], ShownScene]]:
+    """Yield the scenes that the calls of some turns showed first, by `ShownScene.told_in`."""
+    calls = models.ModelCall.objects.filter(
+        assistant_id=assistant_id, turn_id__in=turns, error_kind=""
+    )
+    turn_of = dict(calls.order_by("id").values_list("id", "turn_id"))
+    rows = models.CallRecord.objects.filter(id__in=turn_of).exclude(packed=b"").order_by("id")
+    for row in rows:
+        kept = read_packed(bytes(row.packed))
+        if kept is None:
+            continue
+        new = (scene for scene in kept.trace.scenes if not scene.told_in)
+        for number, scene in enumerate(new):
+            told_in = (turn_of[row.id], kept.trace.step, number)
+            yield told_in, replace(scene, told_in=told_in)
 
 
 def marker_of(assistant_id: int, kept: KeptCall) -> Message | None:

@@ -77,6 +77,10 @@ class TableConversation:
             watch(stored)
         return stored
 
+    def show(self, scenes: Sequence[Message]) -> None:
+        """Note scenes that a prompt showed; only memory holds them (`policy.context.scenes`)."""
+        self.current.show(scenes)
+
     def view(self) -> Sequence[Message]:
         """Return the marker, if any, and all later messages, oldest first; do not change them."""
         return self.current.items
@@ -116,7 +120,8 @@ class TableConversation:
     @property
     def nbytes(self) -> int:
         """Return about how much memory the view takes."""
-        return 0 if self._view is None else len(self._view.items) * MESSAGE_BYTES
+        view = self._view
+        return 0 if view is None else (len(view.items) + len(view.scenes)) * MESSAGE_BYTES
 
     def unload_view(self) -> None:
         """Free the view's memory; the next use reads it again."""
@@ -129,7 +134,7 @@ class TableConversation:
         stored = self.compactions.commit(record)
         view = self.current
         kept = [m for m in view.logged if m["metadata"]["seq"] > stored.upto_seq]
-        self._view = View(stored, kept, view.masked_upto, self.count)
+        self._view = View(stored, kept, view.masked_upto, self.count, view.scenes)
         return stored
 
     def mask(self, upto_seq: int) -> int:
@@ -139,7 +144,7 @@ class TableConversation:
         chosen = [seq for seq in seqs if view.masked_upto < seq <= upto_seq]
         if chosen:
             self.compactions.mask(chosen[0], upto_seq, len(chosen))
-            self._view = View(view.record, view.logged, upto_seq, self.count)
+            self._view = View(view.record, view.logged, upto_seq, self.count, view.scenes)
         return len(chosen)
 
     def undo(self) -> CompactionRecord | None:

@@ -293,6 +293,10 @@ class MemoryConversation:
         self.messages: list[Message] = [] if messages is None else messages
         self.moves: list[StoredCompaction | StoredMask] = [] if moves is None else moves
         self.lines = MemoryLines(self.messages)
+        self.scenes: list[Message] = []
+
+    def show(self, scenes: Sequence[Message]) -> None:
+        self.scenes += scenes
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         stored = []
@@ -326,7 +330,7 @@ class MemoryConversation:
         masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
         first = record.upto_seq if record else 0
         messages = [m for m in self.messages if m["metadata"]["seq"] > first]
-        return View(record, messages, max(masks, default=0), count_stored)
+        return View(record, messages, max(masks, default=0), count_stored, self.scenes)
 
     def _in_force(self) -> list[StoredCompaction | StoredMask]:
         return [move for move in self.moves if not move.undone]

@@ -88,11 +88,10 @@ class ObedientLLM:
     ) -> Deferred[LLMReply]:
         """Fire with a reply that does all that the prompt says."""
         self.requests.append(request)
-        if not request.tools:
+        tools = request.asked.tools
+        if not tools:
             return succeed(LLMReply(self.repeated(request.messages)))
-        return succeed(
-            LLMReply("", tuple(self.obey(request.messages, request.tools)), "tool_calls")
-        )
+        return succeed(LLMReply("", tuple(self.obey(request.messages, tools)), "tool_calls"))
 
     def obey(
         self, messages: Sequence[WireMessage], tools: Sequence[Schema]

@@ -51,7 +51,8 @@ class ToolRegistry:
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
         """Return the tools that every author of the prompt may use, those shown to a model first.
 
-        Without a list of allowed tools, those are shown that the talk needed so far.
+        Without a list of allowed tools, those are shown that the talk needed at its start, and
+        those are late that it needed since.
         """
         off = families_off(context)
         had = {item.name: item for item in self.tools.values() if item.family not in off}
@@ -62,11 +63,12 @@ class ToolRegistry:
         compaction = parts.log.current.record  # with which the conversation begins
         before = parts.offered.offer.after(compaction.id if compaction else None)
         left_out = [item for item in had.values() if item.name not in before.names]
-        parts.offered.offer = before.grown(needed_now(left_out, context))
-        shown = [had[name] for name in parts.offered.offer.names if name in had]
-        unneeded = [item for item in left_out if item.name not in parts.offered.offer.names]
-        offered = [*(item.spec for item in shown), *(item.spec.left_out for item in unneeded)]
-        return self.permitted(context, offered)
+        parts.offered.offer = offer = before.grown(needed_now(left_out, context))
+        shown = [had[name].spec for name in offer.names if name in had]
+        late = [had[name].spec.told_late for name in offer.late if name in had]
+        known = {*offer.names, *offer.late}
+        unneeded = [item.spec.left_out for name, item in had.items() if name not in known]
+        return self.permitted(context, [*shown, *late, *unneeded])
 
     def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:
         """Return those of some tools whose locks let every author of the prompt pass."""

@@ -60,7 +60,7 @@ class Knowledge:
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         """Return the pins."""
         return [
-            KnownLine(pin["content"], pin["audience"] is not None, of_record(pin))
+            KnownLine(pin["content"], pin["audience"] is not None, of_record(pin), pin["id"])
             for pin in self._who.character.journal.pinned(audience)
         ]
 

@@ -1,4 +1,4 @@
-"""Build a prompt: rules and persona, the conversation, the situation and the new lines."""
+"""Build a prompt: rules and persona, the talk with its scenes, and the new lines."""
 
 from __future__ import annotations
 
@@ -16,11 +16,23 @@ from evennia_ai.messages import (
     Situation,
     WireMessage,
     is_private,
+    is_scene,
     to_wire,
     unmarked,
 )
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
+from evennia_ai.policy.context.scenes import (
+    end_of_talk,
+    in_order,
+    make_scenes,
+    news,
+    quarter_of,
+    recalled_in,
+    situation_rows,
+    split_events,
+    split_turn,
+)
 from evennia_ai.policy.conversation.character import LoreEntry, render_persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, assembled, user
 from evennia_ai.policy.facts.terms import heard
@@ -43,20 +55,15 @@ from evennia_ai.ports import (
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.llm_interaction import RETRY_WARMTH
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.prompt_context_data import (
-    REMEMBERED,
-    Briefing,
-    ContextItems,
-    latest_talk,
-)
-from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text, situation_prompt
+from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
+from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text
 from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import Talk
 
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
 RECALL = "Name what you remember of it, word for word."
-# Share of the window kept for the last part. A part within it never moves the start of the talk.
+# Share of the window kept for what is new. News within it never move the start of the talk.
 TAIL_ROOM = 1 / 8
 AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words, without it.)"
 
@@ -71,6 +78,7 @@ class Prompt:
     situation: Situation
     lore: tuple[LoreEntry, ...]
     trace: PromptTrace  # where its parts come from
+    scenes: tuple[Message, ...] = ()  # those that it shows first (`policy.context.scenes`)
     recalled: tuple[str, ...] = ()  # the recalled lines, as it shows them
     addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
@@ -81,11 +89,11 @@ class Asking:
     """What one model call of a turn is about."""
 
     events: Sequence[InboxEvent] = ()  # what started the turn; empty for an autonomous turn
-    # The turn whose own calls stand behind the new lines, None before it has any.
-    turn_id: int | None = None
+    turn_id: int | None = None  # the turn; its own calls stand behind the new lines
     form: RequestForm = TOOLS_FORM  # how the model is asked
     tools: Sequence[Schema] = ()  # schemas of the tools that it may call
     tool_tokens: int = 0  # their size
+    late_tools: Sequence[Schema] = ()  # further ones, of which the prompt tells behind the talk
     refused: str = ""  # why its last reply was not spoken, "" if there was none
     withheld: tuple[str, ...] = ()  # tools that an author of the prompt may not use
     # True if an act failed and the model shall talk about it, not act again
@@ -93,9 +101,14 @@ class Asking:
 
     def offering(self, specs: Iterable[ToolSpec]) -> Asking:
         """Return it with these tools; a request shows the schemas of those that are needed."""
-        shown = [spec for spec in specs if spec.shown]
-        tokens = sum(spec.tokens for spec in shown) if self.form.native else 0
-        return replace(self, tools=[spec.schema for spec in shown], tool_tokens=tokens)
+        offered = tuple(specs)
+        shown = [spec for spec in offered if spec.shown]
+        return replace(
+            self,
+            tools=[spec.schema for spec in shown],
+            late_tools=[spec.schema for spec in offered if spec.late],
+            tool_tokens=sum(spec.tokens for spec in shown) if self.form.native else 0,
+        )
 
 
 class PromptBuilder:
@@ -118,38 +131,39 @@ class PromptBuilder:
     def build(
         self, context: PromptContext, audience: Audience, asking: Asking = Asking()
     ) -> Prompt:
-        """Return a prompt: rules and persona, the talk, the situation, and last what to answer.
+        """Return a prompt: rules and persona, the talk with its scenes, and what to answer.
 
         ``audience`` are the dbrefs of everybody who will hear the answer; it selects what the
-        prompt may hold. The new lines come last, so that everything before the situation is the
-        beginning of the next prompt, too. What this turn did already stands behind them.
+        prompt may hold. Everything before the new lines is the beginning of the next prompt, too:
+        of what the character perceives and remembers, a new scene tells what the scenes in view do
+        not. What this turn did already stands behind the new lines.
         """
         visible = visible_items(self._log.view(), audience)
-        older, new = split_events(visible, asking.events)
+        older, new = split_events(visible, {event.id for event in asking.events})
         head = self.opening(asking)
         fixed = asking.tool_tokens + sum(self._count(message) for message in head.messages)
         room = self._talk_room(context, fixed)
-        upto = last_hidden([*room.newest(older), *new])
-        tail = self._tail(context, audience, asking, visible, upto)
-        tail_tokens = sum(self._count(user(text)) for text in (*tail.scene, *tail.ending))
-        shown = room.newest(older, tail_tokens)
+        scenes = select_visible(self._log.current.scenes, audience)
+        talk = in_order([*older, *self._briefing.standing(scenes, audience)])
+        kept = room.newest(talk)
+        tail = self._tail(context, audience, asking, visible, [*kept, *new])
+        rest = sum(self._count(user(text)) for text in (*tail.lines, *tail.ending))
+        fresh = self._fresh(tail, kept, audience, asking)
+        shown = room.newest(talk, rest + sum(map(stored_tokens, fresh)))
+        if len(shown) < len(kept):  # what is told now takes so much room that older talk goes
+            fresh = self._fresh(tail, shown, audience, asking)
+        shown = in_order([*shown, *fresh])
         said, own = split_turn(shown, asking.turn_id)
-        if (
-            not asking.form.native and asking.refused
-        ):  # a small model repeats what it sees itself say
-            said = [message for message in said if message["role"] == "user"]
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
         trace = replace(
             trace_talk(self._log, said, own),
             audience=tuple(sorted(audience)),
-            private=tail.items.private or secret,
+            private=secret,
             opening=head.messages,
             rules_chars=head.rules_chars,
-            scene=tail.scene,
+            lines=tail.lines,
             ending=tail.ending,
             acts_last=asking.form.native,  # native results are always the last
-            origins=tail.items.origins,
-            lore=tuple(entry.title for entry in tail.items.lore),
         )
         messages = assembled(trace, to_wire(said), to_wire(own))
         tokens = self._size(messages, asking)
@@ -157,35 +171,39 @@ class PromptBuilder:
             self._meter.sizes.overhead = tokens - sum(map(stored_tokens, [*shown, *new]))
         return Prompt(
             messages=messages,
-            private=trace.private,
+            private=secret,
             tokens=tokens,
             situation=tail.situation,
             lore=tail.items.lore,
-            recalled=tuple(line for label, line in tail.items.lines if label == REMEMBERED),
+            scenes=tuple(fresh),
+            recalled=tuple(recalled_in(filter(is_scene, shown))),
             addressee=addressee_of(asking.events),
-            authors=self._briefing.authors_of(asking.events, shown, tail.situation)
-            | tail.items.authors,
+            authors=self._briefing.authors_of(asking.events, shown, tail.situation),
             trace=replace(trace, length=len(messages)),
         )
 
-    def _tail(  # the steps of one prompt
+    def _tail(
         self,
         context: PromptContext,
         audience: Audience,
         asking: Asking,
         visible: Sequence[Message],
-        upto: int | None,
+        shown: Sequence[Message],
     ) -> Tail:
-        """Return what stands behind the talk; ``upto`` is the last message that is not shown."""
+        """Return what a prompt tells beside the talk that it shows."""
         lines = [event.heard.line for event in asking.events]
         brief = not asking.form.native
         situation = self._situation(context)
-        talk = latest_talk(visible, lines)
-        items = self._briefing.select(audience, talk, situation, upto, brief)
-        scene = self._scene_texts(situation, items, lines, asking.form)
+        rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._now()))
+        late_tools = filter(None, map(asking.form.tell, asking.late_tools))
+        talk, upto = latest_talk(visible, lines), last_hidden(shown)
+        secret = any(map(is_private, shown))
+        items = self._briefing.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
         asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
+        # All new lines together have a character for each token of the window.
+        said = tuple(shortened(lines, self._meter.window))
         hints = (RECALL * asks_back, self._language(asking, talk))
-        return Tail(situation, items, scene, self._ending(context, asking, *hints))
+        return Tail(situation, items, said, self._ending(context, asking, *hints))
 
     def _language(self, asking: Asking, talk: Talk) -> str:
         """Return the language to answer in, if it is not the persona's."""
@@ -194,6 +212,15 @@ class PromptBuilder:
         before = [words for speaker, words, _nature in told if speaker == addressee]
         new = [event.heard.text for event in reversed(asking.events)]
         return answer_in([*new, *before], render_persona(self._who.persona)) if new else ""
+
+    def _fresh(
+        self, tail: Tail, shown: Sequence[Message], audience: Audience, asking: Asking
+    ) -> list[Message]:
+        """Return new scenes, with what the scenes of a talk do not tell."""
+        rows = news(tail.items.rows, filter(is_scene, shown))
+        ids = {event.id for event in asking.events}
+        after = end_of_talk(self._log.view(), asking.turn_id, ids)
+        return list(make_scenes(rows, after, audience, self._settings.count_text))
 
     def _talk_room(self, context: PromptContext, fixed: int) -> TalkRoom:
         """Return the room for the talk beside so many tokens at the beginning of the prompt."""
@@ -204,20 +231,6 @@ class PromptBuilder:
         is_talk = context.tools is None
         least = int(TAIL_ROOM * window) if is_talk else 0
         return TalkRoom(window - reply - fixed, least, is_talk)
-
-    def _scene_texts(
-        self,
-        situation: Situation,
-        items: ContextItems,
-        lines: Sequence[str],
-        form: RequestForm,
-    ) -> tuple[str, ...]:
-        """Return the situation with what is recalled, and the new lines behind it."""
-        now = self._now().strftime("%A, %H:%M")
-        shown = situation_prompt(shown_scene(situation, form), items.lore, now, items.lines)
-        # All new lines together have a character for each token of the window.
-        window = self._meter.window
-        return (shown, *shortened(lines, window))
 
     def opening(self, asking: Asking) -> Opening:
         """Return the rules, which are the same for every character of a game, and the persona."""
@@ -230,11 +243,14 @@ class PromptBuilder:
         return Opening((system, user(fenced("you", unmarked(persona)))), len(rules))
 
     def _ending(self, context: PromptContext, asking: Asking, *hints: str) -> tuple[str, ...]:
-        """Return the texts behind the new lines: a task, what was wrong, the form's question."""
+        """Return the texts behind the new lines: a task with the form's question, and after a
+        refused reply what was wrong, with the question once more."""
+        # The second asking extends the first: whoever caches prompts has read all but its end.
         question = " ".join(filter(None, (self.question(asking), *hints)))
         again = AGAIN.format(reason=asking.refused) if asking.refused else ""
-        text = "\n".join(filter(None, (context.prompt, again, question)))
-        return (unmarked(text),) if text else ()
+        rows = [(context.prompt, question), (again, question) if again else ()]
+        texts = ("\n".join(filter(None, row)) for row in rows)
+        return tuple(unmarked(text) for text in texts if text)
 
     def question(self, asking: Asking) -> str:
         """Return the form's question, "" for none."""
@@ -260,13 +276,9 @@ class PromptBuilder:
         sent = count_request(messages, style, count_text=self._settings.count_text)
         return sent + asking.tool_tokens
 
-    def ask_with(
-        self, turn: TurnRecord, specs: Iterable[ToolSpec], goes_on: bool = False
-    ) -> Asking:
+    def ask_with(self, turn: TurnRecord, specs: Iterable[ToolSpec]) -> Asking:
         """Return what a model call of a turn is about, in the form of the assistant's model."""
-        form = request_form(self._settings.profile)
-        asking = Asking(turn.events, turn.id if goes_on else None, form)
-        return asking.offering(specs)
+        return Asking(turn.events, turn.id, request_form(self._settings.profile)).offering(specs)
 
     def _scene(self, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
         """Return the turn's new words, the situation and the lore, structured for the offline
@@ -297,6 +309,7 @@ class PromptBuilder:
             messages=prompt.messages,
             scene=self._scene(turn, prompt, step),
             tools=asking.tools,
+            late_tools=asking.late_tools,
             max_tokens=config.max_reply_tokens,
             temperature=warmth,
             tokens=prompt.tokens,
@@ -314,11 +327,11 @@ class PromptBuilder:
 
 
 class Tail(NamedTuple):
-    """The part of a prompt behind the talk, which changes with every call."""
+    """What a prompt tells beside the talk."""
 
     situation: Situation
     items: ContextItems
-    scene: tuple[str, ...]  # the situation as text, then the new lines
+    lines: tuple[str, ...]  # the new lines
     ending: tuple[str, ...]
 
 
@@ -364,36 +377,7 @@ def shortened(lines: Sequence[str], room_chars: int) -> list[str]:
     return [cut_text(line, share) for line in lines]
 
 
-def split_events(
-    messages: Sequence[Message], events: Sequence[InboxEvent]
-) -> tuple[list[Message], list[Message]]:
-    """Return the messages without those of events, which stand at the prompt's end, and those."""
-    ids = {event.id for event in events}
-    return split_by(messages, lambda message: message["metadata"].get("event_id") in ids)
-
-
 def last_hidden(shown: Sequence[Message]) -> int | None:
     """Return the sequence number before the first of the messages in a prompt, None without any."""
     seqs = [message["metadata"]["seq"] for message in shown if "seq" in message["metadata"]]
     return min(seqs) - 1 if seqs else None
-
-
-def split_turn(
-    messages: Sequence[Message], turn_id: int | None
-) -> tuple[list[Message], list[Message]]:
-    """Return the talk, and what the character did in a turn."""
-    if turn_id is None:
-        return list(messages), []
-    return split_by(
-        messages, lambda m: m["role"] != "user" and m["metadata"].get("turn_id") == turn_id
-    )
-
-
-def split_by(
-    messages: Sequence[Message], belongs: Callable[[Message], bool]
-) -> tuple[list[Message], list[Message]]:
-    """Return the messages that do not belong, and those that do."""
-    parts: tuple[list[Message], list[Message]] = ([], [])
-    for message in messages:
-        parts[belongs(message)].append(message)
-    return parts

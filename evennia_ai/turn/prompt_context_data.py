@@ -5,11 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evennia_ai.messages import Audience, Authors, InboxEvent, Message, Situation, unmarked
-from evennia_ai.policy.audience import KnownLine, known, of_messages, of_record, of_records, of_turn
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    InboxEvent,
+    Message,
+    Situation,
+    is_scene,
+    unmarked,
+)
+from evennia_ai.policy.audience import (
+    GAME,
+    KnownLine,
+    known,
+    of_messages,
+    of_record,
+    of_records,
+    of_turn,
+)
 from evennia_ai.policy.compaction.materials import ENTITY, ENTRY, select_restored
-from evennia_ai.policy.conversation.character import LoreEntry, select_lore
-from evennia_ai.policy.explanation.call_record import Origin
+from evennia_ai.policy.context.scenes import (
+    LATE_TOOLS,
+    LORE,
+    MATERIALS,
+    NOTHING,
+    PEOPLE,
+    REMEMBERED,
+    Row,
+    scene_text,
+)
+from evennia_ai.policy.conversation.character import LoreEntry, quests_of, select_lore
 from evennia_ai.policy.facts.terms import HEARD
 from evennia_ai.policy.oversight import LABEL as NOTE
 from evennia_ai.policy.records.provenance import Record, is_known_to
@@ -18,14 +43,10 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Conversation, Identity, Settings, World
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.knowledge import Knowledge, People
-from evennia_ai.turn.prompt_contexts import situation_prompt
+from evennia_ai.turn.prompt_contexts import lore_text
 from evennia_ai.turn.recall import MARK_TOKENS, Recall, Recalled, Talk
 
-Labelled = tuple[str, KnownLine]
-
-PINNED, AT_HAND, REMEMBERED = "Keep in mind", "At hand", "You remember"
-GOALS, OCCUPATION = "You are after", "You are about"
-PEOPLE = "Of those here"
+PINNED, GOALS, OCCUPATION = "Keep in mind", "You are after", "You are about"
 TALK_LINES = 3
 # Shares of the window. No provider's cache keeps a prompt's last part, so each call pays for it.
 TAIL_PART = 0.075
@@ -39,33 +60,32 @@ NOTED = 3
 
 @dataclass(frozen=True)
 class ContextItems:
-    """What a prompt holds beside the conversation: lore, people, pins, goals and memories."""
+    """What a prompt tells beside the talk: the situation, lore, people, pins, goals, memories."""
 
     lore: tuple[LoreEntry, ...]
-    recalls: bool  # True if any line is recalled
-    lines: tuple[tuple[str, str], ...]  # (label, line) pairs
-    origins: tuple[Origin, ...]  # of the lines, in their order
-    private: bool  # True if any of it is for the prompt's audience only
-    authors: Authors  # `policy.audience`
+    rows: tuple[Row, ...]
+
+    @property
+    def recalls(self) -> bool:
+        """Return True if any line is recalled."""
+        return any(label == REMEMBERED for label, _line in self.rows)
 
 
-class TailLines:
-    """The labelled lines of a prompt's last part, within its share of the window."""
+class Rows:
+    """The rows of a prompt beside the talk, within their share of the window."""
 
-    def __init__(self, window: int, situation: Situation, lore: Sequence[LoreEntry]) -> None:
-        self.lines: list[Labelled] = []
-        self._window, self._situation, self._lore = window, situation, lore
+    def __init__(self, window: int, rows: Iterable[Row]) -> None:
+        self.rows = list(rows)
+        self._window = window
 
     @property
     def free_tokens(self) -> float:
         """Return how many tokens are left, without the task."""
-        shown = [(label, line.text) for label, line in self.lines]
-        used = estimate_tokens(situation_prompt(self._situation, self._lore, "", shown))
-        return TAIL_PART * self._window - used
+        return TAIL_PART * self._window - estimate_tokens(scene_text(self.rows))
 
     def add(self, label: str, lines: Iterable[KnownLine]) -> None:
         """Add lines under a label; only recalled lines may tell what the game perceived."""
-        self.lines += [
+        self.rows += [
             (label, line if label == REMEMBERED else line._replace(text=unmarked(line.text)))
             for line in lines
         ]
@@ -93,43 +113,65 @@ class Briefing:
         self,
         audience: Audience,
         talk: Talk,
-        situation: Situation,
+        situation: Sequence[Row],
+        late_tools: Sequence[str] = (),
+        secret: bool = False,
         upto: int | None = None,
         brief: bool = False,
     ) -> ContextItems:
         """Return everything about the conversation that this audience may know, within its budget.
 
+        ``situation`` is what the character perceives, ``late_tools`` are lines about tools. If the
+        talk is ``secret``, so is what it brings to mind: it would tell others what was asked.
         ``upto`` is the last message that the prompt does not show, None for all. If ``brief``, for
-        a model that reads slowly, only what fits the new lines best: each token of a prompt's last
-        part is read anew for each line.
+        a model that reads slowly, only what fits the new lines best.
         """
         window = self._meter.window
         near = Talk(talk.asked, talk.before[-1:]) if brief else talk
         lore = self._choose_lore(audience, near, BRIEF_LORE_PART * window if brief else window)
-        tail = TailLines(window, situation, lore)
-        tail.add(PEOPLE, self._people.describe_present(audience, known_only=brief))
-        tail.add(PINNED, self._knowledge.pins(audience))
-        tail.add(GOALS, self._knowledge.goals(audience))
-        tail.add(OCCUPATION, self._knowledge.occupation())
-        tail.add(NOTE, self._knowledge.author_note())
+        found = Rows(window, situation)
+        found.add(LORE, (KnownLine(lore_text(one), secret, one.authors, one.title) for one in lore))
+        found.add(LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools))
+        found.add(PEOPLE, self._people.describe_present(audience, known_only=brief))
+        found.add(PINNED, self._knowledge.pins(audience))
+        found.add(GOALS, self._knowledge.goals(audience))
+        found.add(OCCUPATION, self._knowledge.occupation())
+        found.add(NOTE, self._knowledge.author_note())
         # Each of them within what the earlier ones leave.
         least = LEAST_RECALL * window
-        most = int(min(MATERIALS_PART * window, tail.free_tokens - least))
-        tail.add(AT_HAND, self._restored_materials(audience, most))
-        most = min(self._settings.config.recall_tokens, int(max(tail.free_tokens, least)))
-        told = [line.text for _label, line in tail.lines]
-        tail.add(REMEMBERED, self._recall.recall(talk, Recalled(audience, most, upto, told, brief)))
-        return ContextItems(
-            lore=tuple(lore),
-            recalls=any(label == REMEMBERED for label, _line in tail.lines),
-            lines=tuple((label, line.text) for label, line in tail.lines),
-            origins=tuple(Origin(label, line.source, line.score) for label, line in tail.lines),
-            private=any(line.private for _label, line in tail.lines),
-            authors=frozenset[str]().union(
-                *(known(line.authors) for _label, line in tail.lines),
-                *(known(entry.authors) for entry in lore),
-            ),
-        )
+        most = int(min(MATERIALS_PART * window, found.free_tokens - least))
+        found.add(MATERIALS, self._restored_materials(audience, most))
+        most = min(self._settings.config.recall_tokens, int(max(found.free_tokens, least)))
+        told = [line.text for label, line in found.rows[len(situation) :] if label != LORE]
+        wanted = Recalled(audience, most, upto, told, brief)
+        recalled = self._recall.recall(talk, wanted)
+        found.add(REMEMBERED, (line._replace(private=line.private or secret) for line in recalled))
+        return ContextItems(tuple(lore), tuple(found.rows))
+
+    def standing(self, scenes: Iterable[Message], audience: Audience) -> list[Message]:
+        """Return the scenes whose lore, memories and note are still as they were shown.
+
+        Others are left out: what was deleted, changed or taken back stands in no later prompt.
+        """
+        scenes = list(scenes)
+        rows = [row for scene in scenes for row in scene["metadata"]["rows"]]
+        known_lore = self._lore_texts(audience) if any(row[0] == LORE for row in rows) else ()
+        noted = {line for label, line in rows if label != LORE and line.source}
+        gone = self._recall.gone(noted, audience)
+        notes = {unmarked(line.text) for line in self._knowledge.author_note()}
+
+        def stands(row: Row) -> bool:
+            label, line = row
+            if label in (LORE, NOTE):
+                return line.text in (known_lore if label == LORE else (*notes, NOTHING))
+            return line not in gone
+
+        return [scene for scene in scenes if all(map(stands, scene["metadata"]["rows"]))]
+
+    def _lore_texts(self, audience: Audience) -> set[str]:
+        """Return all pieces of lore that these listeners may hear."""
+        entries, labels = self._world.lore(self._who.character, audience)
+        return {unmarked(lore_text(one)) for one in entries if labels.issuperset(quests_of(one))}
 
     def _choose_lore(self, audience: Audience, talk: Talk, window: float) -> list[LoreEntry]:
         """Return the lore entries for this conversation, within their token budget."""
@@ -140,12 +182,14 @@ class Briefing:
     def authors_of(
         self, events: Iterable[InboxEvent], shown: Iterable[Message], situation: Situation
     ) -> Authors:
-        """Return the authors of a prompt without what it holds beside the conversation."""
+        """Return the authors of a prompt."""
         heard = (event.heard.written_by for event in events)
+        shown = list(shown)
+        said = [message for message in shown if not is_scene(message)]
         written = self._who.persona_authors.union(
-            known(situation.authors), of_messages(shown), *heard
+            known(situation.authors), of_messages(said), *heard
         )
-        return of_turn(written)
+        return of_turn(written) | of_messages(filter(is_scene, shown))
 
     def _restored_materials(self, audience: Audience, budget_tokens: int) -> list[KnownLine]:
         """Return one line for each restored material that this audience may know (P9)."""
@@ -176,7 +220,7 @@ class Briefing:
             return None
         day = entry["timestamp"][:10]
         line = f"you noted on {day}: {clean_heard(entry['content'], LINE_CHARS)}"
-        return KnownLine(line, entry["audience"] is not None, of_record(entry))
+        return KnownLine(line, entry["audience"] is not None, of_record(entry), id)
 
     def _read_entity(self, dbref: str, audience: Audience) -> KnownLine | None:
         """Return a person or thing as a line: its looks if visible, and what is known about it."""

@@ -5,19 +5,15 @@ The rules before it are those of the request form (`policy.request_forms`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from typing import Literal
 
-from evennia_ai.messages import EXCUSE, Situation, unmarked
+from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.consolidation.entities import INSTRUCTIONS as SYNTHESISE
 from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.records.day_plan import INSTRUCTIONS as PLAN
 from evennia_ai.policy.records.goal import INSTRUCTIONS as DECOMPOSE
-from evennia_ai.policy.texts import fenced
 
 LoopMode = Literal["react_loop", "single_action"]
 
@@ -65,42 +61,6 @@ CONTEXT_SLEEP_CONSOLIDATE = PromptContext(
 CONTEXT_REFLECTION = PromptContext("reflection", REFLECT, frozenset(), "single_action", 1)
 CONTEXT_PLAN_DAY = PromptContext("plan_day", PLAN, frozenset(), "single_action", 1)
 CONTEXT_GOAL_DECOMPOSE = PromptContext("goal_decompose", DECOMPOSE, frozenset(), "single_action", 1)
-
-
-def situation_prompt(
-    situation: Situation,
-    lore: Sequence[LoreEntry],
-    time: str,
-    known: Sequence[tuple[str, str]] = (),
-) -> str:
-    """Return the changing part of a prompt: what the character perceives, knows and recalls.
-
-    ``known`` holds (label, line) pairs of what the character knows and recalls; only they may hold
-    `messages.MARK`. Several lines of one label stand below it as a list: the label costs tokens
-    once.
-    """
-    rows = [
-        ("Place", situation.place),
-        ("You see", situation.description),
-        ("People here", ", ".join(situation.people) or "nobody"),
-        ("Things here", ", ".join(situation.things)),
-        ("Exits", ", ".join(situation.exits)),
-        ("You carry", ", ".join(situation.carrying)),
-        ("About yourself", situation.state),
-        ("Time", time),
-        *(("Also", note) for note in situation.notes),
-        *(("You know", lore_text(entry)) for entry in lore),
-    ]
-    rows = [*((label, unmarked(value)) for label, value in rows), *known]
-    told = groupby((row for row in rows if row[1]), key=itemgetter(0))
-    return fenced("situation", "\n".join(labelled(label, [*lines]) for label, lines in told))
-
-
-def labelled(label: str, rows: Sequence[tuple[str, str]]) -> str:
-    """Return the rows of one label as text."""
-    if len(rows) == 1:
-        return f"{label}: {rows[0][1]}"
-    return "\n- ".join([f"{label}:", *(value for _label, value in rows)])
 
 
 def lore_text(entry: LoreEntry) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evennia_ai.messages import Audience, Message, is_private, to_wire
+from evennia_ai.messages import Audience, Message, is_private, is_scene, to_wire
 from evennia_ai.policy.context.projection import is_marker
-from evennia_ai.policy.explanation.call_record import PromptTrace, Span
+from evennia_ai.policy.explanation.call_record import Origin, PromptTrace, ShownScene, Span
 from evennia_ai.ports import Conversation
 
 
@@ -16,11 +16,12 @@ def trace_talk(log: Conversation, said: Sequence[Message], own: Sequence[Message
     view = log.current
     known = [one["metadata"]["seq"] for one in view.messages if is_logged(one)]
     shown = [one["metadata"]["seq"] for one in said if is_logged(one)]
-    new = [one for one in said if not (is_logged(one) or is_marker(one))]
+    new = [one for one in said if not (is_logged(one) or is_marker(one) or is_scene(one))]
     own_known = all(map(is_logged, own))
     return PromptTrace(
         summary_id=view.record.id if view.record and any(map(is_marker, said)) else 0,
         masked_upto=view.masked_upto,
+        scenes=tuple(map(shown_scene, filter(is_scene, said))),
         talk=Span.of(shown, [*known, *log.hidden]),
         own=tuple(one["metadata"]["seq"] for one in own) if own_known else (),
         unlogged=tuple(to_wire(new)),
@@ -36,6 +37,15 @@ def trace_talk(log: Conversation, said: Sequence[Message], own: Sequence[Message
             if one["metadata"].get("shortened") and is_logged(one)
         },
     )
+
+
+def shown_scene(scene: Message) -> ShownScene:
+    """Return a scene as a trace names it."""
+    meta = scene["metadata"]
+    origins = (Origin(label, line.source, line.score) for label, line in meta["rows"])
+    told_in = () if meta.get("shortened") else meta.get("told_in", ())
+    named = told_in if any(told_in[:1]) else ()  # a dry run is no turn
+    return ShownScene(meta["after"], named, scene["content"], tuple(origins))
 
 
 def trace_apart(audience: Iterable[str] | None) -> PromptTrace:

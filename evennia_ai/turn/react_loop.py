@@ -9,7 +9,8 @@ from functools import partial
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
-from evennia_ai.messages import NOOP, Authors, LLMReply
+from evennia_ai.messages import NOOP, Authors, LLMReply, Message
+from evennia_ai.policy.context.scenes import told_in
 from evennia_ai.policy.conversation.character import render_persona
 from evennia_ai.policy.conversation.react import (
     LoopState,
@@ -193,6 +194,7 @@ class ReActLoop:
         caller = replace(prepared.request.caller, may_wait=False)  # or no event could be answered
         request = replace(prepared.request, on_call=prepared.calls.arrive, caller=caller)
         reply: LLMReply = yield self._calls.for_turn(turn, request, context.name, deadline_at)
+        self._log.show(prepared.scenes)
         return StepReply(reply, prepared.calls)
 
     def prepare(
@@ -207,7 +209,7 @@ class ReActLoop:
         tools = self._acts.context_for(turn, audience, False, context.tools)
         toolbox = self._toolbox
         offered = by_name(toolbox.offered(tools))
-        asking = self._prompts.ask_with(turn, offered.values(), step > 1)
+        asking = self._prompts.ask_with(turn, offered.values())
         asking = replace(asking, refused=progress.refused, words_only=progress.blocked)
         prompt = self._prompts.build(context, audience, asking)
         tools = replace(
@@ -227,6 +229,7 @@ class ReActLoop:
         loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
         return Prepared(
             request,
+            told_in(prompt.scenes, turn.id, step),
             ReplyCalls(
                 self._acts, self._screening, self._settings, turn, tools, specs, loop, check
             ),
@@ -293,9 +296,10 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The next request of a turn, and what will run the calls of its reply."""
+    """The next request of a turn, its new scenes, and what will run the calls of its reply."""
 
     request: LLMRequest
+    scenes: Sequence[Message]  # that it shows first
     calls: ReplyCalls
 
 

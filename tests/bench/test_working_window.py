@@ -90,6 +90,7 @@ def cost_of(talk: Talk, form: str, window: int) -> Cost:
         listeners = frozenset({PLAYERS[line.speaker]}) if line.private else EVERYBODY
         at_once(script.memories.prepare(script.services))
         prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, listeners, asking)
+        script.log.show(prompt.scenes)
         text = in_text(prompt.messages)
         new = 1 - cached(text, before) / len(text)
         cost.sent.append(prompt.tokens)

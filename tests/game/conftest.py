@@ -148,10 +148,16 @@ class Game:
             service.stopService()
 
     def tail(self, number=-1):
-        """Return a request's situation and all that follows it, as one text."""
-        texts = [str(message["content"]) for message in self.model.requests[number].messages]
-        start = next(n for n, text in enumerate(texts) if text.startswith("<situation>"))
-        return "\n".join(texts[start:])
+        """Return a request's last scene and all that follows it, as one text."""
+        texts = self._texts(number)
+        return "\n".join(texts[max(map(texts.index, filter(is_scene_text, texts))) :])
+
+    def told(self, number=-1):
+        """Return all scenes of a request, as one text."""
+        return "\n".join(filter(is_scene_text, self._texts(number)))
+
+    def _texts(self, number):
+        return [str(message["content"]) for message in self.model.requests[number].messages]
 
     def run(self, seconds=0.0):
         """Advance the clock in steps, so that each step sees the effects of the one before."""
@@ -160,6 +166,11 @@ class Game:
         if seconds:
             self.clock.advance(seconds)
             self.clock.advance(0)
+
+
+def is_scene_text(text):
+    """Return True for a message that tells what the character perceives and knows."""
+    return text.startswith("<situation>")
 
 
 def flat(text):

@@ -113,7 +113,7 @@ def test_what_it_is_about_stands_in_its_prompts_at_its_hour(game, ann, mira):
     now_only(mira, "sell fish", "Yard")
     assert "You are about: sell fish, at Yard, until " in ask(game, ann)
     game.clock.advance(3 * 3_600)
-    assert "You are about" not in ask(game, ann)
+    assert "You are about: nothing" in ask(game, ann)
 
 
 def test_with_nobody_near_it_costs_nothing(offline_game, settings):

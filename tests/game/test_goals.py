@@ -39,9 +39,9 @@ def test_what_it_sets_itself_stands_in_every_prompt_from_then_on(game, ann, mira
 
 def test_a_goal_of_a_whisper_is_for_its_parties_alone(game, ann, bob, mira):
     use(game, ann, "set_goal", "whisper Mira = help me", goal="Hide Ann's ring.")
-    assert "ring" not in ask(game, bob)
-    assert "ring" not in ask(game, ann)
-    assert "ring" in ask(game, ann, "whisper Mira = hello")
+    assert "Ann's ring" not in ask(game, bob)
+    assert "Ann's ring" not in ask(game, ann)
+    assert "Ann's ring" in ask(game, ann, "whisper Mira = hello")
 
 
 def test_a_step_towards_a_confidence_is_one(game, ann, bob, mira):

@@ -7,8 +7,9 @@ from evennia.contrib.game_systems.containers.containers import ContribContainer
 from evennia.utils.create import create_object
 from pydantic import BaseModel, ConfigDict, Field
 
-from evennia_ai.messages import make_message
+from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.policy.context.projection import CompactionRecord
+from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.sleep_schedule import WISH
 from evennia_ai.policy.tokens import count_tools
 from evennia_ai.ports import ToolContext
@@ -23,17 +24,19 @@ ALWAYS = [
 ]  # fmt: skip
 
 
-def shown(game, number=-1):
-    """Return the names of the tools in a request."""
-    return [schema["function"]["name"] for schema in game.model.requests[number].tools]
+def shown(game, number=-1, late=False):
+    """Return the names of the tools in a request, or of those that came late."""
+    request = game.model.requests[number]
+    schemas = request.late_tools if late else request.tools
+    return [schema["function"]["name"] for schema in schemas]
 
 
 def ask(game, player, line="say Mira, hello", *replies):
-    """Say something to Mira; return the tools of her last request."""
+    """Say something to Mira; return the tools of her last request, late ones last."""
     game.model.add(*(replies or [call("noop")]))
     player.do(line)
     game.run(1)
-    return shown(game)
+    return [*shown(game), *shown(game, late=True)]
 
 
 def compact(mira):
@@ -74,7 +77,7 @@ def test_in_a_bare_room_it_has_what_talk_takes(game, ann, mira):
     assert ask(game, ann) == ALWAYS
 
 
-def test_over_a_talk_the_list_only_grows_at_its_end(game, ann, bob, mira, tavern):
+def test_over_a_talk_the_list_stays_and_late_tools_are_told(game, ann, bob, mira, tavern):
     mug = game.thing("mug", ann.character)
     ask(game, ann)
     ask(game, bob, "say Mira, I owe you two crowns and I promise to pay on Friday.")
@@ -85,12 +88,29 @@ def test_over_a_talk_the_list_only_grows_at_its_end(game, ann, bob, mira, tavern
     mug.delete()
     mira.journal.remove(*mira.journal.ids())
     ask(game, bob)
-    lists = [shown(game, number) for number in range(len(game.model.requests))]
+    numbers = range(len(game.model.requests))
+    assert all(shown(game, number) == ALWAYS for number in numbers)
+    lists = [shown(game, number, late=True) for number in numbers]
     for before, after in pairwise(lists):
         assert after[: len(before)] == before
-    assert lists[0] == ALWAYS
+    assert lists[0] == []
     assert {"get", "move", "search_journal", "set_goal", "pin_fact"} <= set(lists[-1])
-    assert len({len(names) for names in lists}) <= 5  # each growth costs the prompt cache
+    told = game.told()
+    assert "- pin_fact: Keep one short fact" in told and "Arguments: content" in told
+
+
+def test_a_late_tool_is_called_natively_or_in_words(game, service, ann, mira, tavern):
+    service.profiles["home"] = {"client": "openai", "model": "m", "form": "tools"}
+    mira.assistant.db.profile = "home"
+    ask(game, ann)
+    ask(game, ann, "say Mira, I promise to pay you on Friday.",
+        call("pin_fact", content="Ann pays on Friday."), call("noop"))  # fmt: skip
+    assert "pin_fact" in shown(game, late=True)
+    assert [pin["content"] for pin in mira.journal.pinned(None)] == ["Ann pays on Friday."]
+    asked = game.model.requests[-1].asked
+    written = '{"name": "pin_fact", "arguments": {"content": "She has a horse."}}'
+    (found,) = reply_reader("tools", asked).finish(LLMReply(written)).tool_calls
+    assert found.name == "pin_fact"
 
 
 def test_every_shipped_tool_is_shown_once_it_is_needed(game, ann, mira, tavern):

@@ -11,6 +11,7 @@ from evennia_ai.policy.explanation.call_record import (
     PromptTrace,
     RawReply,
     Sent,
+    ShownScene,
     Span,
     make_record,
     read_record,
@@ -38,19 +39,19 @@ def test_an_empty_talk_holds_nothing():
 
 
 @given(
-    scene=st.lists(TEXTS, max_size=3),
+    lines=st.lists(TEXTS, max_size=3),
     opening=st.lists(TEXTS, min_size=1, max_size=2),
     reply=TEXTS,
     origins=st.lists(st.builds(Origin, TEXTS, TEXTS, st.sampled_from([0.0, 0.5, 2.125]))),
     schema=st.none() | st.dictionaries(TEXTS, TEXTS),
 )
-def test_a_record_is_read_as_it_was_made(scene, opening, reply, origins, schema):
+def test_a_record_is_read_as_it_was_made(lines, opening, reply, origins, schema):
     messages = [{"role": "user", "content": text} for text in opening]
     trace = PromptTrace(
         audience=("#1",),
         opening=tuple(messages),
-        scene=tuple(scene),
-        origins=tuple(origins),
+        lines=tuple(lines),
+        scenes=(ShownScene(3, (7, 1, 0)), ShownScene(9, (), reply, tuple(origins))),
         length=len(messages),
     )
     sent = Sent(({"type": "function"},), schema or None, "tools", 0.0, 300)

@@ -1,4 +1,4 @@
-"""The tools of a talk: they grow at the end, and begin anew after a compaction."""
+"""The tools of a talk: fixed at its start, late ones behind it, anew after a compaction."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 from evennia_ai.policy.conversation.react import ToolOffer
 
 
-def test_new_tools_come_last_and_each_once():
-    offer = ToolOffer().grown(["say", "noop"]).grown(["get", "say"])
-    assert offer.names == ("say", "noop", "get")
+def test_what_is_needed_after_the_start_is_late():
+    offer = ToolOffer().grown(["say", "noop"]).grown(["get", "say"]).grown(["get", "move"])
+    assert (offer.names, offer.late) == (("say", "noop"), ("get", "move"))
 
 
 def test_after_another_compaction_it_begins_anew():
     offer = ToolOffer().grown(["say", "get"])
     assert offer.after(None) == offer
-    assert offer.after(7) == ToolOffer((), 7)
+    assert offer.grown(["move"]).after(7) == ToolOffer(compaction_id=7)
     assert offer.after(7).grown(["say"]).after(7).names == ("say",)
     assert offer.after(7).after(None) == ToolOffer()  # the compaction was undone
 
@@ -24,6 +24,8 @@ def test_every_offer_begins_with_the_one_before(moments):
     offer = ToolOffer()
     for needed in moments:
         before, offer = offer, offer.grown(needed)
-        assert offer.names[: len(before.names)] == before.names
-        assert set(offer.names) == {*before.names, *needed}
-        assert len(set(offer.names)) == len(offer.names)
+        assert offer.names == before.names or not before.names
+        assert offer.late[: len(before.late)] == before.late
+        both = [*offer.names, *offer.late]
+        assert set(both) == {*before.names, *before.late, *needed}
+        assert len(set(both)) == len(both)

@@ -11,7 +11,6 @@ from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 FORMS = tuple(REQUEST_FORMS)
-SITUATION = "<situation>"
 
 
 def assistant(form, *lines, name="Mira", persona="You are Mira, a barkeep."):
@@ -31,20 +30,17 @@ def talk(script, *lines):
     return script.services.gateway.requests
 
 
-def before_situation(request):
-    """The messages before the situation."""
+def without_question(request, form):
+    """The messages up to the line that is answered."""
     messages = list(request.messages)
-    marks = [n for n, m in enumerate(messages) if str(m["content"]).startswith(SITUATION)]
-    assert len(marks) == 1
-    return messages[: marks[0]]
+    return messages[:-1] if REQUEST_FORMS[form].question("Mira", "Ann") else messages
 
 
-def on_the_wire(request, form):
-    """The request's messages as one text, in the order in which templates show them."""
+def on_the_wire(messages, form):
+    """Messages as one text, in the order in which templates show them."""
     style = WireStyle(calls=REQUEST_FORMS[form].native)
     parts = [
-        (m["role"], m["content"], str(m.get("tool_calls", "")))
-        for m in arrange(request.messages, style)
+        (m["role"], m["content"], str(m.get("tool_calls", ""))) for m in arrange(messages, style)
     ]
     return "".join("".join(part) for part in parts)
 
@@ -75,7 +71,7 @@ def test_the_rules_name_no_character(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_next_line_of_a_talk_extends_what_stood_before_the_situation(form):
+def test_the_next_line_of_a_talk_extends_the_prompt_of_the_one_before(form):
     replies = [
         (call("give", item=f"mug {n}", to="Ann"), call("say", text=f"{n} mugs.")) for n in "1234"
     ]
@@ -87,11 +83,11 @@ def test_the_next_line_of_a_talk_extends_what_stood_before_the_situation(form):
     requests = script.services.gateway.requests
     assert len(requests) == 4
     for request, following in pairwise(requests):
-        start = before_situation(request)
+        start = without_question(request, form)
         assert list(following.messages[: len(start)]) == start
-        assert len(before_situation(following)) > len(start)
-        known = on_the_wire(request, form).partition(SITUATION)[0]
-        assert on_the_wire(following, form).startswith(known)
+        assert len(without_question(following, form)) > len(start)
+        known = on_the_wire(start, form)
+        assert on_the_wire(following.messages, form).startswith(known)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -109,9 +105,10 @@ def test_a_request_in_mid_turn_extends_the_first(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_the_line_to_be_answered_comes_behind_the_situation_and_the_question_last(form):
     (request,) = talk(assistant(form, call("noop")), "Good evening!")
-    start, messages = before_situation(request), list(request.messages)
-    tail = [message["content"] for message in messages[len(start) :]]
+    texts = [message["content"] for message in request.messages]
+    start = next(n for n, text in enumerate(texts) if text.startswith("<situation>"))
+    tail = texts[start:]
     assert tail[1] == "Ann says: Good evening!"
     question = REQUEST_FORMS[form].question("Mira", "Ann")
     assert tail[2:] == ([question] if question else [])
-    assert "Good evening!" not in str(start)
+    assert "Good evening!" not in str(texts[:start])

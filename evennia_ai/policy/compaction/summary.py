@@ -14,6 +14,7 @@ from typing import Any
 
 from evennia_ai.messages import Message, ToolCallRequest, WireMessage, prompt_text, unmarked
 from evennia_ai.policy.conversation.react import read_arguments
+from evennia_ai.policy.log_lines import EMPTY_RESULTS
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import opens_with_refusal
 from evennia_ai.policy.texts import fenced, request
@@ -102,12 +103,15 @@ def shorten_result(text: str) -> str:
 def transcript_lines(
     messages: Iterable[Message], name: str, with_results: bool = True
 ) -> list[str]:
-    """Return messages as lines: players' words in full, tool results shortened or left out."""
+    """Return messages as lines: players' words in full, tool results shortened or left out.
+
+    A result that says no more than its call is left out always.
+    """
     lines: list[str] = []
     for message in messages:
         content = prompt_text(message)
         if message["role"] == "tool":
-            if with_results:
+            if with_results and content not in EMPTY_RESULTS:
                 lines.append(f"    = {shorten_result(content)}")
             continue
         if content:

@@ -188,7 +188,8 @@ class View:
     """The messages in view of a log: the last marker, if any, and every message after it.
 
     Tool results up to ``masked_upto`` are masked. Excuses are kept apart, in ``excuses``, so that
-    no prompt, summary or fact comes from them. ``count`` returns the tokens of an uncounted message
+    no prompt, summary or fact comes from them. So are the scenes of its prompts, in ``scenes``.
+    ``count`` returns the tokens of an uncounted message
     or of a summary's part.
     """
 
@@ -198,22 +199,26 @@ class View:
         messages: Iterable[Message],
         masked_upto: int,
         count: Size,
+        scenes: Iterable[Message] = (),
     ) -> None:
         self.record = record
         self.masked_upto = masked_upto
         self.sizes = Sizes()
         self.items: list[Message] = []
         self.excuses: list[Message] = []
+        self.scenes: list[Message] = []
         self._count = count
         if record is not None:
             self.items.append(make_marker(record))
             for key, tokens in part_sizes(record.summary, count).items():
                 self.sizes.add(part_audience(key), tokens)
         self.extend(mask_results(list(messages), masked_upto))
+        first = record.upto_seq if record is not None else 0
+        self.show(scene for scene in scenes if scene["metadata"]["after"] >= first)
 
     def copy(self) -> View:
         """Return the same view, to be extended independently."""
-        return View(self.record, self.logged, self.masked_upto, self._count)
+        return View(self.record, self.logged, self.masked_upto, self._count, self.scenes)
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages that arrived in the log."""
@@ -223,6 +228,12 @@ class View:
                 continue
             self.items.append(message)
             self.sizes.add(audience_of(message), stored_tokens(message, self._count))
+
+    def show(self, scenes: Iterable[Message]) -> None:
+        """Add scenes that a prompt showed (`policy.context.scenes`)."""
+        for scene in scenes:
+            self.scenes.append(scene)
+            self.sizes.add(audience_of(scene), stored_tokens(scene, self._count))
 
     @property
     def messages(self) -> list[Message]:

@@ -122,13 +122,18 @@ def why_unknown(entry: LoreEntry, labels: frozenset[str]) -> str:
 
     ``labels`` holds ``all``, the character's and its room's scopes, and all listeners' quest flags.
     """
-    quests = [scope for scope in entry.scopes if scope.startswith(f"{QUEST}:")]
+    quests = quests_of(entry)
     knowers = [scope for scope in entry.scopes if scope not in quests]
     if knowers and labels.isdisjoint(knowers):
         return f"neither the character nor its room has {' or '.join(knowers)}"
     if missing := [quest for quest in quests if quest not in labels]:
         return f"everybody who hears it needs {' and '.join(missing)}"
     return ""
+
+
+def quests_of(entry: LoreEntry) -> list[str]:
+    """Return the quest flags without which nobody may hear a piece."""
+    return [scope for scope in entry.scopes if scope.startswith(f"{QUEST}:")]
 
 
 def select_lore(

@@ -166,15 +166,22 @@ class ToolOffer:
     """The names of the tools offered so far in a talk, in the order in which they came.
 
     A talk lasts until the character sleeps or a compaction moves the start of its conversation.
+    Requests send the tools of its start; a list that grew would change the beginning of the prompt.
     """
 
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # needed at the talk's start
+    late: tuple[str, ...] = ()  # needed later: the talk tells of them
     compaction_id: int | None = None  # the latest compaction, None before the first one
 
     def after(self, compaction_id: int | None) -> ToolOffer:
         """Return this offer, or an empty one after another compaction."""
-        return self if compaction_id == self.compaction_id else ToolOffer((), compaction_id)
+        if compaction_id == self.compaction_id:
+            return self
+        return ToolOffer(compaction_id=compaction_id)
 
     def grown(self, needed: Iterable[str]) -> ToolOffer:
         """Return the offer with the tools needed now; new ones come last, in their given order."""
-        return ToolOffer(tuple(dict.fromkeys([*self.names, *needed])), self.compaction_id)
+        if not self.names:
+            return replace(self, names=tuple(dict.fromkeys(needed)))
+        new = dict.fromkeys([*self.late, *(name for name in needed if name not in self.names)])
+        return replace(self, late=tuple(new))

@@ -13,12 +13,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from evennia_ai.messages import Message, WireMessage, prompt_text
 from evennia_ai.policy import oversight
-from evennia_ai.policy.explanation.call_record import KeptCall, Origin, as_shown, dumped
+from evennia_ai.policy.explanation.call_record import KeptCall, ShownScene, as_shown, dumped
 from evennia_ai.policy.facts.terms import find_terms, normal_words, sentences_of, words_of_calls
 from evennia_ai.policy.retrieval.words import is_small_talk
 
@@ -61,7 +61,7 @@ class Attribution:
 
 def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> list[Attribution]:
     """Return the sentences of a text with their sources; ``names`` are the character's own."""
-    sources = list(sources_in(parts))
+    sources = list(sources_in(parts, names))
     asked = frozenset(
         word
         for part in parts
@@ -88,10 +88,16 @@ def people_in(parts: Iterable[Part]) -> str:
     return " ".join(line for line in lines if line.startswith(PEOPLE_HERE))
 
 
-def sources_in(parts: Iterable[Part]) -> Iterable[Source]:
-    """Yield the sentences of a prompt that tell something; a question tells nothing."""
+def sources_in(parts: Iterable[Part], names: Sequence[str] = ()) -> Iterable[Source]:
+    """Yield the sentences of a prompt that tell something; a question tells nothing.
+
+    A recalled line of the character itself, by one of its ``names``, is its own.
+    """
+    said = re.compile(rf"(?:\d{{4}}-\d\d-\d\d: )?(?:{'|'.join(map(re.escape, names))})\b[^:]*: ")
     for part in parts:
-        for line in part.lines if part.name not in INSTRUCTIONS else ():
+        for told in part.lines if part.name not in INSTRUCTIONS else ():
+            is_own = bool(names and part.name == RECALLED and said.match(told.text))
+            line = replace(told, own=told.own or is_own)
             for sentence in sentences_of(line.text):
                 if not sentence.endswith("?"):
                     words = frozenset(normal_words(sentence))
@@ -183,12 +189,13 @@ BY_LABEL = {
     "You are about": GOALS,
     "At hand": MATERIALS,
     oversight.LABEL: NOTE,
+    "You can now also use": TOOLS,
 }
 # Nothing that a character says of itself or the world comes from these.
 INSTRUCTIONS = frozenset({RULES, TOOLS, SCHEMA, QUESTION})
 # What the character knows, as opposed to what was said just now.
 MEMORIES = frozenset({SUMMARY, RECALLED, PEOPLE, KEPT, GOALS, MATERIALS})
-LABELLED = re.compile(r"(?P<label>[A-Z][a-z]+(?: [a-z]+){0,3}):(?: (?P<text>.*))?")
+LABELLED = re.compile(r"(?P<label>[A-Z][a-z]+(?: [a-z]+){0,4}):(?: (?P<text>.*))?")
 BULLET = "- "
 
 
@@ -231,8 +238,8 @@ def parts_of(
         (PERSONA, [Line(line) for line in persona.splitlines()]),
         (SUMMARY, [Line(line) for line in (marker["content"] if marker else "").splitlines()]),
         (TALK, [*talk_lines(talk), *map(wire_line, trace.unlogged)]),
-        *situation_parts(trace.scene[0] if trace.scene else "", trace.origins, trace.lore),
-        (NEW, [Line(line) for line in trace.scene[1:]]),
+        *situation_parts(trace.scenes),
+        (NEW, [Line(line) for line in trace.lines]),
         (ACTS, [*talk_lines(own), *map(wire_line, (*trace.unlogged_own, *kept.extra))]),
         (QUESTION, [Line(line) for line in trace.ending]),
     ]
@@ -277,18 +284,15 @@ def wire_line(message: WireMessage) -> Line:
     return Line(" ".join(filter(None, (str(message.get("content") or ""), *calls))))
 
 
-def situation_parts(
-    scene: str, origins: Sequence[Origin], lore: Sequence[str]
-) -> list[tuple[str, list[Line]]]:
+def situation_parts(scenes: Iterable[ShownScene]) -> list[tuple[str, list[Line]]]:
     """Return the situation, and what is known and recalled, as parts."""
-    sources = {label: [o for o in origins if o.label == label] for label in BY_LABEL}
-    sources["You know"] = [Origin("You know", title) for title in lore]
     parts: dict[str, list[Line]] = {}
-    for label, text in labelled_lines(scene):
-        name = BY_LABEL.get(label, SITUATION)
-        origin = sources[label].pop(0) if sources.get(label) else Origin(label)
-        shown = text if name != SITUATION else f"{label}: {text}"
-        parts.setdefault(name, []).append(Line(shown, origin.source, origin.score))
+    for scene in scenes:
+        told = labelled_lines(scene.text)
+        for (label, text), origin in zip(told, scene.origins, strict=False):
+            name = BY_LABEL.get(label, SITUATION)
+            shown = text if name != SITUATION else f"{label}: {text}"
+            parts.setdefault(name, []).append(Line(shown, origin.source, origin.score))
     return list(parts.items())
 
 

@@ -15,10 +15,19 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from evennia_ai.messages import Authors, Message, WireMessage, to_wire, with_content
+from evennia_ai.messages import (
+    SCENE,
+    Authors,
+    Message,
+    WireMessage,
+    make_message,
+    to_wire,
+    with_content,
+)
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
 from evennia_ai.policy.compaction.summary import summary_material, transcript_lines
 from evennia_ai.policy.context.projection import mask_results, part_key
+from evennia_ai.policy.context.scenes import in_order
 
 DIGEST_CHARS = 32
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -61,11 +70,39 @@ class Span:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where one labelled line of the situation comes from: a memory's id and score, if any."""
+    """Where one labelled line of a scene comes from: a memory's id and score, if any."""
 
     label: str
     source: str = ""
     score: float = 0.0
+
+
+@dataclass(frozen=True)
+class ShownScene:
+    """A scene of a prompt, behind the message ``after``.
+
+    ``told_in`` names the call that showed it first, whose record has its text: turn, step, number.
+    It is empty for a scene that this prompt shows first.
+    """
+
+    after: int
+    told_in: tuple[int, ...] = ()
+    text: str = ""
+    origins: tuple[Origin, ...] = ()
+
+    def packed(self) -> list[Any]:
+        """Return the scene as plain data."""
+        if self.told_in:
+            return [self.after, *self.told_in]
+        sources = [[one.label, one.source, round(one.score, 3)] for one in self.origins]
+        return [self.after, self.text, sources]
+
+    @classmethod
+    def unpacked(cls, row: Sequence[Any]) -> ShownScene:
+        """Return the scene that `packed` returned as plain data."""
+        if isinstance(row[1], int):
+            return cls(row[0], tuple(row[1:]))
+        return cls(row[0], (), row[1], tuple(Origin(*origin) for origin in row[2]))
 
 
 @dataclass(frozen=True)
@@ -85,11 +122,10 @@ class PromptTrace:
     unlogged_own: tuple[WireMessage, ...] = ()
     shortened: Mapping[str, str] = field(default_factory=dict)  # texts by sequence number
     amended: Mapping[str, int] = field(default_factory=dict)  # amendments by sequence number
-    scene: tuple[str, ...] = ()  # the situation, then the new lines
+    scenes: tuple[ShownScene, ...] = ()  # among the talk
+    lines: tuple[str, ...] = ()  # the new ones
     ending: tuple[str, ...] = ()
     acts_last: bool = False  # True if the turn's own messages stand behind the ending
-    origins: tuple[Origin, ...] = ()  # of the labelled lines of the situation
-    lore: tuple[str, ...] = ()  # titles
     length: int = 0  # how many wire messages it has
     withheld: tuple[str, ...] = ()  # tools that some author of the prompt may not use
     step: int = 1  # of the turn, 0 of a call apart from any turn
@@ -173,7 +209,7 @@ def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Author
         "opening": digests[:-1],
         "tools": digests[-1],
         "talk": trace.talk.packed(),
-        "origins": [[one.label, one.source, round(one.score, 3)] for one in trace.origins],
+        "scenes": [scene.packed() for scene in trace.scenes],
         "reply": [kept.reply.text, kept.reply.calls],
         "extra": messages[:1] if trace.teller else messages[trace.length :],
     }
@@ -212,7 +248,7 @@ def read_record(packed: bytes, shared: Sequence[str]) -> KeptCall:
     body["opening"] = [json.loads(text) for text in shared[:-1]]
     body["tools"] = json.loads(shared[-1])
     body["talk"] = Span.unpacked(*body["talk"])
-    body["origins"] = tuple(Origin(*row) for row in body["origins"])
+    body["scenes"] = tuple(map(ShownScene.unpacked, body["scenes"]))
     text, calls = body["reply"]
     return KeptCall(
         PromptTrace(**chosen(PromptTrace, body)),
@@ -240,19 +276,25 @@ def rebuilt(
         lines = transcript_lines(as_shown(talk, trace), trace.teller, trace.with_results)
         previous = marker["content"] if marker else trace.previous
         return [*kept.extra, user(summary_material(previous, lines))]
-    shown = [] if marker is None else [marker]
-    said, acts = (to_wire(as_shown(messages, trace)) for messages in ([*shown, *talk], own))
+    scenes = (scene_of(scene) for scene in trace.scenes)
+    shown = in_order([*([] if marker is None else [marker]), *talk, *scenes])
+    said, acts = (to_wire(as_shown(messages, trace)) for messages in (shown, own))
     said, acts = [*said, *trace.unlogged], [*acts, *trace.unlogged_own]
     return [*assembled(trace, said, acts), *kept.extra]
+
+
+def scene_of(scene: ShownScene) -> Message:
+    """Return a scene as a message."""
+    return make_message("user", scene.text, type=SCENE, after=scene.after)
 
 
 def assembled(
     trace: PromptTrace, said: Sequence[WireMessage], acts: Sequence[WireMessage]
 ) -> list[WireMessage]:
     """Return the messages of a prompt in order; ``said`` is the talk, ``acts`` the turn's own."""
-    scene, ending = ([user(text) for text in texts] for texts in (trace.scene, trace.ending))
+    lines, ending = ([user(text) for text in texts] for texts in (trace.lines, trace.ending))
     last = [*ending, *acts] if trace.acts_last else [*acts, *ending]
-    return [*trace.opening, *said, *scene, *last]
+    return [*trace.opening, *said, *lines, *last]
 
 
 def as_shown(messages: Sequence[Message], trace: PromptTrace) -> list[Message]:

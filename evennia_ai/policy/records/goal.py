@@ -260,7 +260,7 @@ def goal_lines(goals: Sequence[Record], room_tokens: int, count_text: CountText)
         if room_tokens < 0:
             break
         goal = branch.goal
-        lines.append(KnownLine(text, goal["audience"] is not None, of_record(goal)))
+        lines.append(KnownLine(text, goal["audience"] is not None, of_record(goal), goal["id"]))
     return lines
 
 

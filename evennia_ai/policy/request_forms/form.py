@@ -61,6 +61,10 @@ class RequestForm:
         """Return the last line of a prompt, "" for none."""
         raise NotImplementedError
 
+    def tell(self, tool: Schema) -> str:
+        """Return a line about a tool that came after the start of a talk, "" for none."""
+        return ""
+
     def response_schema(self, asked: Asked, words_only: bool = False) -> Schema | None:
         """Return the JSON schema that the reply must fit, None for none."""
         return None
@@ -75,6 +79,17 @@ def parameters_of(schema: Schema) -> Mapping[str, Any]:
     """Return the properties of a tool's arguments by name."""
     properties: Mapping[str, Any] = schema["function"].get("parameters", {}).get("properties", {})
     return properties
+
+
+def described(tool: Schema, instead: str = "") -> str:
+    """Return one line about a tool: its name, what it does, its fields with a word before them."""
+    does = tool["function"].get("description", "")
+    fields = [
+        f"{name} ({detail.get('description') or detail.get('type', 'text')})"
+        for name, detail in parameters_of(tool).items()
+    ]
+    told = f" {instead}{', '.join(fields)}." if fields else ""
+    return f"{tool_name(tool)}: {does}{told}"
 
 
 RULES = """\
@@ -132,6 +147,10 @@ class PlainForm(RequestForm):
     def rules(self, tools: Sequence[Schema]) -> str:
         """Return the rules; the tools describe themselves."""
         return RULES.format(how=self.how)
+
+    def tell(self, tool: Schema) -> str:
+        """Return a line with the tool's arguments, for models that call tools."""
+        return described(tool, "Arguments: ") if self.native else ""
 
     def question(self, name: str, addressee: str) -> str:
         """Return what to answer, for models that must be reminded."""

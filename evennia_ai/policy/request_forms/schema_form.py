@@ -21,6 +21,7 @@ from evennia_ai.policy.request_forms.form import (
     NamedCall,
     RequestForm,
     Schema,
+    described,
     parameters_of,
     tool_name,
 )
@@ -113,6 +114,10 @@ class SchemaForm(RequestForm):
         own = [f"- {describe_own(tool)}" for tool in own_tools(tools)]
         return "\n".join([RULES.rstrip(), *own, CONDUCT])
 
+    def tell(self, tool: Schema) -> str:
+        """Return the line about a game's own tool; of the others the rules tell."""
+        return describe_own(tool) if own_tools([tool]) else ""
+
     def question(self, name: str, addressee: str) -> str:
         """Return the question that asks for one object."""
         if addressee:
@@ -161,13 +166,7 @@ def own_tools(tools: Sequence[Schema]) -> list[Schema]:
 
 def describe_own(tool: Schema) -> str:
     """Return one line about a game's tool: its name, what it does, its fields."""
-    does = tool["function"].get("description", "")
-    fields = [
-        f"{name} ({detail.get('description') or detail.get('type', 'text')})"
-        for name, detail in parameters_of(tool).items()
-    ]
-    instead = f" Instead of target: {', '.join(fields)}." if fields else ""
-    return f"{tool_name(tool)}: {does}{instead}"
+    return described(tool, "Instead of target: ")
 
 
 def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:

@@ -1,0 +1,216 @@
+"""Scenes: what a talk tells the character of the moment, of itself, and of what it remembers.
+
+A prompt begins as the one before it did, so that caches can reuse it. Therefore a scene stands in
+the talk where it was shown first, and tells only what is new or has changed since the scenes
+before it. A scene is a message in the view, not in the log: after a compaction, a restart or a
+deletion all is told again. Its ``rows`` are labelled lines; ``after`` is the message of the log
+behind which it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+
+from evennia_ai.messages import (
+    SCENE,
+    Audience,
+    Message,
+    Situation,
+    is_scene,
+    make_message,
+    unmarked,
+    with_content,
+)
+from evennia_ai.policy.audience import GAME, KnownLine, known
+from evennia_ai.policy.texts import fenced
+from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, CountText
+
+Row = tuple[str, KnownLine]  # a line under its label
+
+SITUATION = "situation"  # the tag around a scene
+PEOPLE_HERE = "People here"
+NOBODY, NOTHING = "nobody", "nothing"
+LORE, PEOPLE, MATERIALS, REMEMBERED = "You know", "Of those here", "At hand", "You remember"
+LATE_TOOLS = "You can now also use"
+# Lines of these labels add up. Those of any other label replace the ones that were shown before.
+GROWING = frozenset({LORE, PEOPLE, MATERIALS, REMEMBERED, LATE_TOOLS})
+MINUTES = 15  # to which the time is told
+DATE = re.compile(r"\d{4}-\d\d-\d\d: ")  # of a recalled line, if the one above has another
+
+
+def situation_rows(situation: Situation, time: str) -> list[Row]:
+    """Return what the character perceives as rows."""
+    rows = [
+        ("Place", situation.place),
+        ("You see", situation.description),
+        (PEOPLE_HERE, ", ".join(situation.people) or NOBODY),
+        ("Things here", ", ".join(situation.things)),
+        ("Exits", ", ".join(situation.exits)),
+        ("You carry", ", ".join(situation.carrying)),
+        ("About yourself", situation.state),
+        ("Time", time),
+        *(("Also", note) for note in situation.notes),
+    ]
+    authors = known(situation.authors)
+    return [(label, KnownLine(unmarked(text), authors=authors)) for label, text in rows if text]
+
+
+def quarter_of(now: datetime) -> str:
+    """Return the day and the time, to the quarter of an hour: each change costs a scene."""
+    return now.replace(minute=now.minute - now.minute % MINUTES).strftime("%A, %H:%M")
+
+
+def scene_text(rows: Iterable[Row]) -> str:
+    """Return rows as a prompt shows them; lines of one label in a row stand below it as a list."""
+    groups = groupby(rows, key=lambda row: row[0])
+    return fenced(
+        SITUATION,
+        "\n".join(
+            labelled(label, [line.text for _label, line in group]) for label, group in groups
+        ),
+    )
+
+
+def labelled(label: str, lines: Sequence[str]) -> str:
+    """Return the lines of one label as text."""
+    return f"{label}: {lines[0]}" if len(lines) == 1 else "\n- ".join([f"{label}:", *lines])
+
+
+def news(rows: Sequence[Row], scenes: Iterable[Message]) -> list[Row]:
+    """Return those of all rows of now that the scenes of a prompt do not tell."""
+    latest: dict[tuple[str, bool], list[str]] = {}  # the lines of each label, private ones apart
+    told = set[tuple[str, str]]()
+    for scene in scenes:
+        latest |= lines_by_label(scene["metadata"]["rows"])
+        told |= {(label, undated(line.text)) for label, line in scene["metadata"]["rows"]}
+    now = lines_by_label(rows)
+
+    def is_new(label: str, line: KnownLine) -> bool:
+        if label in GROWING:
+            return (label, undated(line.text)) not in told
+        key = (label, line.private)
+        return now[key] != latest.get(key)
+
+    gone = [
+        (label, KnownLine(NOTHING, authors=frozenset({GAME})))
+        for (label, private), lines in latest.items()
+        if not private
+        and label not in GROWING
+        and (label, private) not in now
+        and lines != [NOTHING]
+    ]
+    return [*(row for row in rows if is_new(*row)), *gone]
+
+
+def recalled_in(scenes: Iterable[Message]) -> Iterator[str]:
+    """Yield what scenes tell of the character's memories."""
+    for scene in scenes:
+        for label, line in scene["metadata"]["rows"]:
+            if label == REMEMBERED:
+                yield line.text
+
+
+def undated(text: str) -> str:
+    """Return a recalled line without its day."""
+    return DATE.sub("", text, count=1) if DATE.match(text) else text
+
+
+def lines_by_label(rows: Iterable[Row]) -> dict[tuple[str, bool], list[str]]:
+    """Return the texts of rows by their label and by whether they are private."""
+    found: dict[tuple[str, bool], list[str]] = {}
+    for label, line in rows:
+        found.setdefault((label, line.private), []).append(line.text)
+    return found
+
+
+def make_scenes(
+    rows: Sequence[Row], after: int, audience: Audience, count_text: CountText
+) -> Iterator[Message]:
+    """Yield the scenes with these rows: one for everybody, one for this audience alone (P9)."""
+    for private in (False, True):
+        chosen = [row for row in rows if row[1].private == private]
+        if chosen:
+            authors = frozenset[str]().union(*(known(line.authors) for _label, line in chosen))
+            text = scene_text(chosen)
+            yield make_message(
+                "user",
+                text,
+                tokens=count_text(text) + MESSAGE_OVERHEAD,
+                type=SCENE,
+                audience=sorted(audience),
+                private=private,
+                authors=sorted(authors),
+                after=after,
+                rows=tuple(chosen),
+            )
+
+
+def end_of_talk(view: Iterable[Message], turn_id: int | None, event_ids: Collection[int]) -> int:
+    """Return the last message before the lines that a turn answers, and before its own acts."""
+    logged = [
+        (message["role"], message["metadata"]) for message in view if "seq" in message["metadata"]
+    ]
+    begun = [
+        meta["seq"]
+        for role, meta in logged
+        if turn_id is not None
+        and meta.get("turn_id") == turn_id
+        and (role != "user" or meta.get("event_id") in event_ids)
+    ]
+    if begun:
+        return min(begun) - 1
+    return logged[-1][1]["seq"] if logged else 0
+
+
+def told_in(scenes: Iterable[Message], turn_id: int, step: int) -> list[Message]:
+    """Return new scenes with the model call that showed them: turn, step and their number."""
+    return [
+        with_content(scene, scene["content"], told_in=(turn_id, step, number))
+        for number, scene in enumerate(scenes)
+    ]
+
+
+def in_order(messages: Iterable[Message]) -> list[Message]:
+    """Return the messages of a prompt with its scenes where they belong."""
+    return sorted(messages, key=place_of)
+
+
+def place_of(message: Message) -> float:
+    """Return the place of a message in a prompt."""
+    meta: Mapping[str, object] = message["metadata"]
+    if is_scene(message):
+        return message["metadata"]["after"] + 0.5
+    if "seq" in meta:
+        return float(message["metadata"]["seq"])
+    return float("-inf") if "type" in meta else float("inf")  # the marker, or a dry run's line
+
+
+def split_events(
+    messages: Sequence[Message], event_ids: Collection[int]
+) -> tuple[list[Message], list[Message]]:
+    """Return the messages without those of events, which stand at the prompt's end, and those."""
+    return split_by(messages, lambda message: message["metadata"].get("event_id") in event_ids)
+
+
+def split_turn(
+    messages: Sequence[Message], turn_id: int | None
+) -> tuple[list[Message], list[Message]]:
+    """Return the talk, and what the character did in a turn."""
+    if turn_id is None:
+        return list(messages), []
+    return split_by(
+        messages, lambda m: m["role"] != "user" and m["metadata"].get("turn_id") == turn_id
+    )
+
+
+def split_by(
+    messages: Sequence[Message], belongs: Callable[[Message], bool]
+) -> tuple[list[Message], list[Message]]:
+    """Return the messages that do not belong, and those that do."""
+    parts: tuple[list[Message], list[Message]] = ([], [])
+    for message in messages:
+        parts[belongs(message)].append(message)
+    return parts

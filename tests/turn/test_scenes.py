@@ -1,0 +1,125 @@
+"""What a talk is told of the moment: once, to those who may know it, and never of what is gone."""
+
+import pytest
+
+from evennia_ai.config import AssistantConfig
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.messages import Heard, Situation
+from evennia_ai.mind.dry_run import next_request, run_dry
+from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
+from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.scripted import ScriptedLLM, call
+
+ANN, BOTH = frozenset({"#5"}), frozenset({"#5", "#6"})
+HI = call("say", text="Well met.")
+
+
+@pytest.fixture
+def mira():
+    script = MemoryMind(ScriptedLLM())
+    script.services.world.present = BOTH
+    script.services.world.names = {"#5": "Ann", "#6": "Bob"}
+    return script
+
+
+def talk(mira, *lines, whisper=False, answer=HI):
+    for line in lines:
+        mira.services.gateway.add(answer)
+        if whisper:
+            mira.whispered(line)
+        else:
+            mira.hears(line, audience=BOTH)
+        fired = []
+        mira.mind.answering.answer_all().addBoth(fired.append)
+        assert fired == [1], fired
+    return told(mira)
+
+
+def told(mira):
+    """The scenes of the last request."""
+    texts = (str(one["content"]) for one in mira.services.gateway.requests[-1].messages)
+    return [text for text in texts if text.startswith("<situation>")]
+
+
+def test_what_stands_in_view_is_not_told_again(mira):
+    assert talk(mira, "hi") == talk(mira, "a cold night", "is there ale?")
+    mira.services.world.seen = Situation(place="Tavern", people=("Ann", "Bob"))
+    (*_, second) = talk(mira, "Bob is here")
+    assert second == "<situation>\nPeople here: Ann, Bob\n</situation>"
+
+
+def test_what_is_recalled_for_a_whisper_is_in_no_prompt_for_others(mira):
+    mira.journal.add("Ann hid the ruby in the well.", audience=["#5"], source_entity="#5")
+    mira.journal.add("The ruby was the mayor's.")
+    assert "the well" in str(talk(mira, "Where is the ruby?", whisper=True))
+    shown = str(talk(mira, "hello", "Fine weather."))
+    assert "ruby" not in shown  # not even that it came to mind
+    assert "ruby" in str(talk(mira, "hello again", whisper=True))
+    assert "the mayor's" in str(talk(mira, "Who owned the ruby?"))
+
+
+def test_its_authors_are_those_of_the_prompt(mira):
+    mira.journal.add("Cay keeps bees.", source_entity="#9", speakers=["#9"])
+    talk(mira, "Who keeps bees?")
+    talk(mira, "a cold night")
+    assert "#9" in mira.services.gateway.requests[-1].authors
+
+
+@pytest.mark.parametrize("change", ["removed", "edited", "confided"])
+def test_a_memory_that_is_gone_or_changed_stands_in_no_later_prompt(mira, change):
+    entry = mira.journal.add("Cay keeps bees.")
+    assert "Cay keeps bees." in str(talk(mira, "Who keeps bees?"))
+    if change == "removed":
+        mira.journal.remove(entry)
+    else:
+        words = {"content": "Cay has ducks."} if change == "edited" else {"audience": ["#6"]}
+        mira.journal.entries[entry] = {**mira.journal.entries[entry], **words}
+    shown = str(talk(mira, "a cold night"))
+    assert "keeps bees" not in shown and "Place: Tavern" in shown
+
+
+def test_after_a_compaction_all_is_told_again(mira):
+    mira.config = AssistantConfig(max_context_tokens=4_000, compact_preserve_window=4)
+    talk(mira, "hi", *(f"line {n} of the talk " + "word " * 30 for n in range(20)))
+    assert "Place: Tavern" in str(mira.log.current.scenes)
+    mira.services.gateway.add(*["They talked about the weather and lines."] * 5)
+    fired = []
+    request = CompactionRequest(MANUAL, force=True)
+    mira.mind.compactor.compact(request).addBoth(fired.append)
+    assert fired[0].get("success"), fired
+    assert "Place: Tavern" not in str(mira.log.current.scenes)
+    assert "Place: Tavern" in talk(mira, "a cold night")[-1]
+
+
+def test_what_a_failed_call_told_is_told_again(mira):
+    talk(mira, "hi", answer=ProviderUnavailable("down"))
+    assert mira.log.current.scenes == []
+    (scene,) = talk(mira, "hello?")
+    assert "Place: Tavern" in scene
+
+
+def test_a_dry_run_and_a_look_at_the_next_prompt_leave_no_scene(mira):
+    heard = Heard("say", "#5", "Ann", "hi", BOTH, addressed=True)
+    mira.services.gateway.add(HI)
+    run_dry(mira.around, heard)
+    assert "Place: Tavern" in str(next_request(mira.around, heard).messages)
+    mira.mind.prompts.build(CONTEXT_TICK_EVENT, BOTH)
+    assert mira.log.current.scenes == []
+
+
+def test_what_changes_within_a_turn_is_told_before_its_lines(mira):
+    def goes_out(context, arguments):
+        mira.services.world.seen = Situation(place="Yard")
+        return "You see nothing special."
+
+    mira.services.toolbox.behaviours["look"] = goes_out
+    mira.services.gateway.add(call("look"))
+    talk(mira, "look outside")
+    texts = [one["content"] for one in mira.services.gateway.requests[-1].messages]
+    scenes = [n for n, text in enumerate(texts) if text.startswith("<situation>")]
+    assert "Place: Yard" in texts[scenes[-1]]
+    assert texts[scenes[-1] + 1] == "Ann says: look outside"
+    before = list(mira.services.gateway.requests[-1].messages)
+    talk(mira, "and now?")
+    assert list(mira.services.gateway.requests[-1].messages)[: len(before)] == before
