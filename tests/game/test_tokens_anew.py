@@ -164,7 +164,7 @@ def test_a_second_asking_and_the_turn_after_it(ask, form, profile):
     for line, answer in TALK[:14]:
         ask(line, call("say", text=answer))
     again = call("say", text=TALK[13][1])
-    requests = ask("Are you a machine?", again, call("say", text="I keep a tavern, love."))
+    requests = ask("What do you do all day?", again, call("say", text="I keep a tavern, love."))
     requests += ask("Then pour me another.", call("say", text="With pleasure, Ann."))
     assert len(requests) == 3
     second, after = figures(requests, profile).anew
