@@ -69,7 +69,7 @@ def test_a_model_rewrites_a_summary_later_on_the_budget_of_who_was_forgotten(
 @pytest.fixture
 def openai_profile(mira, settings):
     """Let Mira think with a model that is no offline brain."""
-    profile = {"client": "openai", "base_url": "http://x/v1", "model": "m"}
+    profile = {"client": "openai", "base_url": "https://models.example/v1", "model": "m"}
     mira.assistant.services.profiles["test"] = profile
     mira.assistant.attributes.add("profile", "test")
 
