@@ -86,7 +86,7 @@ def cost_of(talk: Talk, form: str, window: int) -> Cost:
         script.services.clock.advance(TURN_S)
         script.conversation.append([heard])
         listeners = frozenset({PLAYERS[line.speaker]}) if line.private else EVERYBODY
-        at_once(script.mind.memories().prepare(script.services))
+        at_once(script.memories.prepare(script.services))
         prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, listeners, asking)
         script.log.show(prompt.scenes)
         text = in_text(prompt.messages)
