@@ -23,6 +23,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.context.scenes import (
+    Row,
     end_of_talk,
     in_order,
     make_scenes,
@@ -131,11 +132,12 @@ class PromptBuilder:
         kept = room.newest(talk)
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
         rest = sum(self._count(user(text)) for text in (*tail.lines, *tail.ending))
-        fresh = self._fresh(tail, kept, audience, asking)
-        shown = room.newest(talk, rest + sum(map(stored_tokens, fresh)))
+        passing = self._scenes(tail.items.passing, audience, asking)
+        fresh = self._scenes(tail.news(kept), audience, asking)
+        shown = room.newest(talk, rest + sum(map(stored_tokens, [*fresh, *passing])))
         if len(shown) < len(kept):  # what is told now takes so much room that older talk goes
-            fresh = self._fresh(tail, shown, audience, asking)
-        shown = in_order([*shown, *fresh])
+            fresh = self._scenes(tail.news(shown), audience, asking)
+        shown = in_order([*shown, *fresh, *passing])
         said, own = split_turn(shown, asking.turn_id)
         if context.tools is None:  # the largest; with fewer tools a full context would look empty
             self._meter.sizes.overhead = fixed + rest + self._count(user(tail.whole))
@@ -180,16 +182,13 @@ class PromptBuilder:
         talk, upto = latest_talk(visible, lines), last_hidden(shown)
         secret = any(map(is_private, shown))
         items = self._briefing.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
-        asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
+        asks_back = brief and bool(items.passing) and "?" in " ".join(lines[-1:])
         # All new lines together have a character for each token of the window.
         said = tuple(shortened(lines, self._meter.window))
         return Tail(situation, items, said, self._ending(context, asking, RECALL * asks_back))
 
-    def _fresh(
-        self, tail: Tail, shown: Sequence[Message], audience: Audience, asking: Asking
-    ) -> list[Message]:
-        """Return new scenes, with what the scenes of a talk do not tell."""
-        rows = news(tail.items.rows, filter(is_scene, shown))
+    def _scenes(self, rows: Sequence[Row], audience: Audience, asking: Asking) -> list[Message]:
+        """Return rows as scenes before the lines to be answered."""
         ids = {event.id for event in asking.events}
         after = end_of_talk(self._log.view(), asking.turn_id, ids)
         return list(make_scenes(rows, after, audience, self._settings.count_text))
@@ -249,7 +248,7 @@ class PromptBuilder:
             turn_id=turn.id,
             form=form,
             tools=shown_schemas(offered),
-            late_tools=late_schemas(offered),
+            late_tools=[spec.schema for spec in offered if spec.late],
             tool_tokens=sum(spec.tokens for spec in offered) if form.native else 0,
         )
 
@@ -304,11 +303,6 @@ def shown_schemas(specs: Iterable[ToolSpec]) -> list[Schema]:
     return [spec.schema for spec in specs if spec.shown]
 
 
-def late_schemas(specs: Iterable[ToolSpec]) -> list[Schema]:
-    """Return the schemas of the tools that came after the start of the talk."""
-    return [spec.schema for spec in specs if spec.late]
-
-
 class Tail(NamedTuple):
     """What a prompt tells beside the talk."""
 
@@ -317,10 +311,14 @@ class Tail(NamedTuple):
     lines: tuple[str, ...]  # the new lines
     ending: tuple[str, ...]
 
+    def news(self, shown: Iterable[Message]) -> list[Row]:
+        """Return what the scenes of a talk do not tell."""
+        return news(self.items.rows, filter(is_scene, shown))
+
     @property
     def whole(self) -> str:
         """Return all that a scene can tell now: a prompt after a compaction holds it."""
-        return scene_text(self.items.rows)
+        return scene_text([*self.items.rows, *self.items.passing])
 
 
 class TalkRoom(NamedTuple):

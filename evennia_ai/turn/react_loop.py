@@ -37,7 +37,6 @@ from evennia_ai.turn.prompt_building import (
     Asking,
     Prompt,
     PromptBuilder,
-    late_schemas,
     shown_schemas,
 )
 from evennia_ai.turn.prompt_contexts import PromptContext
@@ -229,7 +228,7 @@ class ReActLoop:
         asking = replace(
             asking,
             tools=shown_schemas(specs.values()),
-            late_tools=late_schemas(specs.values()),
+            late_tools=[spec.schema for spec in specs.values() if spec.late],
             withheld=withheld,
         )
         request = self._prompts.request(turn, prompt, asking, step)
