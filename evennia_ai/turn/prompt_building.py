@@ -23,12 +23,12 @@ from evennia_ai.messages import (
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.context.scenes import (
+    Row,
     end_of_talk,
     in_order,
     make_scenes,
     news,
     quarter_of,
-    recalled_in,
     situation_rows,
     split_events,
     split_turn,
@@ -148,11 +148,12 @@ class PromptBuilder:
         kept = room.newest(talk)
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
         rest = sum(self._count(user(text)) for text in (*tail.lines, *tail.ending))
-        fresh = self._fresh(tail, kept, audience, asking)
-        shown = room.newest(talk, rest + sum(map(stored_tokens, fresh)))
+        passing = self._scenes(tail.items.passing, audience, asking)
+        fresh = self._scenes(tail.news(kept), audience, asking)
+        shown = room.newest(talk, rest + sum(map(stored_tokens, [*fresh, *passing])))
         if len(shown) < len(kept):  # what is told now takes so much room that older talk goes
-            fresh = self._fresh(tail, shown, audience, asking)
-        shown = in_order([*shown, *fresh])
+            fresh = self._scenes(tail.news(shown), audience, asking)
+        shown = in_order([*shown, *fresh, *passing])
         said, own = split_turn(shown, asking.turn_id)
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
         trace = replace(
@@ -168,7 +169,8 @@ class PromptBuilder:
         messages = assembled(trace, to_wire(said), to_wire(own))
         tokens = self._size(messages, asking)
         if context.tools is None:  # the largest; with fewer tools a full context would look empty
-            self._meter.sizes.overhead = tokens - sum(map(stored_tokens, [*shown, *new]))
+            in_view = [message for message in (*shown, *new) if message not in passing]
+            self._meter.sizes.overhead = tokens - sum(map(stored_tokens, in_view))
         return Prompt(
             messages=messages,
             private=secret,
@@ -176,7 +178,7 @@ class PromptBuilder:
             situation=tail.situation,
             lore=tail.items.lore,
             scenes=tuple(fresh),
-            recalled=tuple(recalled_in(filter(is_scene, shown))),
+            recalled=tuple(line.text for _label, line in tail.items.passing),
             addressee=addressee_of(asking.events),
             authors=self._briefing.authors_of(asking.events, shown, tail.situation),
             trace=replace(trace, length=len(messages)),
@@ -199,7 +201,7 @@ class PromptBuilder:
         talk, upto = latest_talk(visible, lines), last_hidden(shown)
         secret = any(map(is_private, shown))
         items = self._briefing.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
-        asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
+        asks_back = brief and bool(items.passing) and "?" in " ".join(lines[-1:])
         # All new lines together have a character for each token of the window.
         said = tuple(shortened(lines, self._meter.window))
         hints = (RECALL * asks_back, self._language(asking, talk))
@@ -213,11 +215,8 @@ class PromptBuilder:
         new = [event.heard.text for event in reversed(asking.events)]
         return answer_in([*new, *before], render_persona(self._who.persona)) if new else ""
 
-    def _fresh(
-        self, tail: Tail, shown: Sequence[Message], audience: Audience, asking: Asking
-    ) -> list[Message]:
-        """Return new scenes, with what the scenes of a talk do not tell."""
-        rows = news(tail.items.rows, filter(is_scene, shown))
+    def _scenes(self, rows: Sequence[Row], audience: Audience, asking: Asking) -> list[Message]:
+        """Return rows as scenes before the lines to be answered."""
         ids = {event.id for event in asking.events}
         after = end_of_talk(self._log.view(), asking.turn_id, ids)
         return list(make_scenes(rows, after, audience, self._settings.count_text))
@@ -333,6 +332,10 @@ class Tail(NamedTuple):
     items: ContextItems
     lines: tuple[str, ...]  # the new lines
     ending: tuple[str, ...]
+
+    def news(self, shown: Iterable[Message]) -> list[Row]:
+        """Return what the scenes of a talk do not tell."""
+        return news(self.items.rows, filter(is_scene, shown))
 
 
 class TalkRoom(NamedTuple):

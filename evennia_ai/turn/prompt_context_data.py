@@ -64,11 +64,9 @@ class ContextItems:
 
     lore: tuple[LoreEntry, ...]
     rows: tuple[Row, ...]
-
-    @property
-    def recalls(self) -> bool:
-        """Return True if any line is recalled."""
-        return any(label == REMEMBERED for label, _line in self.rows)
+    # What is recalled for these lines. It stands before them in this prompt alone: kept, it would
+    # fill a small window with what is recalled again when it is asked for.
+    passing: tuple[Row, ...] = ()
 
 
 class Rows:
@@ -85,10 +83,7 @@ class Rows:
 
     def add(self, label: str, lines: Iterable[KnownLine]) -> None:
         """Add lines under a label; only recalled lines may tell what the game perceived."""
-        self.rows += [
-            (label, line if label == REMEMBERED else line._replace(text=unmarked(line.text)))
-            for line in lines
-        ]
+        self.rows += [(label, line._replace(text=unmarked(line.text))) for line in lines]
 
 
 class Briefing:
@@ -122,7 +117,7 @@ class Briefing:
         """Return everything about the conversation that this audience may know, within its budget.
 
         ``situation`` is what the character perceives, ``late_tools`` are lines about tools. If the
-        talk is ``secret``, so is what it brings to mind: it would tell others what was asked.
+        talk is ``secret``, so is the lore that it touches: it would tell others what was asked.
         ``upto`` is the last message that the prompt does not show, None for all. If ``brief``, for
         a model that reads slowly, only what fits the new lines best.
         """
@@ -145,8 +140,8 @@ class Briefing:
         told = [line.text for label, line in found.rows[len(situation) :] if label != LORE]
         wanted = Recalled(audience, most, upto, told, brief)
         recalled = self._recall.recall(talk, wanted)
-        found.add(REMEMBERED, (line._replace(private=line.private or secret) for line in recalled))
-        return ContextItems(tuple(lore), tuple(found.rows))
+        passing = tuple((REMEMBERED, line) for line in recalled)
+        return ContextItems(tuple(lore), tuple(found.rows), passing)
 
     def standing(self, scenes: Iterable[Message], audience: Audience) -> list[Message]:
         """Return the scenes whose lore, memories and note are still as they were shown.

@@ -6,7 +6,6 @@ that belong to it, and a memory with later ones that may correct it, in the orde
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -24,7 +23,7 @@ from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.compaction.materials import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label
 from evennia_ai.policy.facts.terms import heard, is_question, sentences_of
-from evennia_ai.policy.log_lines import LINE, line_id, seq_of
+from evennia_ai.policy.log_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
@@ -43,7 +42,6 @@ MOST_CORRECTED = 5  # lines that are looked up for later corrections
 LINE_CHARS = 300
 MARK_TOKENS = 2  # the line break and "- " of each line
 TEXTS_KNOWN = 1_024  # a talk recalls the same lines turn after turn: about 1 MB
-HEARSAY_ID = re.compile(r"h\d+")
 BRIEF_TOKENS = 90  # for a model that reads slowly
 
 
@@ -223,21 +221,16 @@ class Recall:
             yield KnownLine(text, private, authors, record["id"], score)
 
     def gone(self, lines: Collection[KnownLine], audience: Audience) -> set[KnownLine]:
-        """Return those of some lines whose memory is deleted, taken back or has other words.
+        """Return those of some lines whose entry or goal is deleted, withheld or has other words.
 
         So is one that this audience may not know any more.
         """
-        # A message that a builder hides or edits takes all scenes with it.
-        noted = {line for line in lines if seq_of(line.source) is None}
-        own = {line for line in noted if self._still_tells(line, audience)}
-        others = {line.source for line in noted - own}
-        told = self._services.shared_memory.still_told(filter(HEARSAY_ID.fullmatch, others))
-        return {line for line in noted - own if line.source not in told}
+        return {line for line in lines if not self._still_tells(line, audience)}
 
     def _still_tells(self, line: KnownLine, audience: Audience) -> bool:
         """Return True if a line has the words of a record that this audience may know."""
         who = self._who.character
-        for store in (who.journal, who.ai_profiles, who.ai_goals):
+        for store in (who.journal, who.ai_goals):
             record = store.get(line.source)
             if record and is_known_to(record, audience) and not store.withholds(record):
                 words = text_of(record)

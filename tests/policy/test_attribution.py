@@ -129,3 +129,13 @@ def test_another_number_makes_another_claim_however_much_else_is_the_same():
     (same,) = attribute(told.format(9), prompt)
     (other,) = attribute(told.format(7), prompt)
     assert same.source is not None and other.source is None
+
+
+@pytest.mark.parametrize(
+    ("told", "share"), [("2026-01-02: Cid: ", 1.0), ("Mira: ", 0.9), ("2026-01-02: Mira: ", 0.9)]
+)
+def test_a_recalled_line_of_its_own_counts_less_than_one_of_others(told, share):
+    words = "In the quarry lies the mirror that the tanner hid."
+    parts = [*PROMPT[:2], Part(RECALLED, (Line(f"{told}{words}", "line1"),))]
+    (found,) = attribute(words, parts, ["Mira"])
+    assert found.share == pytest.approx(share)

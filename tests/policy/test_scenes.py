@@ -10,7 +10,7 @@ from evennia_ai.policy.context.scenes import (
     GROWING,
     LORE,
     NOTHING,
-    REMEMBERED,
+    PEOPLE,
     in_order,
     lines_by_label,
     make_scenes,
@@ -18,13 +18,12 @@ from evennia_ai.policy.context.scenes import (
     scene_text,
     situation_rows,
     told_in,
-    undated,
 )
 from evennia_ai.policy.tokens import count_message, estimate_tokens
 
 ANN, BOB, BOTH = frozenset({"#5"}), frozenset({"#6"}), frozenset({"#5", "#6"})
 TAVERN = Situation("Tavern", "A warm room.", ("Ann",), ("out",), ("mug",), authors=ANN)
-LABELS = ("People here", "Also", LORE, REMEMBERED)
+LABELS = ("People here", "Also", LORE, PEOPLE)
 LINES = st.tuples(st.sampled_from("abcd"), st.booleans(), st.just(ANN)).map(
     lambda fields: KnownLine(*fields)
 )
@@ -53,12 +52,6 @@ def test_the_first_scene_tells_all_and_the_next_only_what_changed():
         "<situation>\nPeople here: nobody\nTime: Friday, 01:15\nThings here: nothing\n</situation>"
     )
     assert news(situation_rows(TAVERN, "Friday, 01:00"), first) == []
-
-
-def test_a_recalled_line_is_the_same_with_and_without_its_day():
-    first = scenes([(REMEMBERED, line("2026-01-02: Ann says: I owe 40."))])
-    assert news([(REMEMBERED, line("Ann says: I owe 40."))], first) == []
-    assert undated("2026-01-02, from Ann: a note") == "2026-01-02, from Ann: a note"
 
 
 def test_rows_of_one_label_are_a_list():

@@ -45,7 +45,8 @@ def compacted():
 
 
 def tail(script, audience=BOTH):
-    return build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset(audience))[-1]["content"]
+    messages = build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset(audience))
+    return "\n".join(m["content"] for m in messages if m["content"].startswith("<situation>"))
 
 
 def test_an_entry_is_read_anew_for_each_prompt(compacted):

@@ -9,7 +9,6 @@ behind which it stands.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -36,9 +35,8 @@ NOBODY, NOTHING = "nobody", "nothing"
 LORE, PEOPLE, MATERIALS, REMEMBERED = "You know", "Of those here", "At hand", "You remember"
 LATE_TOOLS = "You can now also use"
 # Lines of these labels add up. Those of any other label replace the ones that were shown before.
-GROWING = frozenset({LORE, PEOPLE, MATERIALS, REMEMBERED, LATE_TOOLS})
+GROWING = frozenset({LORE, PEOPLE, MATERIALS, LATE_TOOLS})
 MINUTES = 15  # to which the time is told
-DATE = re.compile(r"\d{4}-\d\d-\d\d: ")  # of a recalled line, if the one above has another
 
 
 def situation_rows(situation: Situation, time: str) -> list[Row]:
@@ -85,12 +83,12 @@ def news(rows: Sequence[Row], scenes: Iterable[Message]) -> list[Row]:
     told = set[tuple[str, str]]()
     for scene in scenes:
         latest |= lines_by_label(scene["metadata"]["rows"])
-        told |= {(label, undated(line.text)) for label, line in scene["metadata"]["rows"]}
+        told |= {(label, line.text) for label, line in scene["metadata"]["rows"]}
     now = lines_by_label(rows)
 
     def is_new(label: str, line: KnownLine) -> bool:
         if label in GROWING:
-            return (label, undated(line.text)) not in told
+            return (label, line.text) not in told
         key = (label, line.private)
         return now[key] != latest.get(key)
 
@@ -103,19 +101,6 @@ def news(rows: Sequence[Row], scenes: Iterable[Message]) -> list[Row]:
         and lines != [NOTHING]
     ]
     return [*(row for row in rows if is_new(*row)), *gone]
-
-
-def recalled_in(scenes: Iterable[Message]) -> Iterator[str]:
-    """Yield what scenes tell of the character's memories."""
-    for scene in scenes:
-        for label, line in scene["metadata"]["rows"]:
-            if label == REMEMBERED:
-                yield line.text
-
-
-def undated(text: str) -> str:
-    """Return a recalled line without its day."""
-    return DATE.sub("", text, count=1) if DATE.match(text) else text
 
 
 def lines_by_label(rows: Iterable[Row]) -> dict[tuple[str, bool], list[str]]:
