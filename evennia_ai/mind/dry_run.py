@@ -23,12 +23,12 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     ToolCallRequest,
-    heard_messages,
 )
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes
 from evennia_ai.policy.conversation.character import Persona
+from evennia_ai.policy.conversation.inbox import heard_messages
 from evennia_ai.policy.conversation.react import LoopState
 from evennia_ai.ports import (
     Conversation,

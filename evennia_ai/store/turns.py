@@ -18,10 +18,9 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     ToolCallRequest,
-    heard_messages,
 )
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.conversation.inbox import state_after_loss
+from evennia_ai.policy.conversation.inbox import heard_messages, state_after_loss
 from evennia_ai.policy.sleep_schedule import DONE, split_result
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction, store_errors

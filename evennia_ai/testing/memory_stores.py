@@ -18,11 +18,10 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     ToolCallRequest,
-    heard_messages,
 )
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
-from evennia_ai.policy.conversation.inbox import state_after_loss
+from evennia_ai.policy.conversation.inbox import heard_messages, state_after_loss
 from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
 

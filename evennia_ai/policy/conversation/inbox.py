@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from evennia_ai.messages import SPEECH, Audience, InboxEvent, Message
+from evennia_ai.messages import (
+    OWN_RESULTS,
+    PERCEIVED,
+    PUPPETED,
+    SPEECH,
+    Audience,
+    InboxEvent,
+    Message,
+    make_message,
+    wire_call,
+)
 
 WAITING, DOUBTFUL, ANSWERED = "waiting", "doubtful", "answered"
 MAX_ATTEMPTS = 3
@@ -175,3 +187,31 @@ def may_answer_assistant(acts: Sequence[float], now: float, calls_per_hour: int)
 def acts_of_hour(acts: Sequence[float], now: float) -> list[float]:
     """Return the times within the last hour; a clock that was set back leaves later ones."""
     return [at for at in acts if 0 <= now - at < HOUR_S]
+
+
+def heard_messages(events: Iterable[InboxEvent], turn_id: int) -> list[Message]:
+    """Return events as messages of the conversation: own words as the call of a tool."""
+    return [message for event in events for message in messages_of(event, turn_id)]
+
+
+def messages_of(event: InboxEvent, turn_id: int) -> list[Message]:
+    """Return one event as a message, or as a call and its result."""
+    heard = event.heard
+    known: Any = {"event_id": event.id, "turn_id": turn_id, "at": event.at.isoformat()}
+    known |= {"audience": sorted(heard.audience), "authors": sorted(heard.written_by)}
+    known |= {"private": heard.secret, "nature": heard.nature}
+    if heard.nature == PUPPETED:
+        return own_messages(f"B{event.id:08d}", heard.kind, heard.text, **known)
+    speaker, name = heard.speaker, heard.speaker_name
+    return [make_message("user", heard.line, speaker=speaker, speaker_name=name, **known)]
+
+
+def own_messages(
+    call_id: str, kind: str, text: str, nature: str = "", **metadata: Any
+) -> list[Message]:
+    """Return own words or a gesture as the call that made them, and its result."""
+    call, told = wire_call(call_id, kind, json.dumps({"text": text})), OWN_RESULTS[kind]
+    return [
+        make_message("assistant", "", tool_calls=[call], nature=nature, **metadata),
+        make_message("tool", told, tool_call_id=call_id, nature=PERCEIVED, **metadata),
+    ]

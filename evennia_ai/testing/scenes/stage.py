@@ -29,11 +29,10 @@ from evennia_ai.messages import (
     Message,
     Situation,
     ToolCallRequest,
-    heard_messages,
-    own_messages,
 )
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.character import LoreEntry, Persona, is_known, read_persona
+from evennia_ai.policy.conversation.inbox import heard_messages, own_messages
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.scenes.format import Line, Scene
 from evennia_ai.policy.scenes.results import Spoken
