@@ -4,8 +4,11 @@ import pytest
 from django.db.models import F
 from twisted.internet.defer import Deferred
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, ToolCall, Turn
+from evennia_ai.store.backlog import Backlog
+from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.turns import lost_turns, recover_lost_turn
 from tests.scripted import call
 
@@ -58,6 +61,37 @@ def test_words_in_doubt_are_still_open_until_an_excuse_closes_them(game, open_tu
     crash(game)
     found = script.mind.inbox.open_events()
     assert (found.waiting, [event.heard.text for event in found.doubtful]) == ((), ["hello"])
+
+
+def test_a_turn_that_lost_its_lease_may_do_nothing_more(open_turn):
+    script, turn = open_turn()
+    turns = script.mind.turns
+    assert turns.is_current(turn.id)
+    turns.lose_lease()
+    assert not turns.is_current(turn.id)
+
+
+def test_what_is_overheard_waits_behind_what_could_not_be_stored_yet(game, mira):
+    inbox, clock, busy = mira.assistant.mind.inbox, game.clock, [True]
+
+    def store(heard):
+        if busy:
+            raise StoreUnavailable("the database is busy")
+        return inbox.put(heard)
+
+    class Ear:
+        assistant_id, is_alive = mira.assistant.id, True
+        backlog = Backlog(clock, store, lambda *_: None, lambda *_: None)
+
+    queue = OverheardQueue(clock, inbox.now)
+    for words in ("first", "second"):
+        heard = Heard("say", "#5", "Ann", words, frozenset({"#5"}))
+        (Ear.backlog.put if words == "first" else lambda one: queue.put(Ear, one))(heard)
+    queue.flush()
+    busy.clear()
+    game.run(10)
+    stored = Event.objects.filter(speaker="#5").order_by("id")
+    assert [event.text for event in stored] == ["first", "second"]
 
 
 def test_words_are_owed_an_answer_while_their_turn_runs(open_turn):
