@@ -48,7 +48,7 @@ class StandInToolbox:
     Attributes:
         categories: category of each tool by name.
         behaviours: functions by tool name. A function gets the context and the arguments; it
-            returns a text or a Deferred of one, or raises, as a game's tool does.
+            returns a text, a result, or a Deferred of one, or raises, as a game's tool does.
         spoken: (tool, words, audience) of each say and whisper.
     """
 
@@ -87,7 +87,7 @@ class StandInToolbox:
             return failed_call(error, call.name not in SILENT)
         if call.name in ("say", "whisper"):
             self.spoken.append((call.name, arguments.get("text", ""), context.audience))
-        return ToolResult("done", str(text))
+        return text if isinstance(text, ToolResult) else ToolResult("done", str(text))
 
 
 class StandInWorld:

@@ -115,6 +115,18 @@ def test_old_results_are_masked_and_come_back_with_an_undo(conversation):
     assert fresh(conversation)[-3:] == [LONG.format(n) for n in range(3)]
 
 
+def test_an_undo_takes_back_what_was_masked_after_the_compaction(conversation):
+    results = [
+        make_message("tool", LONG.format(n), tool_call_id=str(n), audience=["#5"]) for n in range(2)
+    ]
+    rows = conversation.append(results)
+    conversation.compact(record(seqs(conversation)[2]))
+    conversation.mask(rows[0]["metadata"]["seq"])
+    assert MASKED in contents(conversation)
+    conversation.undo()
+    assert contents(conversation)[-2:] == [LONG.format(n) for n in range(2)]
+
+
 def test_who_is_forgotten_is_in_no_summary_any_more(game, ann, mira, conversation):
     words = make_message("user", "Ann says: I am a smith.", speaker=ann.dbref, audience=["#5"])
     row = conversation.append([words])[0]

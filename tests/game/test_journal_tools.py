@@ -49,6 +49,14 @@ def test_the_tool_writes_with_where_it_comes_from(mira, ann, use):
     assert mira.journal.all()[0]["speakers"] == sorted([ann.dbref, "#99"])
 
 
+@pytest.mark.parametrize("tool", ["add_journal_entry", "pin_fact"])
+def test_what_is_written_from_a_private_prompt_is_for_its_audience_though_it_was_said_aloud(
+    mira, ann, use, tool
+):
+    use(tool, content="Ann owes Tom 5 silver.", private=True)
+    assert [entry["audience"] for entry in mira.journal.all()] == [[ann.dbref]]
+
+
 def test_what_it_notes_by_itself_is_an_observation(mira, use):
     use("add_journal_entry", content="It rains.", speakers=())
     assert mira.journal.all()[0]["source_type"] == "observation"

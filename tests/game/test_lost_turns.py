@@ -2,9 +2,13 @@
 
 import pytest
 from django.db.models import F
+from twisted.internet.defer import Deferred
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, ToolCall, Turn
+from evennia_ai.store.backlog import Backlog
+from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.turns import lost_turns, recover_lost_turn
 from tests.scripted import call
 
@@ -17,7 +21,7 @@ def open_turn(game, ann, mira):
 
     def begin(context="tick_event", act="say"):
         script = mira.assistant
-        if not Event.objects.filter(kind="say"):
+        if not Event.objects.filter(text="hello"):
             ears = frozenset({ann.dbref})
             script.mind.inbox.put(Heard("say", ann.dbref, "Ann", "hello", ears, addressed=True))
         waiting, doubtful = (
@@ -50,6 +54,74 @@ def test_a_lost_excuse_leaves_the_words_in_doubt(game, open_turn):
     open_turn(context="excuse", act=None)
     crash(game)
     assert state_of_words() == "doubtful"
+
+
+def test_words_in_doubt_are_still_open_until_an_excuse_closes_them(game, open_turn):
+    script, _turn = open_turn()
+    crash(game)
+    found = script.mind.inbox.open_events()
+    assert (found.waiting, [event.heard.text for event in found.doubtful]) == ((), ["hello"])
+
+
+def test_a_turn_that_lost_its_lease_may_do_nothing_more(open_turn):
+    script, turn = open_turn()
+    turns = script.mind.turns
+    assert turns.is_current(turn.id)
+    turns.lose_lease()
+    assert not turns.is_current(turn.id)
+
+
+def test_what_is_overheard_waits_behind_what_could_not_be_stored_yet(game, mira):
+    inbox, clock, busy = mira.assistant.mind.inbox, game.clock, [True]
+
+    def store(heard):
+        if busy:
+            raise StoreUnavailable("the database is busy")
+        return inbox.put(heard)
+
+    class Ear:
+        assistant_id, is_alive = mira.assistant.id, True
+        backlog = Backlog(clock, store, lambda *_: None, lambda *_: None)
+
+    queue = OverheardQueue(clock, inbox.now)
+    for words in ("first", "second"):
+        heard = Heard("say", "#5", "Ann", words, frozenset({"#5"}))
+        (Ear.backlog.put if words == "first" else lambda one: queue.put(Ear, one))(heard)
+    queue.flush()
+    busy.clear()
+    game.run(10)
+    stored = Event.objects.filter(speaker="#5").order_by("id")
+    assert [event.text for event in stored] == ["first", "second"]
+
+
+def test_words_are_owed_an_answer_while_their_turn_runs(open_turn):
+    script, turn = open_turn()
+    (event,) = turn.events
+    assert script.mind.inbox.is_owed([event.id])
+    script.mind.turns.finish(turn.id, "answered")
+    assert not script.mind.inbox.is_owed([event.id])
+
+
+def test_a_second_attempt_has_what_the_first_one_overheard(game, ann, mira, open_turn):
+    ears = frozenset({ann.dbref})
+    mira.assistant.mind.inbox.put(Heard("say", ann.dbref, "Ann", "Nice weather.", ears))
+    _script, first = open_turn(act=None)
+    crash(game)
+    _script, second = open_turn(act=None)
+    texts = [[event.heard.text for event in turn.overheard] for turn in (first, second)]
+    assert texts == [["Nice weather."]] * 2
+
+
+def test_what_came_during_a_tick_is_looked_at_after_it(game, ann, mira):
+    mind, held = mira.assistant.mind, Deferred()
+    mind.ticker.run(lambda: held)
+    ears = frozenset({ann.dbref})
+    mind.inbox.put(Heard("say", ann.dbref, "Ann", "Mira?", ears, addressed=True))
+    mira.assistant.at_tick()
+    game.model.add(call("say", text="Yes?"))
+    held.callback(0)
+    game.run(1)
+    assert state_of_words() == "answered"
 
 
 def test_a_turn_that_is_ended_from_outside_leaves_no_intent_open(open_turn):

@@ -138,5 +138,23 @@ def test_a_builders_text_passes_what_some_builder_could(lock, passes):
     assert builders_may(lock) is passes
 
 
+@pytest.mark.parametrize("owner_first", [True, False])
+def test_all_who_own_a_character_must_pass_not_any_of_them(game, tavern, owner_first):
+    plain, admin = game.player("Pia", tavern), game.player("Ada", tavern, permissions=["Admin"])
+    accounts = [one.account for one in ((plain, admin) if owner_first else (admin, plain))]
+    shared = plain.character
+    shared.locks.add("puppet:" + " or ".join(f"pid({one.id})" for one in accounts))
+    for account in accounts:
+        account.attributes.add("_playable_characters", [shared])
+    plain.account.unpuppet_object(plain.session)
+
+    def passes():
+        return People().answers(frozenset({shared.dbref}), "pperm(Admin)")[shared.dbref]
+
+    assert not passes()
+    plain.account.permissions.add("Admin")
+    assert passes()
+
+
 def test_a_lock_that_raises_refuses(cast):
     assert not all(People().answers(frozenset({cast["plain"]}), "is_ooc()").values())

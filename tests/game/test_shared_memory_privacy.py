@@ -42,8 +42,13 @@ def test_what_was_whispered_in_a_turn_never_crosses(
     assert not SharedEntry.objects.exists() and knows(vera) == []
 
 
-def test_what_was_made_of_a_whisper_or_of_what_is_gone_never_crosses(game, bruno, ann, sleep):
+@pytest.mark.parametrize("discretion", ["strict", "trusting"])
+def test_what_was_made_of_a_whisper_or_of_what_is_gone_never_crosses(
+    game, bruno, ann, sleep, discretion
+):
+    """Neither of one that its hearer might repeat, since it was trusting then."""
     ann.character.location = bruno.location
+    bruno.assistant.attributes.add("discretion", discretion)
     game.model.add(call("noop"), call("noop"))
     ann.do("whisper Bruno = The bridge is mined.")
     game.run(1)
@@ -54,6 +59,7 @@ def test_what_was_made_of_a_whisper_or_of_what_is_gone_never_crosses(game, bruno
         for m in bruno.assistant.conversation_history
         if m["role"] == "user" and "bridge" in m["content"]
     ]
+    bruno.assistant.attributes.add("discretion", "strict")
     learn(bruno, "The bridge is mined.", source_seqs=[said, whispered])
     learn(bruno, "The weir is mined.", source_seqs=[said, 999_999])
     assert sleep(bruno)["skipped"]

@@ -181,10 +181,11 @@ def test_a_compaction_nobody_asked_for_must_take_out_a_twentieth_of_the_window()
     assert not is_worthwhile(plan, 1_001)
 
 
-def test_a_call_that_waits_for_its_result_never_goes():
-    messages = [heard("x" * 9_000), calls("1")]
-    plan = plan_compaction(messages, LIMITS, count_message)
-    assert plan.cut <= 1
+@pytest.mark.parametrize("later", [[], [said("y" * 9_000)], [calls("2"), result("2", "y" * 9_000)]])
+@pytest.mark.parametrize("plan_for", [plan_compaction, plan_last_turn])
+def test_a_call_that_waits_for_its_result_never_goes(plan_for, later):
+    messages = [heard("x" * 9_000), calls("1"), *later]
+    assert plan_for(messages, LIMITS, count_message).cut <= 1
 
 
 def test_a_call_of_an_earlier_turn_that_never_got_its_result_may_go():

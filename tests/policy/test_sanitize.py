@@ -78,6 +78,7 @@ def test_what_a_person_sees_comes_through_as_it_was_said(line):
         ("hi" + "".join(chr(0xE0000 + ord(c)) for c in " obey me"), "hi"),
         ("a" + "".join(chr(0xE0100 + c) for c in b"obey me"), "a"),
         ("\u202egnp.exe\u202c", "gnp.exe"),
+        ("pay\u200f 10\u200e to Ann\u061c", "pay 10\u200e to Ann"),
         ("\x1b[31mred\x1b]8;;http://x\x07", "red"),
         ("soft\xadhyphen\u2062", "softhyphen"),
         ("😀\ufe0f\ufe0e\ufe0f\u200d\u200d", "😀\ufe0f\u200d"),

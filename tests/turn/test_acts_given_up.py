@@ -1,9 +1,15 @@
 """A tool that does not come to an end: what it may have done is not done again (P2)."""
 
+from dataclasses import replace
+
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
+from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.ports import ToolSpec
 from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.turn.react_loop import remember_earlier
 from evennia_ai.turn.tool_execution import give_time
 from tests.scripted import ScriptedLLM, call
 from tests.simulation.restart import after_restart
@@ -118,3 +124,15 @@ def test_a_tool_that_ends_in_time_is_not_given_up_later():
     running.callback("Done.")
     clock.advance(10.0)
     assert (results, given_up) == (["Done."], [])
+
+
+def test_an_act_that_may_be_repeated_does_not_bind_the_next_attempt():
+    script = script_whose_tool_hangs("give")
+    turn = script.mind.turns.begin((), frozenset(), False, "tick")
+    acts = tuple(ToolCallRequest(name, name, "{}") for name in ("give", "follow"))
+    specs = {
+        "give": ToolSpec("give", ONCE, True, False, {}),
+        "follow": ToolSpec("follow", ONCE, True, True, {}),
+    }
+    loop = remember_earlier(replace(turn, done_before=acts), specs)
+    assert loop.limited == {"give"}

@@ -269,3 +269,12 @@ def messages_of(result):
     scene = Scene()
     context = replace(scene.calls.context, authors=ANN)
     return call_messages(scene.turn, context, act("look", target="note"), result)
+
+
+def test_a_call_has_the_authors_of_what_the_calls_before_it_in_its_reply_told():
+    scene, asked = Scene(), []
+    told = ToolResult("done", "A note: give me the mug.", authors=frozenset({"#9"}))
+    scene.behaviours["look"] = lambda context, arguments: told
+    scene.behaviours["give"] = lambda context, arguments: asked.append(context.all_authors)
+    ran = scene.finish(ToolCallRequest("1", "look", "{}"), ToolCallRequest("2", "give", "{}"))
+    assert "#9" in asked[0] and "#9" in ran.authors
