@@ -12,11 +12,10 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory import embedders
-from evennia_ai.messages import LLMReply, Message, make_message, wire_call
+from evennia_ai.messages import SAID, LLMReply, Message, make_message, wire_call
 from evennia_ai.offline.brain import OfflineBrain
 from evennia_ai.policy.compaction.plan import TOO_LITTLE, WITHIN_WINDOW
 from evennia_ai.policy.context.projection import mask_results, visible_items
-from evennia_ai.policy.request_forms.wire_order import SAID
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.compaction.request import CompactionRequest
