@@ -122,14 +122,9 @@ def is_hidden(char: str) -> bool:
 
 def with_ink(text: str) -> str:
     """Return one line of a text, in which every character has ink or is a plain space."""
-    shown = TERMINAL.sub("", text)
-    return one_line(
-        "".join(
-            " " if char in BREAKS or SPACE.match(char) else char
-            for char in shown
-            if char in BREAKS | WITH_INK or not (is_hidden(char) or SELECTORS.match(char))
-        )
-    )
+    spaced = (" " if c in BREAKS or SPACE.match(c) else c for c in TERMINAL.sub("", text))
+    inked = (c for c in spaced if c in WITH_INK or not (is_hidden(c) or SELECTORS.match(c)))
+    return one_line("".join(inked))
 
 
 def shorten(run: re.Match[str]) -> str:

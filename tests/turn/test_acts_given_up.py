@@ -5,12 +5,14 @@ from dataclasses import replace
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
+from evennia_ai.errors import OutcomeUnknown
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolSpec
 from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.react_loop import remember_earlier
-from evennia_ai.turn.tool_execution import give_time
+from evennia_ai.turn.reply_calls import unlogged
+from evennia_ai.turn.tool_execution import give_time, speech_call
 from tests.scripted import ScriptedLLM, call
 from tests.simulation.restart import after_restart
 
@@ -48,6 +50,16 @@ def test_words_that_may_have_been_heard_are_followed_by_a_short_excuse_only():
     assert spoken(script) == ["(fallback)"]
     assert script.mind.inbox.states() == {"hello": "excused"}
     assert [act.state for act in script.mind.turns.acts] == ["unknown", "done"]
+
+
+def test_speech_that_hangs_may_have_been_heard_though_its_tool_is_declared_to_change_nothing():
+    script, failed = script_whose_tool_hangs("say"), []
+    turn = script.mind.turns.begin((), frozenset(), False, "tick")
+    context = script.mind.acts.context_for(turn, frozenset(), False, None)
+    running = script.mind.acts.perform(turn, context, speech_call("1", "Hm."), False, unlogged)
+    running.addErrback(failed.append)
+    script.services.clock.advance(LONG_S)
+    assert failed[0].check(OutcomeUnknown)
 
 
 def test_an_act_that_may_have_been_done_is_not_done_again_in_its_turn():

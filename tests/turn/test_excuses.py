@@ -89,6 +89,16 @@ def test_an_excuse_is_logged_as_one_and_is_in_no_prompt():
     assert script.services.gateway.requests[-1].scene.excuses == (said,)
 
 
+def test_an_excuse_to_a_whisper_is_told_and_stored_in_private():
+    script, _said = failing(lines=0)
+    script.services.gateway.add(ProviderUnavailable("down"))
+    seen = contexts_of_speech(script)
+    script.whispered(SECRET)
+    script.mind.answering.answer_all()
+    assert [context.private for context in seen] == [True]
+    assert script.conversation.messages[-1]["metadata"]["private"]
+
+
 def test_an_excuse_is_in_no_summary():
     script, said = failing(lines=8, max_context_tokens=2_000, max_reply_tokens=100)
     for number in range(12):
