@@ -43,7 +43,10 @@ ERRORS: Mapping[Meaning, tuple[type[ProviderError], str]] = {
     ),
     Meaning.MOVED: (
         ProviderMisconfigured,
-        "{address} redirects requests; put the final address into base_url of '{profile}'{status}.",
+        (
+            "{address} redirects requests; put the final address into the base_url of the profile "
+            "'{profile}'{status}."
+        ),
     ),
     Meaning.BUSY: (ProviderUnavailable, "{address} takes no more requests at the moment{status}."),
     Meaning.LOADING: (ProviderUnavailable, "{address} is still loading the model{status}."),

@@ -143,7 +143,7 @@ def end_of_talk(view: Iterable[Message], turn_id: int | None, event_ids: Collect
         for role, meta in logged
         if turn_id is not None
         and meta.get("turn_id") == turn_id
-        and (role != "user" or meta.get("event_id") in event_ids)
+        and (meta.get("event_id") in event_ids or is_act(role, meta))
     ]
     if begun:
         return min(begun) - 1
@@ -186,9 +186,17 @@ def split_turn(
     """Return the talk, and what the character did in a turn."""
     if turn_id is None:
         return list(messages), []
-    return split_by(
-        messages, lambda m: m["role"] != "user" and m["metadata"].get("turn_id") == turn_id
-    )
+
+    def is_own(message: Message) -> bool:
+        meta = message["metadata"]
+        return meta.get("turn_id") == turn_id and is_act(message["role"], meta)
+
+    return split_by(messages, is_own)
+
+
+def is_act(role: str, meta: Mapping[str, object]) -> bool:
+    """Return True for what the mind did; what its body did without it is an event."""
+    return role != "user" and "event_id" not in meta
 
 
 def split_by(
