@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -47,7 +48,7 @@ from evennia_ai.services.turn_signals import send_compacting, send_thinking
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.store.server_settings import SWITCH
+from evennia_ai.store.server_settings import NEWEST, SWITCH, newest_server, write
 from evennia_ai.store.world_lock import lock
 from evennia_ai.tools.registry import load_registry
 
@@ -167,6 +168,11 @@ class AssistantService(Service):
         lock.on_lost = partial(self.clock.callLater, 0, self.lose_world)
         if self.schema_trouble or lock.take():
             self.tell_trouble()
+            return
+        with suppress(StoreUnavailable):
+            write(NEWEST, self.epoch)
+        number = newest_server()
+        lock.is_newest = lambda: newest_server() == number
 
     def tell_trouble(self) -> None:
         """Tell log, console, staff and `aistatus` why nothing is stored."""

@@ -55,11 +55,13 @@ class WorldLock:
 
     Attributes:
         trouble: Why this process must not write, in a sentence for admins; "" if it may.
+        is_newest: Returns False if another server has started since this one.
         on_lost: Called once another server has taken the lock over.
     """
 
     def __init__(self) -> None:
         self.trouble = ""
+        self.is_newest: Callable[[], bool] = lambda: True
         self.on_lost: Callable[[], object] = lambda: None
         self._file = -1  # of the locked file
         self._backend = 0  # PostgreSQL's process that has the lock
@@ -89,11 +91,12 @@ class WorldLock:
         if not self._backend or self.trouble or opened is not connections[DEFAULT_DB_ALIAS]:
             return
         try:
-            if self._try_server():
-                return
-            with connection.cursor() as cursor:
-                cursor.execute(END_FORMER, [KEY, self._backend])
-            if self._try_server():
+            taken = self._try_server()
+            if not taken:
+                with connection.cursor() as cursor:
+                    cursor.execute(END_FORMER, [KEY, self._backend])
+                taken = self._try_server()
+            if taken and self.is_newest():  # else what memory holds is old
                 return
         except Error:
             connection.close()  # nothing may be written over it

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from django.db import OperationalError, connection
+from evennia.server.models import ServerConfig
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
@@ -14,6 +15,7 @@ from evennia_ai.models import Event, ModelCall, Turn
 from evennia_ai.services import assistant_service
 from evennia_ai.store import brief_transaction as brief_transaction_of
 from evennia_ai.store.brief_transaction import LIMITS_MS, brief_transaction
+from evennia_ai.store.server_settings import NEWEST
 from evennia_ai.store.world_lock import KEY, LOST, TAKE, WorldLock
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import NEEDS_OWN_SERVER, Killed, ServerStopped, TablesLocked
@@ -237,6 +239,15 @@ def test_a_connection_that_only_the_server_still_sees_does_not_keep_its_game_out
     assert locked.store_trouble == ""
     assert not take(other)
     former.close()
+
+
+def test_a_server_that_ran_meanwhile_leaves_nothing_to_a_connection_that_comes_back(game, locked):
+    ServerConfig.objects.filter(db_key=NEWEST).update(db_value=locked.epoch + 1)
+    Killed().begin()
+    with pytest.raises(OperationalError):
+        run("SELECT 1")
+    run("SELECT 1")
+    assert locked.store_trouble == LOST
 
 
 def test_whose_lock_another_server_took_over_acts_and_stores_no_more(
