@@ -32,10 +32,6 @@ class TurnAborted(AssistantError):
     """The turn must end: a reload, a stop, or a deleted character. Nothing is spoken."""
 
 
-class RunElsewhere(AssistantError):
-    """Another server process runs the assistant just now."""
-
-
 class StoreUnavailable(AssistantError):
     """The database cannot be written now; nothing of the write was stored."""
 

@@ -78,7 +78,7 @@ class AICommand(MuxCommand):
         """Run the command; show the caller any error, now or later."""
         try:
             self.check_switches()
-            if AssistantScript.shared_services is None or self.services.schema_trouble:
+            if AssistantScript.shared_services is None or self.services.store_trouble:
                 raise UsageError(self.explain_no_services())
             self.reader = self.make_reader()
             self.ensure_may_read(self.reads)
@@ -128,7 +128,7 @@ class AICommand(MuxCommand):
         if not self.has_permission("Builder"):
             return text("minds_off")
         if AssistantScript.shared_services:
-            return str(self.services.schema_trouble)
+            return str(self.services.store_trouble)
         return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
 
     def make_reader(self) -> Reader:
@@ -229,7 +229,6 @@ class AICommand(MuxCommand):
         if script is None:
             command = f"|waisetup {self.name} = <persona>|n"
             raise UsageError(f"{self.name} has no assistant. To attach one: {command}")
-        self.services.processes.refresh(script.id, script.mind.read_again)
         self.script = script
         return script
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from django.conf import settings
@@ -19,7 +19,6 @@ from evennia_ai.policy.disclosure import PLAYER_COSTS, Reader
 from evennia_ai.policy.limits.money import ASSISTANT, OWNER, USED_UP, Account, BudgetUse
 from evennia_ai.policy.limits.people import (
     ANSWER,
-    MINUTE_S,
     Crowd,
     Person,
     PersonLimits,
@@ -29,7 +28,6 @@ from evennia_ai.policy.limits.people import (
     is_held_back,
     is_hostile,
     judge_line,
-    since,
 )
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.names import own_name
@@ -46,14 +44,12 @@ class CrowdControl:
 
     Attributes:
         trouble: the latest alert, for `aistatus`; "" if it is over.
-        elsewhere: lines of the last minute by payer that other server processes accepted.
     """
 
     def __init__(self, clock: Clock, limits: PersonLimits) -> None:
         self._clock = clock
         self.limits = limits
         self._people: dict[str, Person] = {}
-        self.elsewhere: Mapping[str, int] = {}
         self._crowd = Crowd()
         self._alert = ""
 
@@ -63,10 +59,7 @@ class CrowdControl:
         payers = payers_of(heard.speaker)
         if payers and not heard.addressed:
             payers = (f"{heard.speaker} near {listener}",)
-        verdicts = [
-            judge_line(self._person(payer), now, self.limits, self.elsewhere.get(payer, 0))
-            for payer in payers
-        ]
+        verdicts = [judge_line(self._person(payer), now, self.limits) for payer in payers]
         verdict = next(filter(None, verdicts), ANSWER)
         hostile = int(heard.addressed and verdict == ANSWER and is_hostile(heard.text))
         for payer in payers:
@@ -75,12 +68,6 @@ class CrowdControl:
             self._crowd = after_refusal(self._crowd, now, heard.speaker_name)
             self._alert_staff(now)
         return verdict
-
-    def lines_lately(self) -> dict[str, int]:
-        """Return how many lines of each payer this process accepted in the last minute."""
-        start = self._clock.seconds() - MINUTE_S
-        counts = {payer: len(since(one.lines, start)) for payer, one in self._people.items()}
-        return {payer: count for payer, count in counts.items() if count}
 
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
         """Return the speakers who said too much in the last minute."""

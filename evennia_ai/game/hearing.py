@@ -173,7 +173,7 @@ class Hearing:
         """Store what somebody said to the stopped character; `attend_to` turns it away."""
         heard = perceive(line, words, self._who.character, self._settings.config)
         alone = heard.reason in (NAMED, WHISPER) or not line.is_crowded  # else another answers
-        if heard.addressed and alone and not self._services.schema_trouble:
+        if heard.addressed and alone and not self._services.store_trouble:
             self.keep_event(heard)
 
     def _store_heard(self, heard: Heard, crowded: bool) -> None:
@@ -185,8 +185,11 @@ class Hearing:
         if changed is None:
             return
         services = self._services
-        if services.schema_trouble:
+        if services.store_trouble:
             services.slices.put(self._unlogged, changed)
+            return
+        if services.store_trouble:
+            self._tell_silent(changed)
             return
         if crowded and not changed.addressed:
             services.overheard.put(self, changed)
@@ -196,6 +199,11 @@ class Hearing:
             self._company.last_talk_at = services.clock.seconds()
         if changed.addressed:
             self._company.partners[changed.speaker] = services.now()
+
+    def _tell_silent(self, heard: Heard) -> None:
+        """Tell who spoke to the character that it does not think; another server has its world."""
+        if heard.addressed and self._services.crowd.should_tell(heard.speaker):
+            self._life.tell("minds_off", [heard.speaker])
 
     def keep_event(self, heard: Heard) -> None:
         """Store an event at once, after all that the character heard before."""
@@ -262,7 +270,7 @@ class Hearing:
         The game does not tell whose words they are, so they count as a stranger's.
         """
         who = self._who.character
-        if who.ndb.ai_acting or self._services.schema_trouble:
+        if who.ndb.ai_acting or self._services.store_trouble:
             return
         who.ndb.ai_hops = 0
         try:

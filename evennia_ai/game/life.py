@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.errors import RunElsewhere, StoreUnavailable, TurnAborted
+from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.game.texts import text
@@ -30,7 +30,6 @@ from evennia_ai.turn.answer_events import TURNS_A_TICK
 log = Logger()
 
 STORE_PAUSE_S = 5.0
-LEASE_PAUSE_S = 1.0
 NOTE = "author_note"
 
 
@@ -163,12 +162,12 @@ class Ticker:
             return 0
         self.is_ticking = True
         try:
-            with store_errors(), self._lease():
+            with store_errors():
                 turns: int = yield work()
         except TurnAborted as error:
             log.info("evennia_ai: {error}", error=error)
             return 0
-        except (StoreUnavailable, RunElsewhere) as error:
+        except StoreUnavailable as error:
             self._retry_later(mind.who.name, error)
             return 0
         finally:
@@ -202,24 +201,16 @@ class Ticker:
             raise TurnAborted(f"{name} forgets somebody: try again in a moment.")
         self.is_ticking = True
         try:
-            with self._lease():
-                mind.settings.resolve()
-                result: dict[str, Any] = yield work()
+            mind.settings.resolve()
+            result: dict[str, Any] = yield work()
         finally:
             self.is_ticking = False
             if self._shell.pk:
                 self.wake()
         return result
 
-    def _lease(self) -> Any:
-        mind = self._shell.mind
-        return self._services.processes.lease(mind.who.id, mind.who.name, mind.read_again)
-
-    def _retry_later(self, name: str, error: StoreUnavailable | RunElsewhere) -> None:
-        """Tick again after a pause, since the database or another process is busy."""
-        if isinstance(error, RunElsewhere):
-            self._services.clock.callLater(LEASE_PAUSE_S, self.wake)
-            return
+    def _retry_later(self, name: str, error: StoreUnavailable) -> None:
+        """Tick again after a pause, since the database is busy."""
         message = "{name}: {error}; retrying in {pause_s:.0f} s"
         log.warn(message, name=name, error=error, pause_s=STORE_PAUSE_S)
         self._services.clock.callLater(STORE_PAUSE_S, self.wake)

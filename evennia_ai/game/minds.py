@@ -44,7 +44,6 @@ from evennia_ai.ports import Memories, OfferedTools, RequestSizes
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.attributes import (
-    forget_all_cached,
     inspect_attribute,
     read_attribute,
     tell_once,
@@ -163,10 +162,6 @@ class GameSettings:
             tell_once(self._shell, complaint)
         return config, profile
 
-    def read_again(self) -> None:
-        """Read the settings at the next use."""
-        self._config = self._profile = None
-
     def prompt_tokens(self, config: AssistantConfig) -> int:
         """Return the estimated tokens of its next prompt, from what was last known of its log."""
         if self.log and self.log.is_known:
@@ -219,8 +214,8 @@ class GameMind(Mind):
             note_use,
         )
         settings.log = log
-        inbox = TableInbox(who.id, services.now, services.process)
-        turns = TableTurns(who.id, log, services.now, services.process, life.may_think)
+        inbox = TableInbox(who.id, services.now)
+        turns = TableTurns(who.id, log, services.now, services.epoch, life.may_think)
         rest = Sleep(
             shell, who, settings, inbox, turns, offered, self.ticker, services, self.drop_index
         )
@@ -326,20 +321,6 @@ class GameMind(Mind):
         """Let the next prompt and the next recall show lines as they are amended now."""
         self.log.forget_view()
         self.services.memory_indices.renew(self.who.id, seqs)
-
-    def read_again(self) -> None:
-        """Drop what memory holds of the assistant: another process may have changed it."""
-        self.services.memory_indices.drop(self.who.id)
-        self.services.memory_indices.note(None, ())
-        self.log.forget_view()
-        for store in STORES.values():
-            store.drop(self.who.character)
-        for obj in (self._shell, self.who.character):
-            forget_all_cached(obj)
-        self.settings.read_again()
-        self.company.read_again()
-        self.will.read_again()
-        self.rest.read_again()
 
     # --- as one of `store.loaded.Mind` --------------------------------------------------------
 

@@ -127,10 +127,6 @@ class Presence:
             timer.cancel()
             pausing.callback(False)
 
-    def read_again(self) -> None:
-        """Read the conversation partners from the log at the next use."""
-        self._partners = None
-
 
 FOLLOWING = "ai_following"
 

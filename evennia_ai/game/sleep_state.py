@@ -113,7 +113,7 @@ class Sleep:
         services, state = self._services, self.state
         clock, now = services.clock, services.now
         time = state.pass_time = PassTime(clock)
-        begin = partial(begin_pass, self._who.id, now(), services.epoch, self.cause)
+        begin = partial(begin_pass, self._who.id, now(), self.cause)
         try:
             state.pass_id = yield persist(clock, begin)
             try:
@@ -140,10 +140,6 @@ class Sleep:
         except StoreUnavailable as error:
             message = "{name}: the end of sleep pass {pass_id} is not stored: {error}"
             log.warn(message, name=self._who.name, pass_id=pass_id, error=error)
-
-    def read_again(self) -> None:
-        """Forget what memory holds; another process may have run the assistant."""
-        self.state = SleepState()
 
     def change_cause(self, cause: str) -> None:
         """Store another cause of the sleep under way; raises StoreUnavailable."""

@@ -79,10 +79,6 @@ class DailyBudgets:
         self._begin_day()
         return [use for ledger in self.ledgers for use in ledger.used(ledger.spent)]
 
-    def read_again(self) -> None:
-        """Read with the next call what was spent today: other processes may spend, too."""
-        self._is_read = False
-
     def _refusal(self, ledger: Ledger, account: Account) -> BudgetExhausted:
         limit, spent = ledger.limit_of(account) or 0, ledger.spent.get(account, 0)
         use = BudgetUse(account, ledger.unit, spent, limit, refused=True)

@@ -6,9 +6,8 @@ All lanes share a cap on calls in flight, and start their calls in turn.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -16,7 +15,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.breaker import Breaker, admits, after_report
+from evennia_ai.policy.limits.breaker import Breaker, admits
 from evennia_ai.policy.limits.fair_queue import FairQueue
 from evennia_ai.policy.limits.money import Reservation
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
@@ -220,22 +219,6 @@ class Lanes:
     @property
     def _with_background(self) -> bool:
         return self.in_flight < BACKGROUND_SHARE * self._max_in_flight
-
-    def pauses(self) -> dict[str, tuple[float, str]]:
-        """Return what this process paused: seconds left and error, by the lane's key."""
-        return {
-            key: (lane.paused_s, lane.breaker.error)
-            for key, lane in self._lanes.items()
-            if lane.breaker.is_own and lane.paused_s > 0
-        }
-
-    def note_pauses(self, told: Mapping[str, Sequence[Any]]) -> None:
-        """Pause the lanes that another server process paused."""
-        for key, lane in self._lanes.items():
-            if key in told:
-                pause_s, error = told[key]
-                now = self._clock.seconds()
-                lane.breaker = after_report(lane.breaker, pause_s, error, now)
 
     def queue(self) -> list[WaitingCall]:
         """Return every call that no endpoint has now, and why; those that pause come last."""

@@ -33,6 +33,7 @@ from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.attributes import MENU_DRAFT, TYPES
 from evennia_ai.store.rows import raw_delete
 from evennia_ai.store.who_knows import STORES
+from evennia_ai.store.world_lock import lock_file
 
 PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.
@@ -116,6 +117,8 @@ def remove_tables() -> bool:
     """
     call_command("migrate", PACKAGE, "zero")
     ContentType.objects.filter(app_label=PACKAGE).delete()
+    if file := lock_file():
+        file.unlink(missing_ok=True)
     if connection.vendor != "sqlite":
         return True
     with connection.cursor() as cursor:

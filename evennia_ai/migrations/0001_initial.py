@@ -69,7 +69,6 @@ class Migration(migrations.Migration):
             private=models.BooleanField(default=False),
             repeatable=models.BooleanField(default=False),
             hops=models.PositiveSmallIntegerField(default=0),
-            epoch=models.BigIntegerField(null=True),
             state=models.CharField(max_length=12),
             reason=models.TextField(blank=True),
             attempts=models.PositiveSmallIntegerField(default=0),
@@ -250,7 +249,6 @@ class Migration(migrations.Migration):
         ),
         log_table(
             "SleepPass",
-            epoch=models.BigIntegerField(),
             reason=models.CharField(max_length=12),
             ended_at=models.DateTimeField(null=True),
             outcome=models.CharField(max_length=12, blank=True),
@@ -307,22 +305,5 @@ class Migration(migrations.Migration):
             name=models.CharField(max_length=64, unique=True),
             fields=models.JSONField(default=dict),
             authors=models.JSONField(default=list),
-        ),
-        table(
-            "ServerProcess",
-            epoch=models.BigIntegerField(primary_key=True, serialize=False),
-            slot=models.CharField(max_length=255),
-            beats=models.BigIntegerField(default=0),
-            shared=models.JSONField(default=dict),
-        ),
-        table(
-            "Lease",
-            assistant=models.OneToOneField(
-                "scripts.scriptdb", CASCADE, primary_key=True, serialize=False, related_name="+"
-            ),
-            epoch=models.BigIntegerField(),
-            busy=models.BooleanField(default=True),
-            wanted_by=models.BigIntegerField(default=0),
-            changed=models.BooleanField(default=False),
         ),
     ]

@@ -8,10 +8,8 @@ stays whole when a player is deleted. The rows of an assistant are deleted with 
 from evennia_ai.models.calls import CallRecord, DailyUse, ModelCall, PromptText, SpeakerUse
 from evennia_ai.models.fields import OwnedByAssistant
 from evennia_ai.models.game import (
-    Lease,
     Lore,
     Report,
-    ServerProcess,
     SharedEntry,
     SharedPersona,
     SleepPass,
@@ -33,7 +31,6 @@ __all__ = [
     "Compaction",
     "DailyUse",
     "Event",
-    "Lease",
     "LineVector",
     "Lore",
     "Message",
@@ -42,7 +39,6 @@ __all__ = [
     "PendingAct",
     "PromptText",
     "Report",
-    "ServerProcess",
     "SharedEntry",
     "SharedPersona",
     "SleepPass",

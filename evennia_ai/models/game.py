@@ -1,4 +1,4 @@
-"""What is no talk: hearsay, reports, lore, shared personas, sleep passes, server processes."""
+"""What is no talk: hearsay, reports, lore, shared personas, sleep passes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evennia_ai.models.fields import (
 
 
 class SleepPass(OwnedByAssistant):
-    """One sleep pass, stored at its start by the process ``epoch``.
+    """One sleep pass, stored at its start.
 
     If ``ended_at`` stays empty, a crash interrupted the pass. ``reason`` is one of those in
     `policy.sleep_schedule`; ``outcome`` is done, woken (ended early, since somebody was
@@ -25,7 +25,6 @@ class SleepPass(OwnedByAssistant):
     quote what somebody said.
     """
 
-    epoch: int = models.BigIntegerField()
     reason: str = CharField(max_length=12)
     ended_at: datetime | None = models.DateTimeField(null=True)
     outcome: str = CharField(max_length=12, blank=True)
@@ -105,34 +104,3 @@ class SharedPersona(models.Model):
     name: str = CharField(max_length=64, unique=True)
     fields: dict[str, Any] = OrderedJSONField(default=dict)
     authors: list[Any] = JSONField(default=list)
-
-
-class ServerProcess(models.Model):
-    """One server process, from its start until it stops or another finds that it died.
-
-    ``slot`` names the server: a new process of the same server replaces the old one. ``beats``
-    grows while the process lives. ``shared`` is what it tells the others with each beat.
-    """
-
-    epoch: int = models.BigIntegerField(primary_key=True)
-    slot: str = CharField(max_length=255)
-    beats: int = models.BigIntegerField(default=0)
-    shared: dict[str, Any] = JSONField(default=dict)
-
-
-class Lease(models.Model):
-    """Which process (``epoch``) ran an assistant last; ``busy`` is True during a tick.
-
-    ``wanted_by`` is the process that found it busy, 0 if none did. ``changed`` is True once another
-    process may have changed the assistant, by a command.
-    """
-
-    assistant_id: int
-
-    assistant = models.OneToOneField(
-        "scripts.ScriptDB", primary_key=True, on_delete=models.CASCADE, related_name="+"
-    )
-    epoch: int = models.BigIntegerField()
-    busy: bool = models.BooleanField(default=True)
-    wanted_by: int = models.BigIntegerField(default=0)
-    changed: bool = models.BooleanField(default=False)

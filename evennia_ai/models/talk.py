@@ -17,7 +17,7 @@ from evennia_ai.models.fields import (
 
 
 class Turn(OwnedByAssistant):
-    """One turn, open while ``ended_at`` is empty; ``epoch`` is the process that holds the lease."""
+    """One turn, open while ``ended_at`` is empty; ``epoch`` is its server process."""
 
     epoch: int = models.BigIntegerField()
     context: str = CharField(max_length=32)
@@ -45,7 +45,6 @@ class Event(OwnedByAssistant):
     dbref of a thing that was given. ``authors`` are those of `policy.audience` in the format of
     `people_field`, empty if the speaker is the only one.
 
-    ``epoch`` is the process whose players said what needs an answer, None for what was overheard.
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
     "trusting" when it heard the whisper: then it may repeat it, also after a later change.
     """
@@ -63,7 +62,6 @@ class Event(OwnedByAssistant):
     private: bool = models.BooleanField(default=False)
     repeatable: bool = models.BooleanField(default=False)
     hops: int = models.PositiveSmallIntegerField(default=0)
-    epoch: int | None = models.BigIntegerField(null=True)
     state: str = CharField(max_length=12)
     reason: str = TextField(blank=True)
     attempts: int = models.PositiveSmallIntegerField(default=0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -40,7 +41,6 @@ from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess, local_models, warm_up
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
-from evennia_ai.services.server_processes import ServerProcesses, make_process
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.steady_clock import SteadyClock
 from evennia_ai.services.timer import AssistantTimer
@@ -48,7 +48,8 @@ from evennia_ai.services.turn_signals import send_compacting, send_thinking
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.store.server_settings import SWITCH
+from evennia_ai.store.server_settings import NEWEST, SWITCH, newest_server, write
+from evennia_ai.store.world_lock import lock
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
@@ -75,9 +76,7 @@ class AssistantService(Service):
         self.lines, self.overheard = RoomLines(clock), OverheardQueue(clock, self.now)
         settings = SettingReader()
         self.complaints = settings.complaints
-        make = partial(make_process, time.time_ns() // 1_000_000)
-        self.process = settings.read("SHARED_DATABASE", make, False)
-        self.processes = ServerProcesses(self, self.process)
+        self.epoch = time.time_ns() // 1_000_000  # the number of this server process
         main: Any = reactor
         call_from_thread = partial(self.slices.put_from_thread, main.callFromThread)
 
@@ -113,9 +112,9 @@ class AssistantService(Service):
         self.forgetting = ForgettingService(clock, call_from_thread, self.slices.put)
 
     @property
-    def epoch(self) -> int:
-        """Return the number of this server process."""
-        return int(self.process.epoch)
+    def store_trouble(self) -> str:
+        """Return why nothing may be stored, in a sentence for admins; "" if it may."""
+        return self.schema_trouble or lock.trouble
 
     def now(self) -> datetime:
         """Return the time in UTC."""
@@ -152,8 +151,8 @@ class AssistantService(Service):
         AssistantScript.shared_services = self
         add_missing_mixins()
         self.signs.connect()
-        self.check_schema()
-        self.accepting = not self.schema_trouble
+        self.check_store()
+        self.accepting = not self.store_trouble
         if self.telemetry and self.accepting:
             self.telemetry.start()
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
@@ -163,13 +162,35 @@ class AssistantService(Service):
         if reason:
             self.switch_off(str(reason))
 
-    def check_schema(self) -> None:
-        """Tell log, staff and `aistatus` if the tables do not fit; then nothing is stored."""
-        trouble = self.schema_trouble = schema_trouble()
-        if trouble:
-            log.error("evennia_ai: {trouble}", trouble=trouble)
-            tell_channel(f"AI characters: {trouble}")
-            self.complaints.append(trouble)
+    def check_store(self) -> None:
+        """Store nothing if the tables do not fit, or if another server has this world."""
+        self.schema_trouble = schema_trouble()
+        lock.on_lost = partial(self.clock.callLater, 0, self.lose_world)
+        if self.schema_trouble or lock.take():
+            self.tell_trouble()
+            return
+        with suppress(StoreUnavailable):
+            write(NEWEST, self.epoch)
+        number = newest_server()
+        lock.is_newest = lambda: newest_server() == number
+
+    def tell_trouble(self) -> None:
+        """Tell log, console, staff and `aistatus` why nothing is stored."""
+        trouble = self.store_trouble
+        log.error("evennia_ai: {trouble}", trouble=trouble)
+        tell_channel(f"AI characters: {trouble}")
+        self.complaints.append(trouble)
+        if info := getattr(self.parent, "info_dict", None):  # what `evennia start` prints
+            info["errors"] = f"{info['errors']} evennia_ai: {trouble}".strip()
+
+    def lose_world(self) -> None:
+        """Stop the assistants, since another server has taken the database over."""
+        if self.quiet:  # it goes down
+            return
+        self.tell_trouble()
+        self.quiesce()
+        self.revival.cancel()
+        self.gateway.switch_off(self.store_trouble)
 
     def stopService(self) -> None:
         """Stop everything at once: a server slow to stop does not come back (measured)."""
@@ -197,7 +218,7 @@ class AssistantService(Service):
 
     def resume(self) -> None:
         """Resume work that an earlier process or a time switched off left unfinished."""
-        if self.schema_trouble:
+        if self.store_trouble:
             return
         self.startup.begin()
         self.garbage.start()
@@ -224,7 +245,6 @@ class AssistantService(Service):
         for timer in timers:
             timer.stop()
         self.overheard.flush()
-        self.processes.stop()
         self.garbage.stop()
         for script in AssistantScript.get_all_cached_instances():
             if mind := script.ndb.mind:
@@ -236,7 +256,7 @@ class AssistantService(Service):
     def revive(self) -> None:
         """Go on as before, because another hook of the game stopped a reload."""
         log.warn("evennia_ai: the reload did not happen; the assistants go on")
-        self.quiet, self.accepting = False, not self.schema_trouble
+        self.quiet, self.accepting = False, not self.store_trouble
         self.gateway.open()
         self.signs.connect()
         if self.switched_off:

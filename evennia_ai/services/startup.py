@@ -43,7 +43,7 @@ class StartupRecovery:
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
-        self.put(self.join_and_recover)
+        self.put(self.recover_turns)
         self.service.clock.callLater(FIRST_WAKE_S, self.attend_present)
 
     def put(self, work: Callable[..., None], *args: Any) -> None:
@@ -62,15 +62,9 @@ class StartupRecovery:
 
         self.service.slices.put(do)
 
-    def join_and_recover(self) -> None:
-        """Learn which other processes live, so that only dead ones lose their turns."""
-        self.service.processes.start()
-        self.recover_turns()
-
     def recover_turns(self) -> None:
         """Close the turns that an earlier process left open, then resume all other work."""
-        process = self.service.process
-        turn_ids = lost_turns(process.epoch, process.others)
+        turn_ids = lost_turns(self.service.epoch)
         if turn_ids:
             shown = ", ".join(map(turn_label, turn_ids[:SHOWN_TURNS]))
             line = "evennia_ai: {count} interrupted turns, the first of them: {shown}"
@@ -92,7 +86,7 @@ class StartupRecovery:
 
     def wake_owing(self) -> None:
         """Wake the assistants with unanswered events."""
-        owing = assistants_with_work(self.service.process.others)
+        owing = assistants_with_work()
         if owing:
             log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
         self.one_by_one(owing, lambda script: script.wake())

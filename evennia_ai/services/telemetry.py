@@ -73,14 +73,11 @@ Figures = Mapping[str, Iterable[Observation]]
 class Telemetry:
     """Tells what ended in the log, on the reactor's thread, and what is so now.
 
-    ``tools`` has the names of all tools: a name that a model made up becomes no label. ``epoch`` is
-    the number of this process: others on its database tell what they did themselves.
+    ``tools`` has the names of all tools: a name that a model made up becomes no label.
     """
 
-    def __init__(
-        self, tracer: trace.Tracer, meter: metrics.Meter, tools: Container[str], epoch: int
-    ) -> None:
-        self._tracer, self._tools, self._epoch = tracer, tools, epoch
+    def __init__(self, tracer: trace.Tracer, meter: metrics.Meter, tools: Container[str]) -> None:
+        self._tracer, self._tools = tracer, tools
         self._open: set[int] = set()  # turns that had not ended at the last look
         self._last_turn = self._last_call = maxsize  # until `start`, nothing is new
         self._count = {
@@ -106,12 +103,10 @@ class Telemetry:
     def tell_ended(self, **kwargs: Any) -> None:
         """Tell the turns, with their calls, and the calls outside of turns that are new."""
         new = models.Turn.objects.filter(Q(id__gt=self._last_turn) | Q(id__in=self._open))
-        own = new.filter(epoch=self._epoch).order_by("id")
-        named = own.annotate(name=F("assistant__db_obj__db_key"))
+        named = new.order_by("id").annotate(name=F("assistant__db_obj__db_key"))
         turns = list(named.values("id", "at", "ended_at", "context", "outcome", "name"))
         calls = models.ModelCall.objects.filter(turn=None, id__gt=self._last_call)
         alone = list(calls.order_by("id").values())
-        others = self._of_others() if alone else set()
         ended = with_parts([turn for turn in turns if turn["ended_at"]])
         self._last_turn = max([self._last_turn, *(turn["id"] for turn in turns)])
         self._last_call = max([self._last_call, *(call["id"] for call in alone)])
@@ -119,14 +114,7 @@ class Telemetry:
         for turn in ended:
             self._tell_turn(turn)
         for call in alone:
-            if call["assistant_id"] not in others:
-                self._tell_call(call, NO_PARENT)
-
-    def _of_others(self) -> set[int]:
-        """Return the assistants that another living process ran last."""
-        others = models.ServerProcess.objects.exclude(epoch=self._epoch).values("epoch")
-        leases = models.Lease.objects.filter(epoch__in=others)
-        return set(leases.values_list("assistant_id", flat=True))
+            self._tell_call(call, NO_PARENT)
 
     def _tell_turn(self, turn: Row) -> None:
         name, context, outcome = turn["name"], turn["context"], turn["outcome"]
@@ -271,7 +259,7 @@ def make_telemetry(
     """Return what tells OpenTelemetry of a server; ``service`` is its `AssistantService`."""
     tracer = trace.get_tracer(*SCOPE, schema_url=SCHEMA) if tracing else trace.NoOpTracer()
     meter = metrics.get_meter(*SCOPE, schema_url=SCHEMA) if measuring else metrics.NoOpMeter("")
-    telemetry = Telemetry(tracer, meter, service.toolbox.tools, service.epoch)
+    telemetry = Telemetry(tracer, meter, service.toolbox.tools)
 
     def read() -> Figures:
         telemetry.tell_ended()

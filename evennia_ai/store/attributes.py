@@ -110,13 +110,6 @@ def forget_cached(obj: Any, name: str) -> None:
     obj.attributes.reset_cache()
 
 
-def forget_all_cached(obj: Any) -> None:
-    """Drop every Attribute of an object from the cache: another process may have changed it."""
-    for attribute in obj.db_attributes.all():
-        attribute.flush_from_cache(force=True)
-    obj.attributes.reset_cache()
-
-
 def attributes_of(obj: Any, *kinds: str) -> Any:
     """Return the Attributes of some types on an object, as a queryset."""
     return obj.db_attributes.filter(db_attrtype__in=kinds)

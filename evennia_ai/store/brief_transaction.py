@@ -21,6 +21,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from evennia_ai import migrations
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.store.world_lock import lock
 
 LOCK_WAIT_MS = 30
 STATEMENT_MS = 2000  # of one of our transactions; PostgreSQL only
@@ -67,7 +68,8 @@ _reactor_threads: set[int] = set()
 def brief_transaction() -> Generator[None]:
     """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
 
-    Raises StoreUnavailable if the database refuses, for whatever reason.
+    Raises StoreUnavailable if the database refuses, for whatever reason, and if another server has
+    it (`world_lock`).
     """
     wait_before = None
     try:
@@ -75,6 +77,7 @@ def brief_transaction() -> Generator[None]:
             wait_before = shorten_wait()
             is_outermost = not connection.in_atomic_block
             with transaction.atomic():
+                lock.ensure()
                 if is_outermost:
                     _limit_transaction()
                 yield
@@ -127,7 +130,7 @@ def guard_reactor() -> None:
 
 
 def _prepare_connection(connection: Any, **kwargs: Any) -> None:
-    """Limit the waits of an open connection to PostgreSQL, if it is the reactor's."""
+    """Limit the waits of a new connection to PostgreSQL, if it is the reactor's; lock the world."""
     if connection.vendor != "postgresql" or get_ident() not in _reactor_threads:
         return
     with connection.cursor() as cursor:
@@ -135,6 +138,7 @@ def _prepare_connection(connection: Any, **kwargs: Any) -> None:
             cursor.execute(SET, [str(limit_ms), name])
     if _mend not in connection.execute_wrappers:
         connection.execute_wrappers.append(_mend)
+    lock.take_again(connection)
 
 
 def _mend(execute: Any, sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any, Protocol
@@ -16,7 +16,6 @@ from evennia_ai.ports import OpenEvents
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import brief_transaction, store_errors
-from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.rows import COPIED, event_from_row, insert_rows
 
 log = Logger()
@@ -24,39 +23,27 @@ log = Logger()
 WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
 OWED = (WAITING, DOUBTFUL)
 EXPIRED = "expired"
-ALONE = SingleProcess(0)
 
 
 class TableInbox:
     """The inbox of one assistant."""
 
-    def __init__(
-        self,
-        assistant_id: int,
-        now: Callable[[], datetime],
-        process: SingleProcess = ALONE,
-    ) -> None:
+    def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
         self.assistant_id = assistant_id
         self.now = now
-        self.process = process
 
     def put(self, heard: Heard) -> int:
         """Store an event; returns its id."""
-        row = event_row(self.assistant_id, heard, self.now(), self.process.epoch)
+        row = event_row(self.assistant_id, heard, self.now())
         with brief_transaction():
             row.save(force_insert=True)
         return int(row.id)
 
     def open_events(self) -> OpenEvents:
-        """Return the events that need an answer of this process and have none, in one query.
-
-        Those of other processes that live are left to them: their players hear the answer.
-        """
+        """Return the events that need an answer and have none, in one query."""
         by_state: dict[str, list[InboxEvent]] = {WAITING: [], DOUBTFUL: []}
-        others = self.process.others
         for row in _oldest_first(self._in_states(*OWED)):
-            if row.epoch not in others:
-                by_state[row.state].append(event_from_row(row))
+            by_state[row.state].append(event_from_row(row))
         return OpenEvents(tuple(by_state[WAITING]), tuple(by_state[DOUBTFUL]))
 
     def overheard(self) -> Sequence[InboxEvent]:
@@ -180,19 +167,11 @@ def _oldest_first(rows: Any) -> list[models.Event]:
     return sorted(rows, key=lambda row: row.id)
 
 
-def not_of(others: Collection[int], rows: Any) -> Any:
-    """Return the events that no other live process heard."""
-    return rows.exclude(epoch__in=others) if others else rows
-
-
-def event_row(
-    assistant_id: int, heard: Heard, at: datetime, epoch: int | None = None
-) -> models.Event:
+def event_row(assistant_id: int, heard: Heard, at: datetime) -> models.Event:
     """Return something heard as an unsaved row."""
     return models.Event(
         assistant_id=assistant_id,
         at=at,
-        epoch=epoch,
         audience=sorted(heard.audience),
         authors=people_field(heard.authors) if heard.authors else "",
         state=WAITING if heard.addressed else OVERHEARD,

@@ -176,15 +176,10 @@ def count_by_mode(all_stopped: bool) -> dict[str, int]:
     return {"awake": having().count() - sum(counts.values()), **counts}
 
 
-def figures_of(
-    scripts: list[dict[str, Any]], epoch: int, day: date, all_stopped: bool
-) -> list[dict[str, Any]]:
-    """Return assistants, as columns of their scripts, with their mode and their figures of a day.
-
-    ``epoch`` is the number of this server process.
-    """
+def figures_of(scripts: list[dict[str, Any]], day: date, all_stopped: bool) -> list[dict[str, Any]]:
+    """Return assistants, as columns of their scripts, with their mode and figures of a day."""
     queues, used, prompts = queue_lengths(), use_on(day), last_prompt_tokens()
-    open_turns = models.Turn.objects.filter(ended_at=None, epoch=epoch)
+    open_turns = models.Turn.objects.filter(ended_at=None)
     puppeted = frozenset(script["id"] for script in scripts if script["account"])
     thinking = frozenset(open_turns.values_list("assistant_id", flat=True))
     found = ids_by_mode(all_stopped)

@@ -25,6 +25,9 @@ GAME = "evennia_ai_game"
 # What is known of model endpoints.
 FACTS = "evennia_ai_endpoints"
 
+# The server process that started last.
+NEWEST = "evennia_ai_server"
+
 # Sent after a character was marked.
 marked = Signal()
 
@@ -42,6 +45,13 @@ def write(key: str, value: Any) -> None:
             ServerConfig.objects.conf(key, value)
         else:
             ServerConfig.objects.conf(key, delete=True)
+
+
+def newest_server() -> int | None:
+    """Return the number of the server process that started last, not from any cache."""
+    rows = ServerConfig.objects.filter(db_key=NEWEST).values_list("db_value", flat=True)
+    number: int | None = rows.first()
+    return number
 
 
 def mark_for_deletion(character_id: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
@@ -26,8 +26,7 @@ from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction, store_errors
 from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, not_of, overheard_by
-from evennia_ai.store.processes import SingleProcess
+from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, overheard_by
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use, use_of_call
 
@@ -52,7 +51,7 @@ OF_CALL = tuple(
 class TableTurns:
     """The turns of one assistant, one at a time.
 
-    ``process`` is this server process: a turn is valid in its own process only.
+    ``epoch`` is the number of this server process: a turn is valid in its own process only.
     ``may_go_on`` returns False once no turn may act any more.
     """
 
@@ -61,13 +60,13 @@ class TableTurns:
         assistant_id: int,
         conversation: TableConversation,
         now: Callable[[], datetime],
-        process: SingleProcess,
+        epoch: int,
         may_go_on: Callable[[], bool],
     ) -> None:
         self.assistant_id = assistant_id
         self.conversation = conversation
         self.now = now
-        self.process = process
+        self.epoch = epoch
         self.may_go_on = may_go_on
         self.current: int | None = None
         self._lost: int | None = None  # the turn whose lease has ended
@@ -81,11 +80,10 @@ class TableTurns:
     ) -> TurnRecord:
         """Open a turn, claim its events, and store these and overheard ones as messages."""
         with brief_transaction():
-            self.process.fence()
             turn = models.Turn.objects.create(
                 assistant_id=self.assistant_id,
                 at=self.now(),
-                epoch=self.process.epoch,
+                epoch=self.epoch,
                 context=context,
                 audience=sorted(audience),
                 private=private,
@@ -104,7 +102,7 @@ class TableTurns:
 
     def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
         events = overheard_by(self.assistant_id)
-        if events:  # not all rows: another process may store one meanwhile
+        if events:
             taken = models.Event.objects.filter(id__in=[event.id for event in events])
             taken.update(state=NOTED, turn_id=turn_id)
         return events
@@ -153,7 +151,6 @@ class TableTurns:
         """Close a turn and its events in one transaction."""
         now, reason = self.now(), {"reason": detail} if detail else {}
         with brief_transaction():
-            self.process.fence(turn_id)
             turns = models.Turn.objects.filter(id=turn_id)
             turns.update(ended_at=now, outcome=outcome, detail=detail)
             claimed = models.Event.objects.filter(turn_id=turn_id, state=CLAIMED)
@@ -201,7 +198,6 @@ class TableTurns:
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of a tool call; returns its id."""
         with brief_transaction():
-            self.process.fence(turn_id)
             row = models.ToolCall.objects.create(
                 assistant_id=self.assistant_id,
                 turn_id=turn_id,
@@ -269,7 +265,7 @@ def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -
     with brief_transaction():
         rows = models.Turn.objects.filter(id=turn.id, ended_at=None)
         if not rows.update(ended_at=now, outcome=outcome):
-            return  # another process was faster
+            return  # closed meanwhile
         acts = turn.tool_calls.values_list("name", "state")
         state = state_after_loss(acts, was_doubtful=turn.context == EXCUSE)
         give_up_acts(turn.id, now)
@@ -282,13 +278,9 @@ def give_up_acts(turn_id: int, now: datetime) -> None:
     acts.update(state="unknown", result=UNKNOWN_RESULT, ended_at=now)
 
 
-def lost_turns(epoch: int, others: Collection[int] = ()) -> list[int]:
-    """Return the ids of the open turns whose process has ended, oldest first.
-
-    ``epoch`` is this process, ``others`` are those that live.
-    """
-    open_turns = models.Turn.objects.filter(ended_at=None)
-    rows = open_turns.exclude(epoch__in={epoch, *others}).order_by("id")
+def lost_turns(epoch: int) -> list[int]:
+    """Return the ids of the open turns of other processes than this one, oldest first."""
+    rows = models.Turn.objects.filter(ended_at=None).exclude(epoch=epoch).order_by("id")
     return list(rows.values_list("id", flat=True))
 
 
@@ -298,19 +290,16 @@ def recover_lost_turn(turn_id: int, now: datetime, outcome: str = INTERRUPTED) -
         recover_turn(turn, now, outcome)
 
 
-def assistants_with_work(others: Collection[int] = ()) -> list[int]:
-    """Return the ids of the assistants with unanswered events, in one query.
-
-    Without those that ``others``, the other processes that live, heard.
-    """
-    rows = not_of(others, models.Event.objects.filter(state__in=OWED)).order_by("assistant_id")
+def assistants_with_work() -> list[int]:
+    """Return the ids of the assistants with unanswered events, in one query."""
+    rows = models.Event.objects.filter(state__in=OWED).order_by("assistant_id")
     return list(rows.values_list("assistant_id", flat=True).distinct())
 
 
 AFTER = "after_call"
 
 
-def begin_pass(assistant_id: int, at: datetime, epoch: int, reason: str) -> int:
+def begin_pass(assistant_id: int, at: datetime, reason: str) -> int:
     """Store the start of a pass; returns its number. Raises StoreUnavailable.
 
     The row notes the last model call so far, since the cost of the pass is that of later calls.
@@ -319,7 +308,7 @@ def begin_pass(assistant_id: int, at: datetime, epoch: int, reason: str) -> int:
         calls = models.ModelCall.objects.filter(assistant_id=assistant_id)
         last_call = calls.aggregate(last=Max("id"))["last"] or 0
         row = models.SleepPass.objects.create(
-            assistant_id=assistant_id, at=at, epoch=epoch, reason=reason, cost={AFTER: last_call}
+            assistant_id=assistant_id, at=at, reason=reason, cost={AFTER: last_call}
         )
     return int(row.id)
 

@@ -165,7 +165,6 @@ class StandInServices:
 
     def __init__(self, gateway: Gateway) -> None:
         self.clock = Clock()
-        self.epoch = 1
         self.slices = AtOnce()
         self.gateway = gateway
         self.toolbox = StandInToolbox()

@@ -49,10 +49,6 @@ class Will:
             self._acts = [seconds - (now - at).total_seconds() for at in times]
         return self._acts
 
-    def read_again(self) -> None:
-        """Read the times from the log at the next use."""
-        self._acts = None
-
     def note_act(self) -> None:
         """Count an unasked turn. Before the budget is first read, the log counts it."""
         if self._acts is not None:

@@ -51,7 +51,7 @@ class MayRead(IsAuthenticated):
         if not super().has_permission(request, view):
             return False
         view.services = AssistantScript.shared_services
-        if view.services is None or view.services.schema_trouble:
+        if view.services is None or view.services.store_trouble:
             raise NotRunning
         view.reader = disclosure.reader_of(request.user.pk, view.services)
         if not view.reader.may(FIGURES):
@@ -267,7 +267,7 @@ class Characters(Listed, mixins.ListModelMixin, viewsets.GenericViewSet):
     def paginate_queryset(self, queryset: Any) -> Any:
         """Return a page's scripts with their figures."""
         page, shared = super().paginate_queryset(queryset), self.services
-        return figures_of(page, shared.epoch, shared.now().date(), bool(shared.switched_off))
+        return figures_of(page, shared.now().date(), bool(shared.switched_off))
 
 
 router = SimpleRouter()

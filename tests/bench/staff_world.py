@@ -111,7 +111,7 @@ with transaction.atomic():
             summary={{"public": "Aim: keep the hall.\\nProgress: Ann asked for the ferry.",
                       f"#{{players[0][0]}}": "Ann owes the miller five crowns."}})
         models.SleepPass.objects.create(
-            assistant_id=first.id, at=piece[-1].at, ended_at=piece[-1].at, epoch=1, reason="nap",
+            assistant_id=first.id, at=piece[-1].at, ended_at=piece[-1].at, reason="nap",
             outcome="done", cost={{"calls": 2, "prompt_tokens": 900, "completion_tokens": 80}},
             results={{"memory_links": {{"success": True, "stored": 4}},
                       "context_compaction": {{"success": True, "compacted_messages": 180}}}})

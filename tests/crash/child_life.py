@@ -29,7 +29,6 @@ from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.turns import TableTurns, assistants_with_work, lost_turns, recover_lost_turn
 from evennia_ai.testing.memory_services import StandInServices
 from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
@@ -220,7 +219,7 @@ class Life(Play):
     ) -> Stores:
         """Return the stores on the tables."""
         conversation = TableConversation(SCRIPT_IDS[dbref], now)
-        turns = TableTurns(SCRIPT_IDS[dbref], conversation, now, SingleProcess(epoch), may_go_on)
+        turns = TableTurns(SCRIPT_IDS[dbref], conversation, now, epoch, may_go_on)
         inbox, journal = TableInbox(SCRIPT_IDS[dbref], now), Journal(Body(dbref))
         return Stores(conversation, inbox, turns, journal)
 

@@ -1,13 +1,20 @@
-"""With broken tools or without our tables the game starts all the same and logs why."""
+"""With broken tools, without our tables or beside another server the game starts and logs why."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from evennia_ai.store.world_lock import REFUSED
 from server import running
 from tests.e2e.harness import ADMIN, GameServer
 
 WAY_OUT = "Run `evennia migrate`, then `evennia reload`."
+IMPATIENT = """
+from evennia_ai.store import world_lock
+world_lock.WAIT_S = 0.5  # what a test need not wait for
+def start_plugin_services(server):
+    pass
+"""
 GO_BACK = 'from django.core.management import call_command; call_command("migrate", {args})'
 
 
@@ -38,3 +45,25 @@ def test_without_its_tables_the_characters_answer_and_the_log_names_the_way_out(
         ann.expect('Mira says, "')
     assert running.wait_until(lambda: WAY_OUT in game.log(), 5.0)
     assert "Traceback" not in game.log()
+
+
+def test_a_second_server_on_a_database_is_refused_and_the_first_one_goes_on(
+    make_server: Callable[..., GameServer],
+) -> None:
+    plugin = 'SERVER_SERVICES_PLUGIN_MODULES = ["world.impatient"]'
+    first, second = make_server(), make_server(start=False, settings=plugin)
+    second.database.unlink()
+    second.database.symlink_to(first.database)
+    (second.folder / "world" / "impatient.py").write_text(IMPATIENT)
+    assert REFUSED in second.launch("start")
+    with second.player("Ben") as ben:
+        ben.send("say Mira, are you there?")
+        ben.expect("have no minds just now")
+    assert REFUSED in second.log()
+    second.discard()
+    with first.player("Ann") as ann:
+        ann.send("say Mira, are you there?")
+        ann.expect('Mira says, "')
+    first.kill_server()
+    first.start()
+    assert REFUSED not in first.log()

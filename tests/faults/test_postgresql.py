@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import pytest
 from django.db import OperationalError, connection
+from evennia.server.models import ServerConfig
+from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.models import Event, Turn
+from evennia_ai.models import Event, ModelCall, Turn
+from evennia_ai.services import assistant_service
+from evennia_ai.store import brief_transaction as brief_transaction_of
 from evennia_ai.store.brief_transaction import LIMITS_MS, brief_transaction
+from evennia_ai.store.server_settings import NEWEST
+from evennia_ai.store.world_lock import KEY, LOST, TAKE, WorldLock
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import NEEDS_OWN_SERVER, Killed, ServerStopped, TablesLocked
 from tests.faults.seen import ends, refusals, seems_sane, spoken_by, tracebacks
@@ -23,12 +29,14 @@ from tests.faults.storage_scene import (
     memory_equals_rows,
     pass_time,
 )
+from tests.game import conftest as game_scene
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, NEEDS_OWN_SERVER]
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann, bob = scene.mira, scene.ann, scene.bob
+admin = game_scene.admin
 db, patience = scene.db, scene.patience
 
 KINDS = {"killed": Killed, "stopped": ServerStopped}
@@ -183,3 +191,84 @@ def run(statement):
 
 def limits():
     return {name: run(f"SHOW {name}") for name in LIMITS_MS}
+
+
+@pytest.fixture
+def locked(game, mira, monkeypatch):
+    """Return the service of a process that has the world's lock on this connection."""
+    found = WorldLock()
+    monkeypatch.setattr(assistant_service, "lock", found)
+    monkeypatch.setattr(brief_transaction_of, "lock", found)
+    service = game.next_process(mira.assistant)
+    service.gateway = game.service.gateway
+    assert service.store_trouble == ""
+    yield service
+    connection.close()
+
+
+@pytest.fixture
+def other(db):
+    """Return another server's connection to the database."""
+    found = connection.copy()
+    yield found
+    found.close()
+
+
+def take(other):
+    """Let another server take the lock; return True if it got it."""
+    with other.cursor() as cursor:
+        cursor.execute(TAKE, [KEY])
+        return cursor.fetchone()[0]
+
+
+def test_a_connection_that_was_cut_gets_its_lock_again(game, ann, locked, other):
+    Killed().begin()
+    pass_time(game, 1)
+    game.model.add(call("say", text="One."))
+    with pytest.raises(OperationalError):
+        ann.character.attributes.add("mood", "gloomy")
+    ann.do("say Mira, one")
+    pass_time(game, 3)
+    assert ann.last() == 'Mira says, "One."'
+    assert not take(other)
+
+
+def test_a_connection_that_only_the_server_still_sees_does_not_keep_its_game_out(locked, other):
+    former, connection.connection = connection.connection, None
+    run("SELECT 1")
+    assert locked.store_trouble == ""
+    assert not take(other)
+    former.close()
+
+
+def test_a_server_that_ran_meanwhile_leaves_nothing_to_a_connection_that_comes_back(game, locked):
+    ServerConfig.objects.filter(db_key=NEWEST).update(db_value=locked.epoch + 1)
+    Killed().begin()
+    with pytest.raises(OperationalError):
+        run("SELECT 1")
+    run("SELECT 1")
+    assert locked.store_trouble == LOST
+
+
+def test_whose_lock_another_server_took_over_acts_and_stores_no_more(
+    game, ann, admin, mira, locked, other, logged
+):
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say Mira, one")
+    pass_time(game, 1)
+    turn = Turn.objects.get(ended_at=None)
+    Killed().begin()
+    assert take(other)
+    late.callback(call("say", text="One."))
+    pass_time(game, 30)
+    ann.do("say Mira, two")
+    pass_time(game, 30)
+    assert not spoken_by("Mira", ann)
+    turn.refresh_from_db()
+    assert turn.outcome == ""
+    assert not ModelCall.objects.exists()
+    assert [event.text for event in Event.objects.all()] == ["Mira, one"]
+    assert locked.store_trouble == LOST
+    assert [line for line in logged if LOST in line]
+    assert "Another server took" in admin.told("aistatus")

@@ -35,7 +35,7 @@ def apply(name):
 
 def older():
     """Take a table away that nothing reads here, as before a migration."""
-    run_sql("ALTER TABLE evennia_ai_lease RENAME TO gone")
+    run_sql("ALTER TABLE evennia_ai_linevector RENAME TO gone")
 
 
 def newer():
@@ -51,7 +51,7 @@ def restarted(game, ann, mira):
     """Return a function that starts the server's service again."""
 
     def restart():
-        game.service.check_schema()
+        game.service.check_store()
         game.service.accepting = not game.service.schema_trouble
         game.service.resume()
 

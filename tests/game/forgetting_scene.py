@@ -153,7 +153,7 @@ class Planted:
 
     def sleep_errors(self):
         """Plant a phrase in the errors of a sleep pass."""
-        self.row(models.SleepPass, epoch=1, reason="quiet", errors={"reflection": self.said()})
+        self.row(models.SleepPass, reason="quiet", errors={"reflection": self.said()})
 
     # --- records ----------------------------------------------------------------------------------
 

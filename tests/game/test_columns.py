@@ -79,7 +79,7 @@ def test_the_keys_of_an_object_keep_their_order(mira):
 def test_an_empty_object_is_found_as_one(mira):
     for errors in ({}, {"prune": "no"}):
         SleepPass.objects.create(
-            assistant_id=mira.assistant.id, at=NOW, epoch=1, reason="nap", errors=errors
+            assistant_id=mira.assistant.id, at=NOW, reason="nap", errors=errors
         )
     (row,) = SleepPass.objects.exclude(errors={})
     assert row.errors == {"prune": "no"}

@@ -58,7 +58,7 @@ def confided(game, mira, ann, bob, admin, builder):
         summary={"public": "They met.", ann.dbref: f"Ann's word is {CANARY}."},
     )  # fmt: skip
     SleepPass.objects.create(
-        assistant_id=script.id, at=now, ended_at=now, epoch=1, reason="order", outcome="done",
+        assistant_id=script.id, at=now, ended_at=now, reason="order", outcome="done",
         results={"context_compaction": {"success": False}},
         errors={"context_compaction": f"the endpoint said {CANARY}"},
     )  # fmt: skip

@@ -60,7 +60,7 @@ def talked(game, mira, ann):
         summary={"public": "They met.", ann.dbref: f"Ann's word is {WORD}."},
     )  # fmt: skip
     SleepPass.objects.create(
-        assistant_id=script.id, at=now, ended_at=now, epoch=1, reason="order", outcome="done",
+        assistant_id=script.id, at=now, ended_at=now, reason="order", outcome="done",
         results={}, errors={"context_compaction": f"the endpoint said {WORD}"},
     )  # fmt: skip
     return mira

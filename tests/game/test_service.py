@@ -25,7 +25,7 @@ def restart(game, model, start_hook=True):
         script.ndb.mind = None
     flush_cache()
     service = AssistantService(clock=game.clock, environ={})
-    service.process.epoch = game.service.epoch + 1
+    service.epoch = game.service.epoch + 1
     service.gateway = gateway_to(model, game.clock)
     service.startService()
     if start_hook:

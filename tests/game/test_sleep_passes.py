@@ -28,7 +28,7 @@ def slept(game, admin, mira):
 
 def store_pass(script, results=None, outcome="done"):
     """A pass of the past."""
-    number = begin_pass(script.id, script.services.now(), 1, "hours")
+    number = begin_pass(script.id, script.services.now(), "hours")
     if results is not None:
         end_pass(number, script.services.now(), outcome, results)
     return number

@@ -13,7 +13,6 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.erase import count_rows, erase_chunk
 from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.processes import SingleProcess
 from evennia_ai.store.search import message_page
 from evennia_ai.store.turns import TableTurns, lost_turns, recover_lost_turn
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
@@ -37,9 +36,7 @@ class Stores:
         else:
             self.conversation = TableConversation(assistant_id, service.now)
             self.inbox = TableInbox(assistant_id, service.now)
-            self.turns = TableTurns(
-                assistant_id, self.conversation, service.now, SingleProcess(7), lambda: True
-            )
+            self.turns = TableTurns(assistant_id, self.conversation, service.now, 7, lambda: True)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from twisted.logger import eventAsText, globalLogPublisher
 from evennia_ai.errors import ConfigError, ProviderRejected
 from evennia_ai.memory.extras import Extra
 from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.models import Lease, ModelCall, ServerProcess, ToolCall, Turn
+from evennia_ai.models import ModelCall, ToolCall, Turn
 from tests.e2e.harness import ROOT
 from tests.scripted import call
 
@@ -40,7 +40,7 @@ class Watch:
         self.provider.add_span_processor(SimpleSpanProcessor(self.exporter))
         meter = MeterProvider([reader], shutdown_on_exit=False).get_meter("evennia_ai")
         tracer = self.provider.get_tracer("evennia_ai")
-        self.telemetry = telling.Telemetry(tracer, meter, service.toolbox.tools, service.epoch)
+        self.telemetry = telling.Telemetry(tracer, meter, service.toolbox.tools)
         self.telemetry.start()
         telling.Gauges(meter, partial(self.now, service), lambda work: work())
 
@@ -187,7 +187,7 @@ def test_what_assistants_did_is_counted(watch, game, ann):
     meter = MeterProvider(shutdown_on_exit=False).get_meter("evennia_ai")
     tracer = watch.provider.get_tracer("evennia_ai")
     told = len(watch.spans())
-    telling.Telemetry(tracer, meter, (), 1).tell_ended()  # before its start: nothing is new
+    telling.Telemetry(tracer, meter, ()).tell_ended()  # before its start: nothing is new
     assert len(watch.spans()) == told
     assert found[named("turns", context="tick_event", outcome="answered")] == 1
     assert found[named("turns", context="tick_event", outcome="excused")] == 1
@@ -320,18 +320,3 @@ def test_the_log_names_the_turn_whose_tool_failed(game, ann, mira, logged, monke
     answers(game, ann, call("look", target="Ann"), call("say", text="Hm."))
     number = Turn.objects.get().id
     assert [line for line in logged if line.startswith(f"turn {number}: tool look failed")]
-
-
-def test_what_another_server_did_is_told_by_that_one(watch, game, service, mira):
-    other, now = service.epoch + 1, service.now()
-    ServerProcess.objects.create(epoch=other, slot="b")
-    Lease.objects.create(assistant_id=mira.assistant.id, epoch=other)
-    whose = {"assistant_id": mira.assistant.id, "at": now}
-    Turn.objects.create(**whose, epoch=other, context="event", ended_at=now, outcome="answered")
-    ModelCall.objects.create(**whose, purpose="summary", profile="test")
-    watch.telemetry.tell_ended()
-    assert not watch.spans()
-    Lease.objects.update(epoch=service.epoch)
-    ModelCall.objects.create(**whose, purpose="summary", profile="test")
-    watch.telemetry.tell_ended()
-    assert [span.name for span in watch.spans()] == ["chat "]

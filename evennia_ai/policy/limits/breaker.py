@@ -46,11 +46,6 @@ class Breaker:
         """True while calls are allowed."""
         return self.open_until is None
 
-    @property
-    def is_own(self) -> bool:
-        """True if calls of this process failed, and not only those of another one."""
-        return self.failures > 0
-
 
 def admits(breaker: Breaker, now: float) -> bool:
     """Return True if a call may start: any while closed, else a single probe after the pause."""
@@ -96,13 +91,6 @@ def after_failure(
     pause = limits.pause_s * 2.0 ** min(breaker.pauses, 30)
     pause = min(limits.longest_pause_s, max(pause, error.retry_after_s or 0.0))
     return Breaker(failures, now + pause, breaker.pauses + 1, False, str(error))
-
-
-def after_report(breaker: Breaker, pause_s: float, error: str, now: float) -> Breaker:
-    """Return the breaker after another server process paused the endpoint for some seconds."""
-    if not breaker.closed:
-        return breaker
-    return replace(breaker, open_until=now + pause_s, pauses=1, error=error)
 
 
 def judges_endpoint(error: ProviderError) -> bool:

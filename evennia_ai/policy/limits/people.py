@@ -59,15 +59,12 @@ class Crowd:
     names: frozenset[str] = field(default_factory=frozenset)  # of whose lines were refused
 
 
-def judge_line(person: Person, now: float, limits: PersonLimits, elsewhere: int = 0) -> str:
-    """Return `ANSWER` if a line may be answered, else why not.
-
-    ``elsewhere`` is how many lines other server processes accepted in the last minute.
-    """
+def judge_line(person: Person, now: float, limits: PersonLimits) -> str:
+    """Return `ANSWER` if a line may be answered, else why not."""
     if now < person.cooling_until:
         return COOLING
     most = limits.turns_per_minute
-    if most is not None and len(since(person.lines, now - MINUTE_S)) + elsewhere >= most:
+    if most is not None and len(since(person.lines, now - MINUTE_S)) >= most:
         return TOO_FAST
     return ANSWER
 

@@ -58,7 +58,7 @@ game: Any = GameThread()
 def services() -> Any:
     """Return what all assistants share; raises GameBusy if they were not started."""
     found: Any | None = AssistantScript.shared_services
-    if found is None or found.schema_trouble:
+    if found is None or found.store_trouble:
         raise GameBusy(
             "The assistants of this game were not started. The server log says what to do."
         )
@@ -76,5 +76,4 @@ def find_script(assistant: int) -> AssistantScript:
         raise Missing("There is no such assistant.")
     add_assistant_mixin(script.obj)  # perhaps a game's code attached it by hand
     found: AssistantScript = script
-    found.services.processes.refresh(found.id, found.mind.read_again)
     return found

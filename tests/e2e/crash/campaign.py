@@ -44,25 +44,21 @@ class Campaign:
     Args:
         game: Its portal is open and no server runs.
         seed: Decides all random choices.
-        names: Who plays.
-        first_mark: The number of the first mark.
     """
 
     game: CrashGame
     seed: int
-    names: tuple[str, ...] = PLAYERS
-    first_mark: int = 1
     players: list[TelnetPlayer] = field(default_factory=list)
     moments: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
-        self._marks = (f"k{number}" for number in count(self.first_mark))
+        self._marks = (f"k{number}" for number in count(1))
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         self.start()
-        self.players = [self._open.enter_context(self.game.player(name)) for name in self.names]
+        self.players = [self._open.enter_context(self.game.player(name)) for name in PLAYERS]
         return self
 
     def __exit__(self, *details: object) -> None:

@@ -48,9 +48,9 @@ JOIN scripts_scriptdb AS script ON script.id = row.assistant_id ORDER BY row.id
 Record = dict[str, Any]
 
 
-def collect(game: CrashGame, *others: CrashGame) -> Evidence:
-    """Return all rows to judge; ``others`` are further servers on the same database."""
-    journal = [record for one in (game, *others) for record in read_journal(one)]
+def collect(game: CrashGame) -> Evidence:
+    """Return all rows to judge."""
+    journal = read_journal(game)
     named = {record["turn_id"]: record["events"] for record in journal if record["what"] == "turn"}
     calls = {row["call_id"]: row for row in rows(game, "toolcall")}
     safe = {record["call_id"] for record in of(journal, "deed") if record["safe_to_retry"]}

@@ -1,0 +1,177 @@
+"""One server for one world: a second one is refused, and leaves the work of the first alone."""
+
+import os
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.texts import text
+from evennia_ai.models import Event, ToolCall, Turn
+from evennia_ai.services import assistant_service
+from evennia_ai.store import brief_transaction, world_lock
+from evennia_ai.store.world_lock import REFUSED, WorldLock, lock_file
+from tests.faults import storage_scene as scene
+from tests.faults.own_database import IS_POSTGRESQL, NEEDS_OWN_SERVER
+from tests.game import conftest as game_scene
+from tests.game.conftest import flat, gateway_to
+from tests.postgresql import URL
+from tests.scripted import call
+
+pytestmark = pytest.mark.game
+
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+mira, ann, db = scene.mira, scene.ann, scene.db
+admin = game_scene.admin
+
+SERVER = """
+import sys
+from evennia_ai.store.world_lock import WorldLock
+print(WorldLock().take(0.0) or "has it", flush=True)
+sys.stdin.read()
+"""
+
+
+class Unlocked(WorldLock):
+    """The lock of a test's first service, which no test is about."""
+
+    def take(self, wait_s=None):
+        return ""
+
+
+def use(monkeypatch, found):
+    """Let the services that start from now on be those of a process of their own."""
+    for module in (assistant_service, brief_transaction):
+        monkeypatch.setattr(module, "lock", found)
+
+
+@pytest.fixture(autouse=True)
+def unlocked(db, monkeypatch):
+    monkeypatch.setattr(world_lock, "WAIT_S", 0.3)
+    use(monkeypatch, Unlocked())
+
+
+@pytest.fixture
+def restart(game, mira, monkeypatch):
+    """Return a function that starts the service of the next process, with a lock of its own."""
+
+    def start():
+        use(monkeypatch, WorldLock())
+        service = game.next_process(mira.assistant)
+        service.gateway = gateway_to(game.model, game.clock)
+        service.at_start()
+        game.run(3)
+        return service
+
+    yield start
+    connection.close()  # an advisory lock ends with it
+
+
+@contextmanager
+def other_server():
+    """Run another process that has the lock of the database in use."""
+    name = str(connection.settings_dict["NAME"])
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.crash.child_settings"}
+    env["CRASH_DATABASE"] = name
+    if IS_POSTGRESQL:
+        env["DJANGO_SETTINGS_MODULE"] = "server.conf.settings"
+        env[URL] = urlsplit(os.environ[URL])._replace(path=f"/{name}").geturl()
+    command = [sys.executable, "-c", SERVER]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=env, **pipes) as process:
+        try:
+            assert process.stdout.readline() == "has it\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def left_open(mira):
+    """Store a turn that another process began, with an act whose outcome is not known."""
+    whose = {"assistant_id": mira.assistant.id, "at": mira.assistant.services.now()}
+    turn = Turn.objects.create(**whose, epoch=1, context="tick_event")
+    ToolCall.objects.create(
+        **whose, turn=turn, call_id="1", name="give", world=True, state="intended"
+    )
+    return turn
+
+
+def states(turn):
+    """Return the outcome of a turn, "" while it is open, and the state of its act."""
+    turn.refresh_from_db()
+    return turn.outcome, turn.tool_calls.get().state
+
+
+def test_a_second_server_is_refused_and_leaves_the_turns_of_the_first_alone(
+    game, mira, ann, admin, restart, logged
+):
+    turn = left_open(mira)
+    with other_server():
+        service = restart()
+        ann.do("say Mira, hello")
+        ann.do("say Mira, are you there?")
+        game.run(60)
+        assert service.store_trouble == REFUSED
+        assert states(turn) == ("", "intended")
+        assert not Event.objects.exists()
+        assert not game.model.requests
+        assert ann.heard().count(text("minds_off")) == 1
+        assert flat(REFUSED) in flat(admin.told("aistatus"))
+        assert [line for line in logged if REFUSED in line]
+        with pytest.raises(StoreUnavailable, match="Another server"):
+            mira.journal.add("The bridge is closed.")
+
+
+def test_what_a_killed_server_left_is_taken_over_at_the_next_start(game, mira, ann, restart):
+    turn = left_open(mira)
+    with other_server() as process:
+        process.kill()
+        process.wait()
+        service = restart()
+    game.model.add(call("say", text="Here I am."))
+    ann.do("say Mira, hello")
+    game.run(5)
+    assert service.store_trouble == ""
+    assert states(turn) == ("interrupted", "unknown")
+    assert ann.last() == 'Mira says, "Here I am."'
+
+
+def test_a_reload_waits_for_the_process_that_goes_down(game, mira, restart, monkeypatch):
+    monkeypatch.setattr(world_lock, "WAIT_S", 30.0)
+    with other_server() as process:
+        threading.Timer(0.5, process.kill).start()
+        assert restart().store_trouble == ""
+
+
+def test_a_start_beside_tables_that_do_not_fit_says_so_first(game, mira, restart, monkeypatch):
+    monkeypatch.setattr(assistant_service, "schema_trouble", lambda: "Run `evennia migrate`.")
+    with other_server():
+        assert restart().store_trouble == "Run `evennia migrate`."
+
+
+@pytest.mark.skipif(IS_POSTGRESQL, reason="has no file")
+def test_a_file_that_cannot_be_locked_is_named(game, mira, restart):
+    lock_file().mkdir()
+    trouble = restart().store_trouble
+    assert str(lock_file()) in trouble
+    assert "no assistant starts" in trouble
+
+
+@pytest.mark.skipif(IS_POSTGRESQL, reason="has no file")
+def test_another_name_of_the_same_file_is_the_same_world(db, tmp_path, monkeypatch):
+    (tmp_path / "link.db3").symlink_to(connection.settings_dict["NAME"])
+    with other_server():
+        monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "link.db3"))
+        assert WorldLock().take(0.0) == REFUSED
+
+
+@NEEDS_OWN_SERVER
+def test_two_worlds_of_one_postgresql_are_two_worlds(db):
+    with other_server(), connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA other; SET search_path TO other")
+        assert WorldLock().take(0.0) == ""
