@@ -185,7 +185,7 @@ class Hearing:
         if changed is None:
             return
         services = self._services
-        if services.store_trouble:
+        if services.schema_trouble:
             services.slices.put(self._unlogged, changed)
             return
         if services.store_trouble:
