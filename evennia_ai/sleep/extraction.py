@@ -227,6 +227,9 @@ class Extraction:
             state = begin_step(state)
             grown = replace(prompt, messages=[*prompt.messages, *so_far], tokens=0)
             request = self._prompts.request(turn, grown, asking, step)
+            may_wait = limits.end_at is None  # in sleep; an awake mind must answer meanwhile
+            caller = replace(request.caller, may_wait=may_wait)
+            request = replace(request, caller=caller)
             reply: LLMReply = yield self._calls.for_turn(
                 turn, request, context.name, tools.deadline_at
             )

@@ -57,6 +57,7 @@ class SummaryTerms:
     payer: Audience = frozenset()
     audience: Audience | None = None  # of the summary, None for everybody
     authors: Authors = frozenset()  # of all its material (`policy.audience`)
+    background: bool = True  # False if somebody waits for it
 
 
 class Summariser:
@@ -139,8 +140,7 @@ class Summariser:
         )
         most_tokens = max(SUMMARY_TOKENS, self._settings.config.max_reply_tokens)
         request = self._calls.background_request(wire, scene, most_tokens, terms.payer)
-        waited_for = terms.deadline_at is not None
-        caller = replace(request.caller, background=not waited_for)
+        caller = replace(request.caller, background=terms.background)
         return replace(request, trace=trace, authors=terms.authors, caller=caller)
 
 

@@ -58,6 +58,8 @@ def test_where_nobody_waits_facts_are_journalled_first(nearly_full):
     script = nearly_full([entry("Ann is a smith."), call("noop"), SUMMARY])
     assert outcome(script.mind.emergency.make_room())["success"]
     assert script.purposes == ["pre_compaction", "pre_compaction", "summary"]
+    callers = [request.caller for request in script.services.gateway.requests]
+    assert not any(caller.background and caller.may_wait for caller in callers)
 
 
 def test_who_waits_does_not_wait_for_a_journal(nearly_full):

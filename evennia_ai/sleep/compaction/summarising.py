@@ -32,6 +32,7 @@ from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryPart
 from evennia_ai.sleep.compaction.request import (
     MANUAL,
     OVERFLOW,
+    SLEEP,
     STRIKES,
     CompactionRequest,
     CompactionTask,
@@ -257,7 +258,11 @@ class PartSummaries:
         for key, evicted in split_task(task).items():
             authors = of_messages(evicted.messages) | of_parts(speakers, texts.keys() & {key})
             terms = SummaryTerms(
-                room, deadline_at=deadline_at, audience=part_audience(key), authors=authors
+                room,
+                deadline_at=deadline_at,
+                audience=part_audience(key),
+                authors=authors,
+                background=request.reason == SLEEP,
             )
             part: SummaryPart | None = yield self._sum_up(
                 request, evicted, texts.get(key, ""), terms, strikes
