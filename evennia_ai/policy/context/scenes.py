@@ -196,7 +196,7 @@ def split_turn(
 
 def is_act(role: str, meta: Mapping[str, object]) -> bool:
     """Return True for what the mind did; what its body did without it is an event."""
-    return role != "user" and "event_id" not in meta
+    return role != "user" and meta.get("event_id") is None
 
 
 def split_by(

@@ -93,7 +93,8 @@ def sources_in(parts: Iterable[Part], names: Sequence[str] = ()) -> Iterable[Sou
 
     A recalled line of the character itself, by one of its ``names``, is its own.
     """
-    said = re.compile(rf"(?:\d{{4}}-\d\d-\d\d: )?(?:{'|'.join(map(re.escape, names))})\b[^:]*: ")
+    called = "|".join(map(re.escape, names))
+    said = re.compile(rf"(?:\d{{4}}-\d\d-\d\d: )?(?:{called})\b[^:]{{0,80}}: ")
     for part in parts:
         for told in part.lines if part.name not in INSTRUCTIONS else ():
             is_own = bool(names and part.name == RECALLED and said.match(told.text))
