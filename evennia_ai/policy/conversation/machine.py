@@ -58,7 +58,8 @@ is there (?:an? |any )?{PERSON_EN} (?:behind|typing|on the other|in there|there\
         """You ask in earnest, so in earnest: I am not a human being. A computer program, an
    AI, speaks for {name}.
 A plain question, a plain answer: {name} is not a human being. An AI, a computer program,
-   says these words.""",
+   says these words.
+I will not pretend: {name} is played by a computer program, an AI, and by no human being.""",
     ),
     "de": Tongue(
         r"ki(?:-\w+)?|künstliche intelligenz|künstlich|(?:chat-?)?bot|roboter|maschine"
