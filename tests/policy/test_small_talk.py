@@ -13,6 +13,7 @@ from evennia_ai.policy.retrieval.words import is_small_talk
         "How are you?",
         "And how have you been, Mira?",
         "What?",
+        "Mira, are you well?",
         "Ça va ?",
         "Thanks, well well.",
         "Guten Tag, Mira",

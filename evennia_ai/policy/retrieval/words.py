@@ -54,7 +54,9 @@ WILL = re.compile(r"[\w,;] Will\b|\bWill(?=,|['’]s\b| (?:is|was|has|had|and|sa
 SENTENCE = re.compile(r"[^.!?？؟]+[.!?？؟]*")
 QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last is the Greek one
 ASKING = [[word] for word in ("who", "whose", "where", "when", "what", "which", "why")]
-HOW_ARE_YOU = re.compile(r"\W*(?:(?:and )?how(?: are| have| do|['’]re) you|cómo est|and you)", re.I)
+HOW_ARE_YOU = re.compile(
+    r"\W*(?:[\w ]+, *)?(?:and )?(?:(?:how )?(?:are|have|do) you|how['’]re you|you|cómo est)", re.I
+)
 
 _stemming = threading.Lock()  # Snowball's stemmers keep the word they are working on
 
@@ -205,7 +207,7 @@ def tells(text: str) -> tuple[bool, bool]:
 def is_small_talk(text: str, names: Iterable[str] = ()) -> bool:
     """Return True if a text is polite words and names, and nothing else.
 
-    "Who am I?" is a question, though all its words are function words; "How are you?" is none.
+    "Who am I?" is a question, though all its words are function words; "Are you well?" is none.
     """
     words = content_words(text, language_of(text) or ENGLISH)
     polite = POLITE.union(content_words(" ".join(names), ENGLISH))
