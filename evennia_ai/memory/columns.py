@@ -114,6 +114,12 @@ class Columns:
             )
         return self._views[asked]
 
+    def view_of(self, rows: Rows) -> View:
+        """Return a view of some notes alone, in this order."""
+        mask = np.zeros(self.size, dtype=np.bool_)
+        mask[rows] = True
+        return self._view_of(rows, 0, np.arange(len(rows)), mask)
+
     def _seen(
         self, audience: Audience | None, everything: bool, upto: int | None, first: int
     ) -> Mask:
@@ -209,6 +215,6 @@ class Columns:
     def _speaker(self, name: str) -> int:
         if name not in self._speakers:
             self._speakers[name] = len(self._speakers)
-            for word in name_words(name):
+            for word in name_words(name) or name.lower().split():
                 self._named.setdefault(word, set()).add(self._speakers[name])
         return self._speakers[name]

@@ -10,7 +10,7 @@ An index can always be rebuilt, and it writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,6 +150,21 @@ class MemoryIndex:
         if k <= 0 or not len(view.rows):
             return []
         return self._best(self._rank(query, view, now, vector, SPARE * k), view, k)
+
+    def closeness(
+        self, query: str, ids: Sequence[str], vector: Any = None
+    ) -> tuple[Floats, Floats]:
+        """Return how near each of some notes is to a query: by meaning, and by words from 0 to 1.
+
+        Other memories change nothing. ``vector`` is the query's embedding, if the embedder is
+        remote; without it no note is near by meaning.
+        """
+        rows = [self._row_of[name] for name in ids]
+        view = self._columns.view_of(np.array(rows, dtype=np.int64))
+        asked = self._asked(query, view, None, vector)
+        words = [asked.wanted.words]
+        (by_words,) = self._lexicon.scores(words, view, self._columns["words"])
+        return self._vectors.full(view.rows, asked.vector), by_words
 
     def companions(
         self, ids: Iterable[str], audience: Iterable[str] | None = None, upto: int | None = None

@@ -12,8 +12,8 @@ from twisted.internet.defer import CancelledError, Deferred, fail, inlineCallbac
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from evennia_ai.config.resolve import LONG_TERM_MEMORY
 from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, TurnAborted
-from evennia_ai.memory.extras import LONG_TERM_MEMORY
 from evennia_ai.memory.mem0_store import NOTE, Mem0Store, StoreSettings
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow

@@ -299,6 +299,8 @@ class Migration(migrations.Migration):
             text=models.TextField(),
             scopes=models.JSONField(default=list),
             authors=models.JSONField(default=list),
+            keys=models.JSONField(default=list),
+            always=models.BooleanField(default=False),
         ),
         numbered_table(
             "SharedPersona",

@@ -42,7 +42,7 @@ from evennia_ai.turn.answer_events import Answering
 from evennia_ai.turn.autonomy import Will
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.fallback import Fallback
-from evennia_ai.turn.knowledge import Knowledge, People
+from evennia_ai.turn.knowledge import Knowledge, Lore, People
 from evennia_ai.turn.llm_interaction import Summariser
 from evennia_ai.turn.model_call import Background, ModelCalls
 from evennia_ai.turn.prompt_building import PromptBuilder
@@ -120,11 +120,20 @@ class Mind:
         clock, slices, now, world = shared.clock, shared.slices, shared.now, shared.world
         self.meter = ContextMeter(settings, log, has.sizes)
         self.recall = Recall(who, log, has.memories, life, shared)
+        self.lore = Lore(who, settings, shared)
         self.knowledge = Knowledge(who, settings, life, world, slices)
         self.people = People(who, settings, has.company, life, world, slices, now)
         self.calls = ModelCalls(who, settings, has.turns, shared.gateway, clock, life, self.meter)
         briefing = Briefing(
-            who, settings, log, self.meter, self.knowledge, self.people, self.recall, world
+            who,
+            settings,
+            log,
+            self.meter,
+            self.knowledge,
+            self.people,
+            self.recall,
+            self.lore,
+            world,
         )
         self.prompts = PromptBuilder(
             who, settings, log, self.meter, briefing, self.calls, world, now
@@ -152,6 +161,7 @@ class Mind:
             log,
             shared.toolbox,
             self.recall,
+            self.lore,
             self.prompts,
             self.calls,
             self.acts,

@@ -85,13 +85,18 @@ class Report(OwnedByAssistant):
 
 
 class Lore(models.Model):
-    """One lore entry that a builder wrote in the game; ``authors`` as in `policy.audience`."""
+    """One lore entry that a builder wrote in the game; ``authors`` as in `policy.audience`.
+
+    ``keys`` are words and phrases that bring it into a prompt; ``always`` is True if none need to.
+    """
 
     id: int = models.BigAutoField(primary_key=True)
     title: str = CharField(max_length=200, unique=True)
     text: str = TextField()
     scopes: list[Any] = JSONField(default=list)
     authors: list[Any] = JSONField(default=list)
+    keys: list[Any] = JSONField(default=list)
+    always: bool = models.BooleanField(default=False)
 
 
 class SharedPersona(models.Model):

@@ -46,6 +46,7 @@ from evennia_ai.ports.models import Gateway as Gateway
 from evennia_ai.ports.models import HeardLine as HeardLine
 from evennia_ai.ports.models import LLMClient as LLMClient
 from evennia_ai.ports.models import LLMRequest as LLMRequest
+from evennia_ai.ports.models import LoreRanking as LoreRanking
 from evennia_ai.ports.models import Related as Related
 from evennia_ai.ports.models import RemoteEmbedder as RemoteEmbedder
 from evennia_ai.ports.models import Scene as Scene

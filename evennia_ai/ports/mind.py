@@ -26,7 +26,7 @@ from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
-from evennia_ai.ports.models import Found, Gateway, Related, SemanticMemory
+from evennia_ai.ports.models import Found, Gateway, LoreRanking, Related, SemanticMemory
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.ports.tools import ToolResult, ToolSpec
 from evennia_ai.scheduling import Clock
@@ -226,6 +226,8 @@ class Services(Protocol):
     def world(self) -> World: ...
     @property
     def profiles(self) -> Mapping[str, Mapping[str, Any]]: ...  # model profiles by name
+    @property
+    def lore_ranking(self) -> LoreRanking: ...
     @property
     def semantic(self) -> SemanticMemory: ...
     @property

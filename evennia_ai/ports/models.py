@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, LLMReply, Situation, ToolCallRequest, WireMessage
-from evennia_ai.policy.conversation.character import Persona
+from evennia_ai.policy.conversation.character import Fit, LoreEntry, Persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, Sent
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
 from evennia_ai.policy.records.provenance import Record
@@ -209,6 +209,18 @@ class RemoteEmbedder(Protocol):
 
     def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
         """Fire with what `Embedder.embed` returns, or `embed_query`; fails with a ProviderError."""
+
+
+class LoreRanking(Protocol):
+    """How well pieces of lore fit a line."""
+
+    def prepare(
+        self, services: Any, entries: Sequence[LoreEntry], lines: Sequence[str]
+    ) -> Deferred[None]:
+        """Fire when these pieces can be ranked for these lines; never fails."""
+
+    def fits(self, entries: Sequence[LoreEntry], line: str) -> Mapping[LoreEntry, Fit]:
+        """Return how well each piece fits; what is not among ``entries`` changes nothing (P9)."""
 
 
 class Related(NamedTuple):

@@ -21,7 +21,7 @@ from twisted.logger import Logger
 
 from evennia_ai.assistant_character import add_missing_mixins
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.config.resolve import read_person_limits
+from evennia_ai.config.resolve import TELEMETRY, read_person_limits
 from evennia_ai.config.table_retention import limits_in_force
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import read_hosts
@@ -32,7 +32,6 @@ from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, advice, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
-from evennia_ai.memory.extras import TELEMETRY
 from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
@@ -89,6 +88,7 @@ class AssistantService(Service):
         self.semantic, self.long_term_sync = memory.long_term, memory.long_term_sync
         self.recall_trouble, self.loaded = memory.recall_trouble, memory.loaded
         self.memory_indices, self.shared_memory = memory.indices, memory.shared
+        self.lore_ranking = memory.lore_ranking
         self.toolbox = settings.read("TOOLS", load_registry, ())
         self.lore = settings.read("LORE", LoreRecords, ())
         self.personas = settings.read("PERSONAS", PersonaRecords, {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +17,7 @@ from evennia_ai.policy.conversation.character import (
     Persona,
     check_scope,
     read_persona,
+    split_keys,
     stored_fields,
 )
 
@@ -34,7 +35,11 @@ def read_entry(raw: Any) -> LoreEntry:
     scopes = raw.get("scopes") or (EVERYBODY,)
     listed = scopes.split(",") if isinstance(scopes, str) else scopes
     return LoreEntry(
-        str(raw.get("title", "")), str(raw["text"]), tuple(check_scope(s) for s in listed)
+        str(raw.get("title", "")),
+        str(raw["text"]),
+        tuple(check_scope(s) for s in listed),
+        keys=split_keys(raw.get("keys")),
+        always=bool(raw.get("always")),
     )
 
 
@@ -78,10 +83,10 @@ class LoreRecords:
         """Return every entry: those of the modules, then those written in the game."""
         if self._written is None:
             rows = models.Lore.objects.order_by("id")
-            rows = rows.values_list("title", "text", "scopes", "authors")
+            rows = rows.values_list("title", "text", "scopes", "authors", "keys", "always")
             self._written = tuple(
-                LoreEntry(title, text, tuple(scopes), by_builder(authors))
-                for title, text, scopes, authors in rows
+                LoreEntry(title, text, tuple(scopes), by_builder(authors), tuple(keys), always)
+                for title, text, scopes, authors, keys, always in rows
             )
         return (*self.fixed, *self._written)
 
@@ -90,10 +95,10 @@ class LoreRecords:
         return next((e for e in self.entries() if e.title.lower() == title.lower()), None)
 
     def write(self, entry: LoreEntry) -> None:
-        """Store an entry; it replaces the one with the same title."""
-        lists = {"scopes": list(entry.scopes), "authors": sorted(entry.authors)}
-        self.remove(entry.title)
-        models.Lore.objects.create(title=entry.title, text=entry.text, **lists)
+        """Store an entry; it replaces the one with the same title, in its place."""
+        fields = asdict(entry) | {"authors": sorted(entry.authors)}
+        self._written = None
+        models.Lore.objects.update_or_create(title__iexact=entry.title, defaults=fields)
 
     def remove(self, title: str) -> bool:
         """Delete an entry written in the game; returns True if it existed."""

@@ -121,7 +121,7 @@ PLACES = (
           by_one=False),
     Place(models.Amendment, Law.STAYS, also=("text", "authors")),  # a builder's, with its message
     Place(models.SpeakerUse, Law.STAYS, ("speaker",)),
-    Place(models.Lore, Law.STAYS, also=("title", "text", "authors")),
+    Place(models.Lore, Law.STAYS, also=("title", "text", "keys", "authors")),
     Place(models.SharedPersona, Law.STAYS, also=("name", "fields", "authors")),
     Place(models.PromptText, Law.STAYS, also=("text",)),  # rules, personas and tools
 )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.internet.task import Clock
 
+from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.messages import OWN_RESULTS, Audience, Authors, ToolCallRequest
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.records.provenance import Record
@@ -18,6 +19,7 @@ from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.ports import (
     Character,
     DayPlan,
+    Embedder,
     EntityProfiles,
     Gateway,
     Goals,
@@ -25,6 +27,7 @@ from evennia_ai.ports import (
     JournalArchive,
     Moderation,
     RecordStore,
+    RemoteEmbedder,
     Situation,
     ToolContext,
     ToolResult,
@@ -163,7 +166,7 @@ class NoPendingActs:
 class StandInServices:
     """`ports.Services` on a fake clock."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, embedder: Embedder | RemoteEmbedder | None = None) -> None:
         self.clock = Clock()
         self.slices = AtOnce()
         self.gateway = gateway
@@ -171,6 +174,7 @@ class StandInServices:
         self.world = StandInWorld()
         self.semantic = StandInSemantic(off="there is none here")
         self.shared_memory = NoSharedMemory()
+        self.lore_ranking = LoreIndex(lambda: embedder)
         self.moderation: Moderation | None = None
         self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}

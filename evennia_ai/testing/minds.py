@@ -230,7 +230,7 @@ class MemoryMind(Mind):
         name: str = "Mira",
         character: Any = None,
     ) -> None:
-        self.services = services = StandInServices(gateway)
+        self.services = services = StandInServices(gateway, embedder)
         self.character = character = character or StandInCharacter(name, services.now)
         self.journal = character.journal
         log = MemoryConversation(services.now)

@@ -10,19 +10,30 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
+from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
 from evennia_ai.policy.consolidation.weights import Acquaintance, acquaintance_line, mean_sentiment
+from evennia_ai.policy.conversation.character import (
+    LoreEntry,
+    LoreTrial,
+    is_known,
+    quests_of,
+    try_lore,
+)
+from evennia_ai.policy.facts.terms import heard
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal import goal_lines
 from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import (
     Company,
     EntityProfiles,
     Identity,
     Life,
+    Services,
     Settings,
     Slices,
     TurnRecord,
@@ -35,6 +46,7 @@ log = Logger()
 MOST_PEOPLE = 6
 PEOPLE_PART = 0.02  # share of the window
 RECENT_ENTRIES = 200
+LORE_PART = 0.025  # share of the window
 
 
 class Knowledge:
@@ -87,6 +99,52 @@ class Knowledge:
         """Return the entries of the loaded journal since an ISO time that an audience may know."""
         entries = self._who.character.journal.newest(RECENT_ENTRIES, audience)
         return [entry["content"] for entry in entries if entry["timestamp"] >= at]
+
+
+class Lore:
+    """What the character knows of the world, as its builders wrote it."""
+
+    def __init__(self, who: Identity, settings: Settings, services: Services) -> None:
+        self._who, self._settings, self._services = who, settings, services
+        self._world, self._ranking = services.world, services.lore_ranking
+
+    @inlineCallbacks
+    def prepare(self, lines: Sequence[str], audience: Audience) -> Steps[None]:
+        """Make ready what these listeners may hear for some lines of the talk; never fails."""
+        known = self.known(audience)
+        if known:
+            yield self._ranking.prepare(self._services, known, [*map(self._words_of, lines)])
+
+    def known(self, audience: Audience) -> list[LoreEntry]:
+        """Return all pieces that the character knows and these listeners may hear."""
+        entries, labels = self._world.lore(self._who.character, audience)
+        return [entry for entry in entries if is_known(entry, labels)]
+
+    def tellable(self, audience: Audience) -> list[LoreEntry]:
+        """Return all pieces that these listeners may hear, known to it here and now or not."""
+        entries, labels = self._world.lore(self._who.character, audience)
+        return [entry for entry in entries if labels.issuperset(quests_of(entry))]
+
+    @property
+    def budget_tokens(self) -> int:
+        """Return the most tokens of a prompt; half the usual for a model that reads slowly."""
+        config, profile = self._settings.config, self._settings.profile
+        part = LORE_PART if request_form(profile).native else LORE_PART / 2
+        return min(config.lore_tokens, int(part * usable_window(config, profile)))
+
+    def try_lines(self, lines: Sequence[str], audience: Audience) -> list[LoreTrial]:
+        """Return what becomes of each piece for some lines, the most important line first."""
+        entries, labels = self._world.lore(self._who.character, audience)
+        # What the listeners may not hear is never ranked (P9).
+        known = [entry for entry in entries if is_known(entry, labels)]
+        words = [*map(self._words_of, lines)]
+        fits = [(line, self._ranking.fits(known, line)) for line in words]
+        return try_lore(entries, labels, fits, self.budget_tokens)
+
+    def _words_of(self, line: str) -> str:
+        """Return the words of a line, without its speaker and the character's own name."""
+        words = heard(line, "")[1].strip('" ')
+        return without_words(words, name_words(self._who.name))
 
 
 class People:

@@ -34,7 +34,7 @@ from evennia_ai.policy.context.scenes import (
     Row,
     scene_text,
 )
-from evennia_ai.policy.conversation.character import LoreEntry, quests_of, select_lore
+from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.facts.terms import HEARD
 from evennia_ai.policy.oversight import LABEL as NOTE
 from evennia_ai.policy.records.provenance import Record, is_known_to
@@ -42,7 +42,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Conversation, Identity, Settings, World
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.knowledge import Knowledge, People
+from evennia_ai.turn.knowledge import Knowledge, Lore, People
 from evennia_ai.turn.prompt_contexts import lore_text
 from evennia_ai.turn.recall import MARK_TOKENS, Recall, Recalled, Talk
 
@@ -50,10 +50,8 @@ PINNED, GOALS, OCCUPATION = "Keep in mind", "You are after", "You are about"
 TALK_LINES = 3
 # Shares of the window. No provider's cache keeps a prompt's last part, so each call pays for it.
 TAIL_PART = 0.075
-LORE_PART = 0.025
 LEAST_RECALL = 0.02
 MATERIALS_PART = 0.02
-BRIEF_LORE_PART = 1 / 2  # of the usual budget
 LINE_CHARS = 300
 NOTED = 3
 
@@ -98,11 +96,12 @@ class Briefing:
         knowledge: Knowledge,
         people: People,
         recall: Recall,
+        lore: Lore,
         world: World,
     ) -> None:
         self._who, self._settings, self._log, self._meter = who, settings, log, meter
         self._knowledge, self._people, self._recall = knowledge, people, recall
-        self._world = world
+        self._lore, self._world = lore, world
 
     def select(
         self,
@@ -122,8 +121,9 @@ class Briefing:
         a model that reads slowly, only what fits the new lines best.
         """
         window = self._meter.window
-        near = Talk(talk.asked, talk.before[-1:]) if brief else talk
-        lore = self._choose_lore(audience, near, BRIEF_LORE_PART * window if brief else window)
+        before = talk.before[-1:] if brief else talk.before
+        trials = self._lore.try_lines([*talk.asked, *reversed(before)], audience)
+        lore = [trial.entry for trial in trials if trial.is_chosen]
         found = Rows(window, situation)
         found.add(LORE, (KnownLine(lore_text(one), secret, one.authors, one.title) for one in lore))
         found.add(LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools))
@@ -150,7 +150,8 @@ class Briefing:
         """
         scenes = list(scenes)
         rows = [row for scene in scenes for row in scene["metadata"]["rows"]]
-        known_lore = self._lore_texts(audience) if any(row[0] == LORE for row in rows) else ()
+        tellable = self._lore.tellable(audience) if any(row[0] == LORE for row in rows) else ()
+        known_lore = {unmarked(lore_text(one)) for one in tellable}
         noted = {line for label, line in rows if label != LORE and line.source}
         gone = self._recall.gone(noted, audience)
         notes = {unmarked(line.text) for line in self._knowledge.author_note()}
@@ -162,17 +163,6 @@ class Briefing:
             return line not in gone
 
         return [scene for scene in scenes if all(map(stands, scene["metadata"]["rows"]))]
-
-    def _lore_texts(self, audience: Audience) -> set[str]:
-        """Return all pieces of lore that these listeners may hear."""
-        entries, labels = self._world.lore(self._who.character, audience)
-        return {unmarked(lore_text(one)) for one in entries if labels.issuperset(quests_of(one))}
-
-    def _choose_lore(self, audience: Audience, talk: Talk, window: float) -> list[LoreEntry]:
-        """Return the lore entries for this conversation, within their token budget."""
-        entries, labels = self._world.lore(self._who.character, audience)
-        most = min(self._settings.config.lore_tokens, int(LORE_PART * window))
-        return select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
 
     def authors_of(
         self, events: Iterable[InboxEvent], shown: Iterable[Message], situation: Situation

@@ -31,6 +31,7 @@ from evennia_ai.ports import (
     TurnRecord,
 )
 from evennia_ai.scheduling import Steps
+from evennia_ai.turn.knowledge import Lore
 from evennia_ai.turn.model_call import ModelCalls, has_model
 from evennia_ai.turn.prompt_building import RECALL, Asking, Prompt, PromptBuilder
 from evennia_ai.turn.prompt_contexts import PromptContext
@@ -92,6 +93,7 @@ class ReActLoop:
         log: Conversation,
         toolbox: Toolbox,
         recall: Recall,
+        lore: Lore,
         prompts: PromptBuilder,
         calls: ModelCalls,
         acts: Acts,
@@ -100,7 +102,8 @@ class ReActLoop:
         link_hosts: Callable[[], Collection[str]],
     ) -> None:
         self._who, self._settings, self._log, self._toolbox = who, settings, log, toolbox
-        self._recall, self._prompts, self._calls, self._acts = recall, prompts, calls, acts
+        self._recall, self._lore, self._prompts = recall, lore, prompts
+        self._calls, self._acts = calls, acts
         self._screening, self._make_room, self._link_hosts = screening, make_room, link_hosts
 
     @inlineCallbacks
@@ -111,9 +114,12 @@ class ReActLoop:
         fails with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
         """
         progress = Progress(LoopState(turn.id))
-        query = memory_query([event.heard.line for event in turn.events])
+        lines = [event.heard.line for event in turn.events]
+        query = memory_query(lines)
         for _ in range(context.max_iterations or self._settings.config.max_iterations):
-            yield self._recall.prepare(turn, query, self._acts.audience_now(turn))
+            audience = self._acts.audience_now(turn)
+            yield self._lore.prepare(lines, audience)
+            yield self._recall.prepare(turn, query, audience)
             begun: list[ReplyCalls] = []
             ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
             try:

@@ -1,3 +1,10 @@
 """A game's own lore, for a test."""
 
-LORE = [{"title": "Harbour", "text": "It freezes in winter.", "scopes": "room:quay, tag:sailor"}]
+LORE = [
+    {
+        "title": "Harbour",
+        "text": "It freezes in winter.",
+        "scopes": "room:quay, tag:sailor",
+        "keys": "ship, sail away",
+    }
+]

@@ -44,6 +44,11 @@ def test_small_talk_calls_nothing_to_mind(game, ann, mira):
     assert "oak barrel" not in asked_for(game, ann, "are you well?")
 
 
+def test_a_question_of_function_words_is_no_small_talk(game, ann, mira):
+    mira.journal.add("Ann's people are from the Holm marshes.")
+    assert "Holm marshes" in asked_for(game, ann, "where am I from?")
+
+
 def test_what_one_player_alone_may_know_comes_to_mind_for_no_other(game, ann, bob, mira):
     mira.journal.add("Ann's treasure lies below the willow.", audience=[ann.character.dbref])
     assert "willow" not in asked_for(game, bob, "where is Ann's treasure?")

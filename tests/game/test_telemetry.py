@@ -10,8 +10,8 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.logger import eventAsText, globalLogPublisher
 
+from evennia_ai.config.resolve import Extra
 from evennia_ai.errors import ConfigError, ProviderRejected
-from evennia_ai.memory.extras import Extra
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import ModelCall, ToolCall, Turn
 from tests.e2e.harness import ROOT

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from evennia_ai.memory.extras import EMBEDDINGS, LONG_TERM_MEMORY
+from evennia_ai.config.resolve import EMBEDDINGS, LONG_TERM_MEMORY
 
 
 @pytest.mark.parametrize("extra", [EMBEDDINGS, LONG_TERM_MEMORY])

@@ -4,21 +4,28 @@ import pytest
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.conversation.character import (
+    Fit,
     LoreEntry,
     check_scope,
     is_known,
-    select_lore,
+    split_keys,
+    try_lore,
     why_unknown,
 )
 
 GATE = LoreEntry("The old gate", "Hanno built the gate.", ("tag:guard", "room:tower"))
 DRAGON = LoreEntry("The dragon", "It sleeps under the gate.", ("quest:dragon",))
 BEER = LoreEntry("Beer", "The beer comes from Holm.")
+MENU = LoreEntry("The menu", "Stew is four pennies.", keys=("eat", "for dinner", "客栈"))
+RULES = LoreEntry("House rules", "No knives at the bar.", always=True)
 EVERYBODY = frozenset({"all"})
 
 
-def titles(labels, talk, budget=500):
-    return [e.title for e in select_lore([GATE, DRAGON, BEER], frozenset(labels), talk, budget)]
+def tried(entries, *lines, budget=500, labels=EVERYBODY):
+    """The titles that are chosen, in order, with the reason of each."""
+    said = [line if isinstance(line, tuple) else (line, {}) for line in lines]
+    trials = try_lore(entries, labels, said, budget)
+    return [(one.entry.title, one.reason) for one in trials if one.is_chosen]
 
 
 def test_a_quest_flag_is_needed_besides():
@@ -34,18 +41,77 @@ def test_a_quest_flag_is_needed_besides():
     )
 
 
-def test_only_what_is_known_and_near_is_chosen_best_first():
-    assert titles({"all"}, "tell me of the gate") == []
-    assert titles({"all", "tag:guard", "quest:dragon"}, "who built the gate?") == [
-        "The old gate",
-        "The dragon",
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("What can I eat here?", "key: eat"),
+        ("Is there eating to be had?", "key: eat"),
+        ("What is there for dinner?", "key: for dinner"),
+        ("Dinner for two!", None),
+        ("Show me the menus.", "title"),
+        ("这里的客栈在哪里", "key: 客栈"),
+        ("Where is the beater?", None),
+    ],
+)
+def test_a_key_or_the_title_brings_a_piece_in_whatever_its_endings(line, reason):
+    assert tried([MENU], line) == ([("The menu", reason)] if reason else [])
+
+
+def test_small_talk_brings_in_what_has_it_as_a_key_only():
+    weather, fog = LoreEntry("Weather", "It rains."), LoreEntry("Fog", "Thick.", keys=("weather",))
+    fits = {weather: Fit(9, 1, 9), fog: Fit(9, 1, 9)}
+    assert tried([weather, fog], ("Nice weather.", fits)) == [("Fog", "key: weather")]
+
+
+def test_what_is_always_told_comes_first_then_keys_then_the_best_fit():
+    fits = {GATE: Fit(1.0, 0.5), BEER: Fit(2.0, 0.5), MENU: Fit(0.5, 0.0, 9.0)}
+    entries, labels = [BEER, GATE, MENU, RULES], EVERYBODY | {"room:tower"}
+    assert tried(entries, ("May I eat by the gate, from Holm?", fits), labels=labels) == [
+        ("House rules", "always"),
+        ("The menu", "key: eat"),
+        ("Beer", "score 2.00, words: holm"),
+        ("The old gate", "score 1.00, words: gate"),
     ]
+
+
+def test_the_line_to_answer_goes_before_those_before_it():
+    beer, menu = {BEER: Fit(1.0, 0.5)}, {MENU: Fit(5.0, 0.5)}
+    found = tried([BEER, MENU], ("A mug of ale?", beer), ("I am hungry.", menu))
+    assert [title for title, _why in found] == ["Beer", "The menu"]
+
+
+def test_what_is_below_the_floors_or_only_the_fourth_by_meaning_is_left_out():
+    pieces = [LoreEntry(str(number), "x") for number in range(6)]
+    fits = {piece: Fit(9.0 - n, 0.0, 5.0) for n, piece in enumerate(pieces)}
+    fits[pieces[0]] = Fit(9.0, 0.01, 1.0)
+    found = tried(pieces, ("Where is that?", fits))
+    assert [title for title, _why in found] == ["1", "2", "3"]
+
+
+def test_beside_a_much_better_fit_the_meaning_alone_is_no_reason():
+    fits = {BEER: Fit(6.0, 0.9), GATE: Fit(1.4, 0.0, 3.0), MENU: Fit(1.6, 0.0, 3.0)}
+    found = tried([BEER, GATE, MENU], ("Some ale?", fits), labels=EVERYBODY | {"room:tower"})
+    assert [title for title, _why in found] == ["Beer", "The menu"]
 
 
 def test_the_budget_is_kept_and_a_smaller_piece_may_still_fit():
     long = LoreEntry("Beer", "beer " * 500)
-    chosen = select_lore([long, BEER], EVERYBODY, "beer", 50)
-    assert chosen == [BEER]
+    trials = try_lore([long, BEER], EVERYBODY, [("beer", {})], 50)
+    assert [one.verdict() for one in trials] == ["no: no room is left (title)", "yes: title"]
+
+
+def test_what_the_listeners_may_not_hear_is_told_with_the_reason_and_never_chosen():
+    secret = LoreEntry("Gold", "x", ("quest:key",), keys=("gold",), always=True)
+    (trial,) = try_lore([secret], EVERYBODY, [("gold", {secret: Fit(9, 1, 9)})], 500)
+    assert (trial.is_chosen, trial.verdict()) == (
+        False,
+        "no: everybody who hears it needs quest:key",
+    )
+
+
+def test_keys_are_a_list_or_a_text_with_commas():
+    assert split_keys(" eat,  for   dinner,, ") == split_keys(["eat", "for dinner"])
+    assert split_keys(None) == ()
 
 
 @pytest.mark.parametrize("raw", ["", "tag:", "moon:full", "all:x"])

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Authors
 from evennia_ai.policy.audience import BUILDER
-from evennia_ai.policy.retrieval.relevance import score_texts
+from evennia_ai.policy.retrieval.languages import ENGLISH
+from evennia_ai.policy.retrieval.words import (
+    find_words,
+    is_small_talk,
+    language_of,
+    phrase_of,
+    shared_words,
+)
 from evennia_ai.policy.tokens import estimate_tokens
 
 
@@ -91,12 +99,29 @@ QUEST = "quest"
 
 @dataclass(frozen=True)
 class LoreEntry:
-    """One piece of knowledge."""
+    """One piece of knowledge.
+
+    Its title, and each of its ``keys``, words or phrases, brings it into a prompt when somebody
+    says it. If it is ``always`` there, nobody needs to.
+    """
 
     title: str
     text: str
     scopes: tuple[str, ...] = (EVERYBODY,)
     authors: Authors = frozenset({BUILDER})
+    keys: tuple[str, ...] = ()
+    always: bool = False
+
+    @property
+    def searched(self) -> str:
+        """Return the text by which a search finds the piece."""
+        return ". ".join(filter(None, (self.title, self.text, ", ".join(self.keys))))
+
+
+def split_keys(raw: Any) -> tuple[str, ...]:
+    """Return key words and phrases, given as a list or as a text with commas."""
+    listed = raw.split(",") if isinstance(raw, str) else raw or ()
+    return tuple(key for one in listed if (key := " ".join(str(one).split())))
 
 
 def check_scope(scope: str) -> str:
@@ -136,47 +161,108 @@ def quests_of(entry: LoreEntry) -> list[str]:
     return [scope for scope in entry.scopes if scope.startswith(f"{QUEST}:")]
 
 
-def select_lore(
-    entries: Iterable[LoreEntry], labels: frozenset[str], talk: str, budget_tokens: int
-) -> list[LoreEntry]:
-    """Return the known pieces with content words of the talk, best first, in a budget."""
-    trials = try_lore(entries, labels, talk, budget_tokens)
-    return [trial.entry for trial in trials if trial.is_chosen]
+WORDS_FLOOR = 0.1  # share of a line's words, by their rarity, that a piece must have
+MEANING_FLOOR = 1.5  # in standard deviations (measured: tests/memory/test_lore_index.py)
+MOST_WORDS = 5  # that a reason names
+BESIDE_BEST = 0.25  # share of the best score below which the meaning alone is no reason
+MOST_BY_MEANING = 3  # pieces a line; what is further down is hardly ever asked for
+
+
+class Fit(NamedTuple):
+    """How well a piece fits a line.
+
+    ``words`` is the share of the line's words that it has, ``meaning`` how many standard deviations
+    nearer it is than to lines that ask for nothing; ``score`` is both, and orders pieces.
+    """
+
+    score: float = 0.0
+    words: float = 0.0
+    meaning: float = 0.0
 
 
 @dataclass(frozen=True)
 class LoreTrial:
-    """What becomes of one piece when a line is said; an unknown piece has no score."""
+    """What becomes of one piece when a line is said; ``reason`` says why it fits, "" if not."""
 
     entry: LoreEntry
     why_unknown: str = ""
-    score: float = 0.0
-    tokens: int = 0
+    reason: str = ""
     is_chosen: bool = False
 
-    def verdict(self, was_asked: bool, found: str) -> str:
-        """Return in words why the piece is in the prompt or not; ``found`` says why it fits."""
+    def verdict(self, was_asked: bool = True) -> str:
+        """Return in words why the piece is in the prompt or not."""
         if self.why_unknown:
             return f"no: {self.why_unknown}"
-        if not was_asked:
+        if not was_asked and not self.reason:
             return "known"
-        if not self.score:
-            return "no: it shares no word with the line"
-        return f"yes: {found}" if self.is_chosen else f"no: the budget is used up ({found})"
+        if not self.reason:
+            return "no: the line does not ask for it"
+        return f"yes: {self.reason}" if self.is_chosen else f"no: no room is left ({self.reason})"
 
 
 def try_lore(
-    entries: Iterable[LoreEntry], labels: frozenset[str], talk: str, budget_tokens: int
+    entries: Iterable[LoreEntry],
+    labels: frozenset[str],
+    lines: Sequence[tuple[str, Mapping[LoreEntry, Fit]]],
+    budget_tokens: int,
 ) -> list[LoreTrial]:
-    """Return what becomes of each piece, best first: those that nobody asked for, then unknown."""
+    """Return what becomes of each piece: first those that fit, in order, unknown ones last.
+
+    ``lines`` are said lines with how well each known piece fits. What is always told comes first;
+    then, line by line, what a key or a title brings in, then the best by words and meaning.
+    """
     listed = list(entries)
-    known: Sequence[LoreEntry] = [entry for entry in listed if is_known(entry, labels)]
-    texts = [f"{entry.title} {entry.title} {entry.text}" for entry in known]
-    scored = zip(score_texts(talk, texts), known, strict=True)
+    known = [entry for entry in listed if is_known(entry, labels)]
+    known_ones = frozenset(known)
+    reasons = {one: "always" for one in known if one.always}
+    for line, fits in lines:
+        for found in (keyed(known, line), reasons_of(line, fits)):
+            new = known_ones & found.keys() - reasons.keys()
+            reasons |= {one: why for one, why in found.items() if one in new}
     trials = []
-    for score, entry in sorted(scored, key=lambda pair: -pair[0]):
+    for entry in reasons:
         cost = estimate_tokens(entry.title + entry.text)
-        is_chosen = score > 0 and cost <= budget_tokens
+        is_chosen = cost <= budget_tokens
         budget_tokens -= cost * is_chosen
-        trials.append(LoreTrial(entry, "", score, cost, is_chosen))
-    return [*trials, *(LoreTrial(e, why) for e in listed if (why := why_unknown(e, labels)))]
+        trials.append(LoreTrial(entry, "", reasons[entry], is_chosen))
+    rest = [entry for entry in listed if entry not in reasons]
+    unknown = {entry: why for entry in rest if (why := why_unknown(entry, labels))}
+    trials += [LoreTrial(entry) for entry in rest if entry not in unknown]
+    return [*trials, *(LoreTrial(entry, why) for entry, why in unknown.items())]
+
+
+def keyed(known: Iterable[LoreEntry], line: str) -> dict[LoreEntry, str]:
+    """Return the pieces of which a line has a key or the title, in their order."""
+    language = language_of(line) or ENGLISH
+    said, words = phrase_of(line, language), frozenset(find_words(line, (), language))
+    if is_small_talk(line):
+        words = frozenset()
+
+    def key_of(entry: LoreEntry) -> str:
+        """Return what brings a piece in, "" if nothing does; endings of words may differ."""
+        title = words_in(entry.title, language)
+        key = next((key for key in entry.keys if phrase_of(key, language) in said), "")
+        return f"key: {key}" if key else "title" if title and title <= words else ""
+
+    return {one: why for one in known if (why := key_of(one))}
+
+
+def reasons_of(line: str, fits: Mapping[LoreEntry, Fit]) -> dict[LoreEntry, str]:
+    """Return why pieces fit a line, the best first; those below the floors are left out."""
+    found: dict[LoreEntry, str] = {}
+    ranked = () if is_small_talk(line) else sorted(fits.items(), key=lambda one: -one[1].score)
+    by_meaning, least = 0, BESIDE_BEST * max((fit.score for _entry, fit in ranked), default=0)
+    for entry, fit in ranked:
+        if fit.words >= WORDS_FLOOR:
+            words = " ".join(shared_words(line, entry.searched)[:MOST_WORDS])
+            found[entry] = f"score {fit.score:.2f}, words: {words}"
+        elif fit.meaning >= MEANING_FLOOR and fit.score >= least and by_meaning < MOST_BY_MEANING:
+            found[entry] = f"score {fit.score:.2f}, by its meaning alone"
+            by_meaning += 1
+    return found
+
+
+@lru_cache(maxsize=4_096)
+def words_in(title: str, language: str) -> frozenset[str]:
+    """Return the content words of a title."""
+    return frozenset(find_words(title, (), language))

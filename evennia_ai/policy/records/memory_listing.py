@@ -17,7 +17,7 @@ from evennia_ai.policy.records.entity_profiles import (
 from evennia_ai.policy.records.forgetting import FORGOTTEN, is_lasting, retention_of
 from evennia_ai.policy.records.journal_entry import memory_of
 from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.policy.retrieval.words import WORD, asked_words, find_words, language_of
+from evennia_ai.policy.retrieval.words import shared_words
 
 Names = Mapping[str, str]
 
@@ -157,10 +157,7 @@ def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -
 
 def why_found(query: str, text: str, score: float) -> str:
     """Return in words why a search found a text."""
-    wanted, language = set(asked_words(query)), language_of(text)
-    words = WORD.findall(text.lower())
-    shared = [word for word in words if wanted.intersection(find_words(word, (), language))]
-    words = list(dict.fromkeys(shared))[:MOST_WORDS]
+    words = shared_words(query, text)[:MOST_WORDS]
     return f"score {score:.2f}, " + (
         f"words: {' '.join(words)}" if words else "by its meaning alone"
     )

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from evennia_ai.policy.retrieval.exchange import Span, find_spans, signs_of
 from evennia_ai.policy.retrieval.words import (
+    QUESTION_MARKS,
     asked_words,
     asks,
     find_words,
@@ -109,7 +110,6 @@ def words_of(record: Mapping[str, Any]) -> frozenset[str]:
 
 
 LONGEST_TEXT = 4_000  # characters; the rest of a text is stored but not ranked
-QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last is the Greek one
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,21 @@ TELLING = {
 }
 SHORTEST_BEGINNING = 3
 
+# "well" and "will" are function words in English unless they are the noun and the name.
+NOUNS = frozenset({"well", "will"})
+NOUN = re.compile(
+    r"\b(?:the|a|this|that|my|your|his|her|our|their|in|into|from|near|by|behind|down)\s+"
+    r"(?:[\w'’]+\s+)?well\b",
+    re.IGNORECASE,
+)
+WILL = re.compile(r"[\w,;] Will\b|\bWill(?=,|['’]s\b| (?:is|was|has|had|and|said)\b)")
+SENTENCE = re.compile(r"[^.!?？؟]+[.!?？؟]*")
+QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last is the Greek one
+ASKING = [[word] for word in ("who", "whose", "where", "when", "what", "which", "why")]
+HOW_ARE_YOU = re.compile(
+    r"\W*(?:[\w ]+, *)?(?:and )?(?:(?:how )?(?:are|have|do) you|how['’]re you|you|cómo est)", re.I
+)
+
 _stemming = threading.Lock()  # Snowball's stemmers keep the word they are working on
 
 
@@ -88,10 +103,21 @@ def asked_words(query: str, leave_out: Collection[str] = ()) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def shared_words(query: str, text: str) -> list[str]:
+    """Return the different words of a text that a query shares, in lower case."""
+    wanted, language = set(asked_words(query)), language_of(text)
+    words = dict.fromkeys(WORD.findall(text.lower()))
+    return [word for word in words if wanted.intersection(find_words(word, (), language))]
+
+
 def content_words(text: str, language: str) -> list[str]:
     """Return the lower-case words of a text that carry meaning in this language."""
     words = WORD.findall(OWNERS.sub("", text.lower()))
-    return [word for word in words if word not in STOP_WORDS[language]]
+    stop = STOP_WORDS[language]
+    if language == ENGLISH and not NOUNS.isdisjoint(words):
+        kept = {"well"} if NOUN.search(text) else set[str]()
+        stop = stop - kept - ({"will"} if WILL.search(text) else kept)
+    return [word for word in words if word not in stop]
 
 
 def beginnings(text: str) -> list[str]:
@@ -106,6 +132,14 @@ def beginnings(text: str) -> list[str]:
         )
         found.append(word[:same] if same >= SHORTEST_BEGINNING else word)
     return found
+
+
+@lru_cache(maxsize=8_192)
+def phrase_of(text: str, language: str) -> str:
+    """Return the stems of all words of a text, so that one phrase can be found in another."""
+    words = WORD.findall(OWNERS.sub("", text.lower()))
+    phrase = " ".join(stem(word[:LONGEST_WORD], language) for word in words)
+    return phrase if UNSPACED.search(text) else f" {phrase} "
 
 
 def name_words(name: str) -> list[str]:
@@ -171,6 +205,16 @@ def tells(text: str) -> tuple[bool, bool]:
 
 
 def is_small_talk(text: str, names: Iterable[str] = ()) -> bool:
-    """Return True if a text is polite words and names, and nothing else."""
+    """Return True if a text is polite words and names, and nothing else.
+
+    "Who am I?" is a question, though all its words are function words; "Are you well?" is none.
+    """
     words = content_words(text, language_of(text) or ENGLISH)
-    return POLITE.union(content_words(" ".join(names), ENGLISH)).issuperset(words)
+    polite = POLITE.union(content_words(" ".join(names), ENGLISH))
+    return polite.issuperset(words) and not any(map(_is_question, SENTENCE.findall(text)))
+
+
+def _is_question(sentence: str) -> bool:
+    words = WORD.findall(sentence.lower())
+    asked = sentence.endswith(QUESTION_MARKS) or words[:1] in ASKING
+    return asked and len(words) > 1 and POLITE.isdisjoint(words) and not HOW_ARE_YOU.match(sentence)

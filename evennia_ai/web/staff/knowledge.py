@@ -16,7 +16,7 @@ from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.memory_reading import readable_page
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.materials import is_synthesis
-from evennia_ai.policy.conversation.character import LoreEntry, LoreTrial, try_lore
+from evennia_ai.policy.conversation.character import LoreTrial
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.entity_profiles import RELATIONSHIP, familiarity_at
@@ -270,31 +270,35 @@ def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Ro
 def lore(request: Any, reader: Reader, who: Row) -> Row:
     """Show all lore; with a line, what of it the prompt would hold if a player said that."""
     line = asked_text(request.GET, "line")
-    entries, labels, budget = game.ask(read_lore, who["id"])
+    trials, labels, budget = game.ask(read_lore, who["id"], line)
     return {
         "line": line,
         "budget": budget,
         "labels": sorted(page_text(label, 60) for label in labels),
-        "entries": [shown_trial(one, line) for one in try_lore(entries, labels, line, budget)],
+        "entries": [shown_trial(one, line) for one in trials],
     }
 
 
-def read_lore(assistant: int) -> tuple[list[LoreEntry], Audience, int]:
-    """Return all lore, the labels of what a character may use before nobody, and its budget."""
+@inlineCallbacks
+def read_lore(assistant: int, line: str) -> Steps[tuple[list[LoreTrial], Audience, int]]:
+    """Try a line before nobody: fires with the trials, the character's labels, and the budget."""
     script = find_script(assistant)
-    entries, labels = script.services.world.lore(script.character, frozenset())
-    return list(entries), frozenset(labels), script.config.lore_tokens
+    nobody: Audience = frozenset()
+    lore = script.mind.lore
+    _entries, labels = script.services.world.lore(script.character, nobody)
+    yield lore.prepare([line], nobody)
+    return lore.try_lines([line], nobody), frozenset(labels), lore.budget_tokens
 
 
 def shown_trial(trial: LoreTrial, line: str) -> Row:
     """Return a piece of lore as the template takes it."""
     entry = trial.entry
-    found = listing.why_found(line, f"{entry.title} {entry.text}", trial.score)
     return {
         "title": page_text(entry.title or "(no title)", 80),
         "text": page_text(entry.text),
+        "keys": page_text(", ".join((*entry.keys, *["always"] * entry.always)), 200),
         "scopes": page_text(", ".join(entry.scopes), 200),
         "known": not trial.why_unknown,
         "chosen": trial.is_chosen,
-        "why": page_text(trial.verdict(bool(line), found), 200),
+        "why": page_text(trial.verdict(bool(line)), 200),
     }

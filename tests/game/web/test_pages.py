@@ -286,7 +286,7 @@ def test_lore_says_what_a_line_triggers_and_why(lived, service, admin):
     told = {title: (kind, why) for title, kind, why in re.findall(row, text, re.S)}
     kind, why = told["The north gate"]
     assert kind == "good" and set(why.partition("words: ")[2].split()) == {"built", "gate"}
-    assert "shares no word" in told["The old mill"][1]
+    assert "the line does not ask for it" in told["The old mill"][1]
     assert told["The password"][0] == "bad" and SCRIPT not in text
 
 

@@ -1,0 +1,150 @@
+"""Lore is found by keys, words and meaning: sixty questions about three games' lore.
+
+No question has a content word in common with its piece, apart from keys, so that words alone find
+nothing. The data were written for this package, before the floors of `policy.conversation`.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.config.resolve import EMBEDDINGS
+from evennia_ai.memory import embedders
+from evennia_ai.memory.lore_index import MOST_UNPREPARED, LoreIndex
+from evennia_ai.policy.conversation.character import LoreEntry, try_lore
+from evennia_ai.policy.retrieval.words import find_words
+from evennia_ai.testing.memory_services import StandInServices
+
+DATA = json.loads((Path(__file__).parent / "data" / "lore.json").read_text("utf-8"))
+GAMES = DATA["games"].values()
+FIRST = 3
+needs_embedder = pytest.mark.skipif(
+    bool(EMBEDDINGS.advice), reason=f"no embedder: {EMBEDDINGS.advice}"
+)
+
+
+class Asked:
+    """A game's lore, asked as a turn asks it."""
+
+    def __init__(self, game, embedder=None, keys=False):
+        self.entries = [
+            LoreEntry(one["title"], one["text"], keys=tuple(one["keys"]) if keys else ())
+            for one in game["entries"]
+        ]
+        self.index, self.services = LoreIndex(lambda: embedder), StandInServices(None)
+
+    def find(self, line):
+        """The titles that a line brings in, best first."""
+        self.index.prepare(self.services, self.entries, [line])
+        said = [(line, self.index.fits(self.entries, line))]
+        trials = try_lore(self.entries, frozenset({"all"}), said, 10_000)
+        return [trial.entry.title for trial in trials if trial.is_chosen]
+
+
+def share_found(embedder=None, keys=False):
+    """The share of questions whose piece is among the first three."""
+    found = []
+    for game in GAMES:
+        asked = Asked(game, embedder, keys)
+        found += [title in asked.find(line)[:FIRST] for line, title in game["questions"]]
+    return sum(found) / len(found)
+
+
+def share_of_false(embedder=None, keys=False):
+    """The share of lines that need no lore, and bring some in."""
+    found = [
+        bool(Asked(game, embedder, keys).find(line)) for game in GAMES for line in DATA["idle"]
+    ]
+    return sum(found) / len(found)
+
+
+def test_no_question_shares_a_content_word_with_its_piece():
+    assert [len(game["questions"]) for game in GAMES] == [20, 20, 20]
+    assert len(DATA["idle"]) == 20
+    for game in GAMES:
+        texts = {one["title"]: f"{one['title']} {one['text']}" for one in game["entries"]}
+        for line, title in game["questions"]:
+            assert set(find_words(line)).isdisjoint(find_words(texts[title])), line
+
+
+def test_keys_find_what_words_do_not():
+    assert share_found() == 0
+    assert share_found(keys=True) >= 0.95
+    assert share_of_false() <= 0.05
+    assert share_of_false(keys=True) <= 0.1
+
+
+@needs_embedder
+def test_the_meaning_finds_half_without_keys_and_hardly_disturbs_those_with():
+    # wordllama's vectors rank 40 of the 60 among the first three; the floor leaves 30.
+    embedder = embedders.default()
+    assert share_found(embedder) >= 0.45
+    assert share_found(embedder, keys=True) >= 0.95
+    assert share_of_false(embedder) <= 0.5
+
+
+@needs_embedder
+@pytest.mark.parametrize("line", ["Nice weather.", "Good night", "Hello there!", "Thanks!"])
+def test_small_talk_brings_in_nothing(line):
+    for game in GAMES:
+        assert Asked(game, embedders.default()).find(line) == []
+
+
+BEER = LoreEntry("Ale", "It is brewed in Holm.")
+GATE = LoreEntry("Gate", "Hanno built it in Holm.")
+QUEST = LoreEntry("Treasure", "Gold of Holm lies below the ale.")
+
+
+@needs_embedder
+def test_what_is_not_asked_for_changes_no_rank():
+    """P9: a hidden piece changes neither the words' rarity nor the meaning of the others."""
+    alone, beside = (LoreIndex(embedders.default) for _ in range(2))
+    beside.fits([QUEST, BEER, GATE], "Where is the ale of Holm?")
+    for line in ("Where is the ale of Holm?", "Who made the door?"):
+        assert beside.fits([BEER, GATE], line) == alone.fits([BEER, GATE], line)
+
+
+class Later:
+    """An embedder that answers when the test says so; each text has a vector of its letters."""
+
+    name, dimensions = "later", 26
+
+    def __init__(self):
+        self.asked = []
+
+    def embed_later(self, texts, query=False):
+        self.asked.append((list(texts), Deferred()))
+        return self.asked[-1][1]
+
+    def answer(self):
+        while self.asked:
+            texts, waiting = self.asked.pop(0)
+            rows = [[1e-3 + text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
+            waiting.callback(np.array(rows, dtype=np.float32))
+
+
+def test_words_decide_until_a_slow_embedder_has_answered_and_each_text_is_sent_once():
+    later, services = Later(), StandInServices(None)
+    index, entries, line = LoreIndex(lambda: later), [BEER, GATE], "A gate? Gate!"
+    prepared = index.prepare(services, entries, [line])
+    assert not prepared.called
+    assert [fit.meaning for fit in index.fits(entries, line).values()] == [0, 0]
+    assert index.fits(entries, line)[GATE].words > 0
+    sent = [text for texts, _ in later.asked for text in texts]
+    later.answer()
+    assert prepared.called
+    assert index.fits(entries, line)[GATE].meaning > index.fits(entries, line)[BEER].meaning
+    index.prepare(services, entries, ["Something else?"])
+    assert sent == [BEER.searched, GATE.searched]
+    assert [text for texts, _ in later.asked for text in texts] == ["Something else?"]
+
+
+def test_a_ranking_that_nobody_prepared_takes_in_only_so_many_at_once():
+    entries = [LoreEntry(str(number), "A gate.") for number in range(MOST_UNPREPARED + 50)]
+    index = LoreIndex(lambda: None)
+    assert len(index.fits(entries, "Which gate?")) == MOST_UNPREPARED
+    index.prepare(StandInServices(None), entries, [])
+    assert len(index.fits(entries, "Which gate?")) == len(entries)
