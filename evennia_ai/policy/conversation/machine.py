@@ -59,7 +59,7 @@ is there (?:an? |any )?{PERSON_EN} (?:behind|typing|on the other|in there|there\
    AI, speaks for {name}.
 A plain question, a plain answer: {name} is not a human being. An AI, a computer program,
    says these words.
-I will not pretend: {name} is played by a computer program, an AI, and by no human being.""",
+I will not pretend: I am not a human being. {name} is played by an AI, a computer program.""",
     ),
     "de": Tongue(
         r"ki(?:-\w+)?|künstliche intelligenz|künstlich|(?:chat-?)?bot|roboter|maschine"
