@@ -22,7 +22,12 @@ LINES_OF_BEN = "SELECT content FROM evennia_ai_message WHERE speaker_name = 'Ben
 
 def thinking_with(stub: FaultyProvider) -> dict[str, object]:
     """Return AI_ASSISTANT for a game that uses the stub."""
-    profile = {"client": "openai", "base_url": stub.base_url, "model": "stub-1"}
+    profile = {
+        "client": "openai",
+        "base_url": stub.base_url,
+        "model": "stub-1",
+        "max_in_flight": 64,
+    }
     return {"profile": "stub", "PROFILES": {"stub": profile}}
 
 

@@ -53,7 +53,12 @@ with_the_stub = pytest.mark.parametrize("game", ["stub"], indirect=True)
 
 def thinking_with(stub: FaultyProvider, **settings: object) -> dict[str, object]:
     """Return AI_ASSISTANT for a game that uses the stub."""
-    profile = {"client": "openai", "base_url": stub.base_url, "model": "stub-1"}
+    profile = {
+        "client": "openai",
+        "base_url": stub.base_url,
+        "model": "stub-1",
+        "max_in_flight": 64,
+    }
     return {"profile": "stub", "PROFILES": {"stub": profile}, **settings}
 
 

@@ -55,7 +55,9 @@ SENTENCE = re.compile(r"[^.!?？؟]+[.!?？؟]*")
 QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last is the Greek one
 ASKING = [[word] for word in ("who", "whose", "where", "when", "what", "which", "why")]
 HOW_ARE_YOU = re.compile(
-    r"\W*(?:[\w ]+, *)?(?:and )?(?:(?:how )?(?:are|have|do) you|how['’]re you|you|cómo est)", re.I
+    r"\W{0,20}(?:\w[\w ]{0,40}, {0,9})?(?:and )?"
+    r"(?:(?:how )?(?:are|have|do) you|how['’]re you|you|cómo est)",
+    re.IGNORECASE,
 )
 
 _stemming = threading.Lock()  # Snowball's stemmers keep the word they are working on
