@@ -55,7 +55,11 @@ def test_a_second_server_on_a_database_is_refused_and_the_first_one_goes_on(
     second.database.unlink()
     second.database.symlink_to(first.database)
     (second.folder / "world" / "impatient.py").write_text(IMPATIENT)
-    assert REFUSED in second.launch("start")
+    # On a busy machine Evennia's launcher may give its portal up, and must be asked again.
+    said = [second.launch("start")]
+    if not running.wait_until(lambda: REFUSED in second.log(), 20.0):
+        said.append(second.launch("start"))
+    assert REFUSED in said[-1]
     with second.player("Ben") as ben:
         ben.send("say Mira, are you there?")
         ben.expect("have no minds just now")
