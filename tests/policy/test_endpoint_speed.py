@@ -174,7 +174,7 @@ def known(first_s=None, read=None, answered=True):
         (known(), SILENCE_S),
         (known(first_s=2.0), SILENCE_S),
         (known(first_s=12.0), 36.0),
-        (known(read=100.0), 25.0),
+        (known(read=80.0), 25.0),
         (known(answered=False), None),
     ],
 )

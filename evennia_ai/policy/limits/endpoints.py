@@ -123,7 +123,7 @@ def longest_silence(facts: EndpointFacts, prompt_tokens: int) -> float | None:
     """
     if not facts.answered:
         return None
-    reading_s = (1 + TOLERANCE) * facts.speed.seconds_for(prompt_tokens, 0)
+    reading_s = facts.speed.seconds_for(prompt_tokens, 0)
     return max(SILENCE_S, SLOWER * (facts.first_s or 0.0), reading_s)
 
 
