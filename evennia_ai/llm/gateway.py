@@ -207,7 +207,7 @@ class ModelGateway:
             elif call.work is not None:
                 work, call.work = call.work, None
                 call.attempts -= 1
-                lane.breaker = breakers.after_abandoned(lane.breaker)
+                call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
                 call.lane.leave(call)
                 work.cancel()
                 self._wait(call)

@@ -158,17 +158,19 @@ class Lanes:
         self._talked_at: dict[str, float] = {}  # by the endpoint's address
 
     def note_talk(self, lane: Lane) -> list[Call]:
-        """Note that a player's call came; return the background calls that it holds up.
+        """Note that a player's call came; return the background calls that must make way.
 
-        Of an endpoint with one slot these are all of its other calls.
+        At an endpoint with one slot these are all there are, whatever model they ask.
         """
         if not lane.has_one_slot:
             return []
-        self._talked_at[lane.profile.base_url] = self._clock.seconds()
+        address = lane.profile.base_url
+        self._talked_at[address] = self._clock.seconds()
+        background = (call for call in self.calls if call.request.caller.background)
         return [
             call
-            for call in self.calls
-            if call.request.caller.background and call.profile.base_url == lane.profile.base_url
+            for call in background
+            if call.profile.base_url == address and call.lane.has_one_slot
         ]
 
     def quiet_in(self, lane: Lane) -> float:

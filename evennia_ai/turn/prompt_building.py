@@ -134,9 +134,9 @@ class PromptBuilder:
         """Return a prompt: rules and persona, the talk with its scenes, and what to answer.
 
         ``audience`` are the dbrefs of everybody who will hear the answer; it selects what the
-        prompt may hold. Everything before the new lines is the beginning of the next prompt, too:
-        of what the character perceives and remembers, a new scene tells what the scenes in view do
-        not. What this turn did already stands behind the new lines.
+        prompt may hold. Everything before the recalled lines is the beginning of the next prompt,
+        too: of what the character perceives, a new scene tells what the scenes in view do not.
+        What this turn did already stands behind the new lines.
         """
         visible = visible_items(self._log.view(), audience)
         older, new = split_events(visible, {event.id for event in asking.events})

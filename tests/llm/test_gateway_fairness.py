@@ -102,6 +102,18 @@ def test_background_work_in_flight_makes_way_for_a_player_and_starts_anew_in_a_q
     assert desk.clock.getDelayedCalls() == []
 
 
+def test_a_trial_of_another_model_there_that_makes_way_can_be_made_again():
+    desk = Desk()
+    desk.ask(profile=LOCAL)
+    desk.fail(0, ProviderMisconfigured("no such model"))
+    lane = desk.gateway.lanes.lane_for(LOCAL)
+    desk.clock.advance(QUIET_S + lane.paused_s)
+    desk.ask(profile=LOCAL, background=True)
+    assert not lane.admits
+    desk.ask(profile=replace(LOCAL, model="other"))
+    assert lane.admits
+
+
 def test_background_work_waits_until_players_have_been_quiet_for_a_minute():
     desk = Desk()
     desk.ask(profile=LOCAL)
@@ -152,6 +164,14 @@ def test_at_an_endpoint_with_more_slots_background_work_goes_on():
         desk.ask(profile=profile, background=True)
         assert desk.client.cancelled == []
         assert desk.client.asked[:2] == [0, 1]
+
+
+def test_a_profile_with_more_slots_keeps_its_work_beside_one_of_the_same_address():
+    desk = Desk()
+    desk.ask(profile=replace(LOCAL, max_in_flight=4, model="wide"), background=True)
+    desk.ask(profile=LOCAL)
+    assert desk.client.asked == [0, 1]
+    assert desk.client.cancelled == []
 
 
 def test_background_work_that_nobody_wants_any_more_leaves_no_timer():
