@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings as django_settings
 from evennia.typeclasses.attributes import Attribute
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import CancelledError, Deferred, succeed
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
@@ -83,10 +83,7 @@ class ModelAccess:
         )
 
     def start(self) -> Deferred[None]:
-        """Start the thread for model calls and load what the first call would wait for.
-
-        Fires when all is loaded, or cannot be.
-        """
+        """Start the thread and load what the first call would wait for; fires when that ended."""
         self.loop_thread.start()
         named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
         profiles = [self.profiles[name] for name in sorted(named) if name in self.profiles]
@@ -96,7 +93,9 @@ class ModelAccess:
         # Loading a tokenizer holds every thread for a moment (measured): not while players wait.
         load_for([str(model) for model in models if model])
         problem = "evennia_ai: cannot load the package openai; model calls will fail"
-        return self.client.warm_up().addErrback(partial(log.failure, problem))
+        loaded = self.client.warm_up()
+        loaded.addErrback(Failure.trap, CancelledError)  # a server that stops at once is no fault
+        return loaded.addErrback(partial(log.failure, problem))
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:

@@ -1,7 +1,7 @@
 """A local model that has just been started: more time, and the shared prompt read beforehand."""
 
 import pytest
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred, fail
 from twisted.logger import formatEvent, globalLogPublisher
 
 from evennia_ai.errors import ProviderUnavailable
@@ -159,6 +159,20 @@ def test_a_server_that_stops_says_nothing_of_it(started, service, log):
     started(Deferred())
     service.quiesce()
     assert log == []
+
+
+@pytest.mark.parametrize(("error", "lines"), [(CancelledError(), 0), (ImportError("no SDK"), 1)])
+def test_a_server_that_stops_while_the_sdk_loads_has_no_fault(error, lines, service, monkeypatch):
+    models, told = service.models, []
+    monkeypatch.setattr(models.loop_thread, "start", lambda: None)
+    monkeypatch.setattr(models.client, "warm_up", lambda: fail(error))
+    service.profiles["default"] = HOME
+    globalLogPublisher.addObserver(told.append)
+    try:
+        models.start()
+    finally:
+        globalLogPublisher.removeObserver(told.append)
+    assert len([event for event in told if "calls will fail" in formatEvent(event)]) == lines
 
 
 def test_no_player_pays_for_it(started, service):
