@@ -153,6 +153,10 @@ class TableConversation:
         self.forget_view()
         return undone
 
+    def compaction(self, id: int) -> CompactionRecord | None:
+        """Return a compaction in force, None if it was undone or deleted."""
+        return self.compactions.read(id)
+
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
         """Return the compactions whose journal entries must be written (True) or removed."""
         return self.compactions.to_archive()
@@ -205,6 +209,11 @@ class TableCompactions:
     def last(self) -> CompactionRecord | None:
         """Return the compaction in force, None if there is none."""
         row = self._in_force().exclude(reason=MASK).order_by("-id").first()
+        return None if row is None else record_from_row(row)
+
+    def read(self, id: int) -> CompactionRecord | None:
+        """Return a compaction in force, None if it was undone or deleted."""
+        row = self._in_force().filter(id=id).first()
         return None if row is None else record_from_row(row)
 
     def masked_upto(self) -> int:
