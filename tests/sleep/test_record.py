@@ -2,12 +2,13 @@
 is warned that compactions follow one another too closely."""
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.compaction.plan import LITTLE_PROGRESS
+from evennia_ai.messages import LLMReply, Usage, make_message
+from evennia_ai.policy.compaction.plan import LITTLE_PROGRESS, TOO_LITTLE
 from evennia_ai.policy.compaction.summary import prefix_hash
+from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
-from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
+from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, snapshot, talk
 
 
 def record_of(script):
@@ -45,6 +46,31 @@ def test_without_a_model_call_it_cost_nothing():
     talk(script, 60)
     outcome(script.mind.compactor.compact(CompactionRequest("overflow", force=True)))
     assert not record_of(script).cost
+
+
+def test_it_counts_the_summary_that_it_replaces_and_is_shorter_than_what_goes():
+    script = make_script([SUMMARY, SUMMARY + " She paid."])
+    talk(script, 60)
+    sleep(script)
+    first = record_of(script)
+    talk(script, 60)
+    sleep(script)
+    second = record_of(script)
+    gone = script.conversation.messages[first.compacted_count :][: second.compacted_count]
+    replaced = first.summary_token_count + sum(map(stored_tokens, gone))
+    assert second.original_token_count == replaced > second.summary_token_count
+
+
+def test_lines_that_are_no_shorter_as_a_summary_stay_as_they_are():
+    script = make_script()
+    said = {"audience": [ANN], "private": False}
+    lines = [make_message("user", f"Ann says: {word}", **said) for word in ("Hi!", "Ale?", "Two.")]
+    script.conversation.append(lines)
+    before = snapshot(script)
+    result = sleep(script, force=True, keep_recent=1)
+    assert (result["skipped"], result["reason"]) == (True, TOO_LITTLE)
+    assert snapshot(script) == before
+    assert script.journal.all() == []
 
 
 def test_the_fingerprint_is_that_of_what_was_summed_up():

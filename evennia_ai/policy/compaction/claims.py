@@ -173,6 +173,11 @@ def with_right_speaker(sentence: str, name: str, said: Iterable[Said]) -> str:
     return f"{speakers.pop()}{subject['of'] or ''}{sentence[subject.end() :]}"
 
 
+def is_bound(text: str, name: str) -> bool:
+    """Return True if a text says that the character promised or owes something."""
+    return bool(re.search(rf"\b(?:{re.escape(name)}|{SELF}){BOUND}", text, re.IGNORECASE))
+
+
 def promise_claimant(text: str, name: str, lines: Iterable[str]) -> str:
     """Return who alone says that the character promised or owes what a text says; else empty."""
     return who_claims_promise(text, name, read_lines(lines, name))
@@ -180,8 +185,7 @@ def promise_claimant(text: str, name: str, lines: Iterable[str]) -> str:
 
 def who_claims_promise(text: str, name: str, said: Iterable[Said]) -> str:
     """Return who says in the talk that the character is bound, empty if it says so itself."""
-    bound = re.compile(rf"\b(?:{re.escape(name)}|{SELF}){BOUND}", re.IGNORECASE)
-    if not bound.search(text):
+    if not is_bound(text, name):
         return ""
     addressed = re.compile(rf"\b(?:{re.escape(name)}|you|du){BOUND}", re.IGNORECASE)
     stems, claimant = frozenset(normal_words(text)), ""

@@ -187,11 +187,13 @@ class Compactor:
         if self._tokens_after(parts, task.last_seq) > task.limits.target_tokens:
             task, parts = yield self._keep_last_turn(task, parts)  # P4
         yield pause(self._put)
+        record = make_record(task, parts, dict(self._calls.compaction_cost))
         before = self._log.current.sizes.largest()
-        if self._tokens_after(parts, task.last_seq) >= before:
+        is_longer = record.summary_token_count >= record.original_token_count
+        if is_longer or self._tokens_after(parts, task.last_seq) >= before:
             self._strikes += not task.request.force
             return skip(TOO_LITTLE, token_usage=task.use.ratio)
-        report: dict[str, Any] | None = yield self._store_compaction(task, parts)
+        report: dict[str, Any] | None = yield self._store_compaction(task, record)
         rung = worst_of(part.rung for part in parts.values())
         self._strikes = strikes_after(rung, self._strikes)
         if report is None:
@@ -241,13 +243,12 @@ class Compactor:
 
     @inlineCallbacks
     def _store_compaction(
-        self, task: CompactionTask, parts: Mapping[str, SummaryPart]
+        self, task: CompactionTask, record: CompactionRecord
     ) -> Steps[dict[str, Any] | None]:
         """Store a compaction's record; fails with StoreUnavailable.
 
         Fires with the result dict, None if the history was changed meanwhile.
         """
-        record = make_record(task, parts, dict(self._calls.compaction_cost))
         yield pause(self._put)
         work = partial(self._store, record, task)
         stored: CompactionRecord | None = yield persist(self._clock, work)
@@ -315,7 +316,8 @@ def make_record(
         summary={key: part.text for key, part in parts.items()},
         compacted_count=len(evicted),
         compacted_at="",
-        original_token_count=sum(map(stored_tokens, evicted)),
+        original_token_count=sum(map(stored_tokens, evicted))
+        + (earlier.summary_token_count if earlier else 0),
         summary_token_count=sum(estimate_tokens(part.text) for part in parts.values()),
         prefix_hash=prefix_hash(
             (message["metadata"]["seq"], message["role"], message["content"]) for message in evicted
