@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -33,14 +34,15 @@ READ_A_PASS = 1_000  # observations
 FIGURES = ("observations", "attributes", "refused")
 
 
+@dataclass(frozen=True, eq=False)
 class EntityConsolidation:
     """Makes attributes of observations."""
 
-    def __init__(
-        self, who: Identity, world: World, background: Background, clock: Clock, slices: Slices
-    ) -> None:
-        self._who, self._world, self._background = who, world, background
-        self._clock, self._put = clock, slices.put
+    _who: Identity
+    _world: World
+    _background: Background
+    _clock: Clock
+    _slices: Slices
 
     @inlineCallbacks
     def consolidate(self) -> Steps[dict[str, Any]]:
@@ -59,7 +61,7 @@ class EntityConsolidation:
         if not self._background.has_model:
             return skip(NO_MODEL)
         profiles = self._who.character.ai_profiles
-        yield profiles.load(self._put)
+        yield profiles.load(self._slices.put)
         new = profiles.new_observations(READ_A_PASS)
         groups = group_observations(new, AT_ONCE)[:CALLS_A_PASS]
         if not groups:

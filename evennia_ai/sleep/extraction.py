@@ -84,32 +84,26 @@ class ExtractionLimits:
     is_interrupted: Callable[[], bool] = lambda: False  # asked before each call
 
 
+@dataclass(frozen=True, eq=False)
 class Extraction:
     """Journals facts of what a compaction will evict.
 
     ``decide`` plans a compaction: `Compactor.decide`.
     """
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        turns: Turns,
-        toolbox: Toolbox,
-        meter: ContextMeter,
-        prompts: PromptBuilder,
-        calls: ModelCalls,
-        acts: Acts,
-        life: Life,
-        decide: Callable[[CompactionRequest, ContextUse], CompactionTask | Skip],
-        clock: Clock,
-        slices: Slices,
-    ) -> None:
-        self._who, self._settings, self._log, self._turns = who, settings, log, turns
-        self._toolbox, self._meter, self._prompts, self._calls = toolbox, meter, prompts, calls
-        self._acts, self._life, self._decide = acts, life, decide
-        self._clock, self._put = clock, slices.put
+    _who: Identity
+    _settings: Settings
+    _log: Conversation
+    _turns: Turns
+    _toolbox: Toolbox
+    _meter: ContextMeter
+    _prompts: PromptBuilder
+    _calls: ModelCalls
+    _acts: Acts
+    _life: Life
+    _decide: Callable[[CompactionRequest, ContextUse], CompactionTask | Skip]
+    _clock: Clock
+    _slices: Slices
 
     def run(self, max_iterations: int | None = None) -> Deferred[dict[str, Any]]:
         """Let the assistant journal facts of the messages that the next compaction evicts.
@@ -202,7 +196,7 @@ class Extraction:
         specs = tuple(self._toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, specs)
         prompt = self._prompts.build(context, turn.audience, asking)
-        shown: Shown = yield read_shown(self._log, self._put, turn.audience)
+        shown: Shown = yield read_shown(self._log, self._slices.put, turn.audience)
         context_of = partial(with_origin, replace(tools, authors=prompt.authors), shown)
         state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
         for step in range(1, limits.iterations + 1):
@@ -251,7 +245,7 @@ class Extraction:
         for call in calls:
             if call.name not in known or call.name == NOOP:
                 continue
-            yield pause(self._put)
+            yield pause(self._slices.put)
             tools = context_of(call)
             # Not logged: these tool calls are no part of the conversation.
             result: ToolResult = yield self._acts.perform(

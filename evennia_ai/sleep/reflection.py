@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -48,19 +49,15 @@ def cited_entries(journal: Journal, insight: Insight) -> list[Record]:
     return cited if len(cited) == len(insight.because) and len(audiences) == 1 else []
 
 
+@dataclass(frozen=True, eq=False)
 class Reflection:
     """Draws insights from what was journalled lately."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        world: World,
-        background: Background,
-        services: Services,
-    ) -> None:
-        self._who, self._settings, self._world, self._background = who, settings, world, background
-        self._clock, self._now, self._put = services.clock, services.now, services.slices.put
+    _who: Identity
+    _settings: Settings
+    _world: World
+    _background: Background
+    _services: Services
 
     @inlineCallbacks
     def reflect(self) -> Steps[dict[str, Any]]:
@@ -81,10 +78,10 @@ class Reflection:
             return skip("reflection disabled")
         if not self._background.has_model:
             return skip(NO_MODEL)
-        journal, put = self._who.character.journal, self._put
+        journal, put = self._who.character.journal, self._services.slices.put
         yield journal.load(put)
         yield pause(put)
-        looked_at = self._now()
+        looked_at = self._services.now()
         entries = journal.newest(LOOKED_AT, everything=True)
         found = unreflected(entries, journal.reflected_upto)
         if weight(found) < threshold:
@@ -118,7 +115,7 @@ class Reflection:
         )
         read = read_insights(reply.text, entries)
         write = partial(store_insights, journal, read.insights, looked_at)
-        insights: int = yield persist(self._clock, write)
+        insights: int = yield persist(self._services.clock, write)
         return Counter(
             insights=insights,
             thought_over=len(entries),

@@ -20,11 +20,14 @@ from evennia_ai.scheduling import Clock, Steps, pause, persist, spread
 logger = Logger()
 
 
+@dataclass(frozen=True, eq=False)
 class SummaryArchive:
     """Keeps the summaries of compactions in the journal."""
 
-    def __init__(self, who: Identity, log: Conversation, clock: Clock, slices: Slices) -> None:
-        self._who, self._log, self._clock, self._put = who, log, clock, slices.put
+    _who: Identity
+    _log: Conversation
+    _clock: Clock
+    _slices: Slices
 
     @inlineCallbacks
     def archive(self) -> Steps[int]:
@@ -37,7 +40,7 @@ class SummaryArchive:
             due = self._log.to_archive()
             if not due:
                 return 0
-            yield self._who.character.journal.load(self._put)
+            yield self._who.character.journal.load(self._slices.put)
             yield persist(self._clock, self._update_entries)
             for record, in_force in due:
                 yield persist(self._clock, partial(self._log.note_archived, record.id, in_force))
@@ -96,21 +99,22 @@ class SummaryPart:
     rescued: int = 0  # of the others, how many recall from the log finds
 
 
+@dataclass(frozen=True, eq=False)
 class FactCheck:
     """Finds the facts of messages, and counts those that a summary or a recall holds."""
 
-    def __init__(self, who: Identity, memories: Callable[[], Memories], services: Services) -> None:
-        self._who, self._memories, self._services = who, memories, services
-        self._put, self._now = services.slices.put, services.now
+    _who: Identity
+    _memories: Callable[[], Memories]
+    _services: Services
 
     @inlineCallbacks
     def find(self, messages: Sequence[Message]) -> Steps[tuple[Fact, ...]]:
         """Find facts in slices: 2,000 messages take 0.25 s (measured). Fires with them."""
         name = self._who.name
         found: list[list[Fact]] = yield spread(
-            self._put, messages, lambda message: facts_in(message, name)
+            self._services.slices.put, messages, lambda message: facts_in(message, name)
         )
-        yield pause(self._put)
+        yield pause(self._services.slices.put)
         return distinct(fact for facts in found for fact in facts)
 
     @inlineCallbacks
@@ -121,7 +125,7 @@ class FactCheck:
         are."""
         facts: tuple[Fact, ...] = yield self.find(messages)
         lost = missing_facts(facts, [part.text])
-        yield pause(self._put)
+        yield pause(self._services.slices.put)
         rescued: int = yield self._count_recalled(lost, audience)
         return replace(part, found=len(facts), kept=len(facts) - len(lost), rescued=rescued)
 
@@ -132,7 +136,7 @@ class FactCheck:
         Of more than `SAMPLE` facts so many are looked up, evenly spread, and their share counts for
         all. Fires with the number; fails with StoreUnavailable.
         """
-        put, now = self._put, self._now()
+        put, now = self._services.slices.put, self._services.now()
         asked = facts[:: -(-len(facts) // SAMPLE) or 1]
         if not asked:
             return 0
