@@ -88,7 +88,7 @@ def test_of_somebody_old_values_contradictions_and_observations_are_told(game, m
     game.clock.advance(60)
     set_attribute(profiles, ann.dbref, "town", "Oakdale", source_entity=ann.dbref, sources=["j1"])
     profiles.observe(ann.dbref, "hums a tune", speakers=[ann.dbref])
-    profiles.note_contact(ann.dbref, 0.5)
+    profiles.update(profiles.note_contact(ann.dbref)["id"], sentiment=0.1)
     text = ask("aimemory/about Mira = Ann")
     assert f"What Mira knows about Ann ({ann.dbref}):" in text
     assert "They met once" in text and "feelings +0.10" in text

@@ -244,11 +244,14 @@ def select_found(
     # A summary that the prompt holds is left out.
     parts = record.summary.values() if record is not None else ()
     shown: list[Record] = []
+    has_summary = False
     for entry in entries:
-        text = entry["content"].removeprefix(TITLE).strip()
-        in_view = is_synthesis(entry) and any(text in part for part in parts)
-        if not in_view and not (is_synthesis(entry) and any(map(is_synthesis, shown))):
-            shown.append(entry)
+        if is_synthesis(entry):
+            text = entry["content"].removeprefix(TITLE).strip()
+            if has_summary or any(text in part for part in parts):
+                continue
+            has_summary = True
+        shown.append(entry)
         if len(shown) == most:
             break
     return shown

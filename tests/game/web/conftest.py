@@ -78,7 +78,8 @@ def lived(game, mira, ann, builder, admin):
     mira.journal.add(f"Ann's word is {CANARY}.", audience=audience, speakers=audience)
     gone = mira.journal.add("An old word.")
     mira.journal.archive.put_away(mira.journal, gone)
-    mira.ai_profiles.note_contact(ann.dbref, 0.5)
+    met = mira.ai_profiles.note_contact(ann.dbref)
+    mira.ai_profiles.update(met["id"], sentiment=0.1)
     now = script.services.now()
     Compaction.objects.create(
         assistant_id=script.id, at=now, reason="sleep", from_seq=1, upto_seq=9, compacted_count=9,
