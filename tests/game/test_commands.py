@@ -6,6 +6,8 @@ import pytest
 
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.commands.cmdset import COMMANDS
+from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.models import Event, Message
 from tests.scripted import call
 
@@ -248,3 +250,35 @@ def test_builders_change_only_what_they_may_edit(game, tavern, guard):
     assert "You may not change Guard" in builder.told("aisetup Guard = x")
     assert "has an assistant" in builder.told("aisetup/new Otto = You are Otto.")
     assert "Otto is stopped." in builder.told("aistop Otto")
+
+
+def test_help_shows_the_five_commands_and_groups_the_others_apart(game, admin, tavern):
+    shown = admin.told("help ai staff")
+    for name in ("aisetup", "aiwhy", "aihistory", "aistatus", "aistop", "nobody answers"):
+        assert name in shown
+    groups = {command.key: command.help_category for command in COMMANDS}
+    core = {name for name, group in groups.items() if group.endswith(", staff")}
+    assert core == {"aisetup", "aiwhy", "aihistory", "aistatus", "aistop"}
+    assert {name for name, group in groups.items() if group == HELP_CATEGORY.lower()} == FOR_PLAYERS
+    ann = game.player("Ann", tavern)
+    listed = ann.told("help")
+    assert "forgetme" in listed and "aboutme" in listed
+    assert "aiforget" not in listed and "aistatus" not in listed and "ai staff" not in listed
+    assert "aistatus" not in ann.told("help ai staff")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.key)
+def test_other_names_of_a_command_are_its_switches(admin, command):
+    for name, switch in command.second_names.items():
+        assert switch in command.switch_options
+        assert command.key in admin.told(f"help {name}")
+
+
+def test_nothing_is_said_twice_in_what_is_wrong(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    game.model.add(*[ProviderMisconfigured("The key is refused.")] * 3)
+    admin.do("say Guard, hello")
+    game.run(10)
+    text = admin.told("aistatus")
+    assert ".." not in text.replace("...", "") and text.count("The key is refused") == 1
+    assert "No model is connected" in text
