@@ -39,25 +39,6 @@ def test_one_command_gives_any_character_a_mind(game, admin, guard):
     assert "You are a guard." in game.model.requests[0].messages[1]["content"]
 
 
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("aisetup Nobody = x", "There is no character called 'Nobody'."),
-        ("aisetup/frob Guard = x", "There is no switch /frob. There are: /new, /set"),
-        ("aisetup Guard", "Guard has no assistant."),
-        ("aisetup rock = You are a rock.", "rock is no character."),
-        ("aisetup Ada = You are Ada.", "Ada is being played by somebody now."),
-        ("aihistory Guard", "Guard has no assistant."),
-        ("aistatus", "There are no assistants yet."),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_a_sentence(game, admin, guard, tavern, line, answer):
-    game.thing("rock", tavern)
-    text = admin.told(line)
-    assert answer in text
-    assert "Traceback" not in text
-
-
 def test_an_ambiguous_name_lists_the_numbers(game, admin, guard, tavern):
     from evennia.objects.objects import DefaultCharacter
     from evennia.utils.create import create_object

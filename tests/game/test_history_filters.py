@@ -122,20 +122,6 @@ def test_pages_keep_their_filters_and_fit_a_screen(admin, ann, talk):
         assert max(columns_of(admin, f"aihistory/{line} Mira")[0]) <= 78
 
 
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("aihistory Mira = since whenever", "'whenever' is no time. Use 'yesterday 18:00'"),
-        ("aihistory/player Mira = Zeno", "No assistant ever heard anybody called 'Zeno'."),
-        ("aihistory/since/player Mira = today", "Give 2 values, with commas between them."),
-        ("aihistory Mira = search zebra", "No message holds these words."),
-        ("aihistory all = yesterday", "It shows one character at a time."),
-    ],
-)
-def test_wrong_uses_are_told(admin, talk, line, answer):
-    assert answer in flat(admin.told(line))
-
-
 @pytest.fixture
 def folder(settings, tmp_path):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path / "out")}

@@ -40,17 +40,6 @@ def test_each_sentence_has_its_source_or_none(told):
     assert "none of the prompt tells this" in second
 
 
-@pytest.mark.parametrize(
-    ("typed", "answer"),
-    [
-        ("aiwhy Mira = 99", "Mira has not said 99 lines."),
-        ("aiwhy Mira = dragons", "Mira said no line with 'dragons'."),
-    ],
-)
-def test_a_wrong_use_is_answered_with_a_hint(told, typed, answer):
-    assert answer in told(typed)
-
-
 @pytest.fixture
 def bea(game, mira, ann):
     """Return a builder, after Ann and Mira whispered of a mill and talked aloud of bread."""
