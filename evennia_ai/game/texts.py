@@ -136,8 +136,8 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     ),
     "about_end": gettext_noop("|wforgetme|n makes all of them forget you."),
     "forget_only_own": gettext_noop(
-        "You can have only your own words forgotten: |waiforget|n by all characters, or "
-        "|waiforget <character>|n by one that knows you."
+        "You can have only your own words forgotten: |wforgetme|n by all characters, or "
+        "|wforgetme <character>|n by one that knows you."
     ),
     "report_reason": gettext_noop("Why? |waireport {name} = <reason>|n"),
     "report_nothing": gettext_noop("You have heard nothing of {name} that could be reported."),
@@ -186,7 +186,7 @@ characters of your account.
 
 What other players said stays with them, and what the staff
 wrote by hand. |waboutme|n shows what the characters know of
-you. |waiforget|n is another name of this command."""
+you."""
     ),
     "help_about": gettext_noop(
         """what the characters with minds know of you

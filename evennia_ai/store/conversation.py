@@ -21,8 +21,6 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.lines import TableAmendments, TableLines
 from evennia_ai.store.rows import insert_rows, message_from_row, message_to_row
 
-Watcher = Callable[[Sequence[Message]], None]  # must not raise
-
 MESSAGE_BYTES = 1_250  # of one message in memory (measured)
 
 
@@ -49,7 +47,6 @@ class TableConversation:
         self.compactions = TableCompactions(assistant_id, now)
         self._view: View | None = None
         self._sizes: Sizes | None = None  # of a view that is not in memory any more
-        self.watchers: dict[Any, Watcher] = {}  # called with new messages, by whoever watches
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages in one transaction, then add them to the view; returns them."""
@@ -73,8 +70,6 @@ class TableConversation:
                 if not is_excuse(message):
                     self._sizes.add(audience_of(message), stored_tokens(message, self.count))
         self.lines.note(stored)
-        for watch in list(self.watchers.values()):
-            watch(stored)
         return stored
 
     def show(self, scenes: Sequence[Message]) -> None:

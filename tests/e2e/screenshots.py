@@ -184,8 +184,8 @@ def show_menu(builder: Camera) -> None:
     """Take the menu of ``aisetup`` in the web client."""
     builder.connect(ADMIN)
     for line, shown in (
-        ("aisetup", "Step 1 of 7"),
-        ("new Wenna", "Step 2 of 7"),
+        ("aisetup", "Step 1 of 3"),
+        ("new Wenna", "Step 2 of 3"),
         ("2", "?"),
     ):
         builder.type(line)
