@@ -192,6 +192,17 @@ def spares():
         yield account, ObjectDB.objects.get(db_key=account.username)
 
 
+def make_spares():
+    """Make players that tests rename: to make one takes as long as most tests."""
+    from evennia.objects.objects import DefaultRoom
+    from evennia.utils.create import create_object
+
+    lobby = create_object(DefaultRoom, key=LOBBY)
+    for number in range(SPARES):
+        made(f"{SPARE}{number}", lobby)
+    forget_everything()
+
+
 def renamed(account, character, key):
     """Return a spare account and its character under a name."""
     account.username, account.email = key, f"{key}@example.com"
@@ -258,19 +269,6 @@ def gateway_to(model, clock):
     """Return a gateway to the scripted model for all profiles, without retries."""
     limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
     return ModelGateway(clock, {"offline": model, "openai": model}, limits)
-
-
-@pytest.fixture(scope="session")
-def spare_players(django_db_setup, django_db_blocker):
-    """Make players that tests rename: to make one takes as long as most tests."""
-    from evennia.objects.objects import DefaultRoom
-    from evennia.utils.create import create_object
-
-    with django_db_blocker.unblock():
-        lobby = create_object(DefaultRoom, key=LOBBY)
-        for number in range(SPARES):
-            made(f"{SPARE}{number}", lobby)
-    forget_everything()
 
 
 @pytest.fixture
