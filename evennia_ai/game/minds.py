@@ -29,7 +29,6 @@ from evennia_ai.game.presence import Presence
 from evennia_ai.game.settings import game_settings
 from evennia_ai.game.sleep_check import SleepCheck
 from evennia_ai.game.sleep_state import Sleep
-from evennia_ai.game.unlogged_answers import UnloggedAnswers
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
@@ -252,10 +251,7 @@ class GameMind(Mind):
             who, settings, self.meter, company, life, rest, self.ticker, services.clock
         )
         self.search = MemorySearch(who, log, self.memories, services)
-        unlogged = UnloggedAnswers(
-            who, settings, services.world, self.acts, services.models.offline
-        )
-        self.hearing.connect(company, self.will, partial(services.attend, self), unlogged.answer)
+        self.hearing.connect(company, self.will, partial(services.attend, self))
 
     def memories(self) -> Memories:
         """Return the search over its character's memories and those shared with it."""
