@@ -25,13 +25,10 @@ from evennia_ai.policy.failures import (
     meaning_of,
     told_window,
 )
+from evennia_ai.policy.overflow import is_context_overflow as overflows
 from tests.growth import text_grows_like_a_square
 
 TEXTS = json.loads(Path(__file__).with_name("failure_texts.json").read_text(encoding="utf-8"))
-
-
-def overflows(words, status=None, code=None):
-    return meaning_of(Said(words, status or 0, str(code or ""))) is Meaning.OVERFLOW
 
 
 def named(entries):
