@@ -24,11 +24,10 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
 from evennia_ai.llm.lanes import Call, Lane, Lanes
-from evennia_ai.policy.limits import breaker as breakers
+from evennia_ai.policy.limits import retry as breakers
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
-from evennia_ai.policy.limits.fair_queue import DEFAULTS, GatewayLimits
 from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
-from evennia_ai.policy.limits.retry import may_fall_back, retry_delay
+from evennia_ai.policy.limits.retry import DEFAULTS, GatewayLimits, may_fall_back, retry_delay
 from evennia_ai.ports import NO_SCENE, LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
@@ -37,6 +36,7 @@ log = Logger()
 PAUSED = "evennia_ai: no calls to the model {name} for {pause:.0f} s, after: {error}"
 TRIAL = LLMRequest([{"role": "user", "content": "Ready?"}], NO_SCENE, max_tokens=1)
 FREE_CLIENT = "offline"
+Learn = Callable[[ModelProfile, LLMReply | Failure, float], object]
 FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint
 
 
@@ -54,6 +54,7 @@ class ModelGateway:
 
     Attributes:
         lanes: what each endpoint does, and which calls wait.
+        learn: is called with the profile, each reply or failure, and the seconds that it took.
 
     Args:
         clients: by the names that profiles use; calls of ``offline`` cost nothing.
@@ -75,6 +76,7 @@ class ModelGateway:
         self._clients = clients
         self.limits = limits
         self._jitter = jitter
+        self.learn: Learn = lambda _profile, _outcome, _took_s: None
         self.lanes = Lanes(clock, limits.max_in_flight)
         players, game = limits.player_tokens_per_day, limits.game_tokens_per_day
         tokens = Ledger(TOKENS, spent, players, game, limits.waived)
@@ -239,7 +241,7 @@ class ModelGateway:
 
     def _wait(self, call: Call) -> None:
         call.pause = None
-        call.lane.wait(call)
+        call.lane.waiting[call] = None
         if call.request.caller.background and self.lanes.quiet_in(call.lane):
             self._hold(call)
         self._start_waiting()
@@ -271,6 +273,8 @@ class ModelGateway:
             return
         call.work = None
         call.lane.leave(call)
+        if call.profile.client != FREE_CLIENT:
+            self.learn(call.profile, outcome, self._clock.seconds() - call.started_at)
         if isinstance(outcome, Failure):
             delay = self._retry_after(call, outcome)
             if delay is not None:
@@ -311,7 +315,7 @@ class ModelGateway:
         if lane.warned_of != str(error):
             lane.warned_of = str(error)
             log.warn(PAUSED, name=lane.name, pause=lane.paused_s, error=error)
-        for waiting in lane.waiting:
+        for waiting in list(lane.waiting):
             self._end(waiting, Failure(lane.circuit_open()))
 
     def _expire(self, call: Call) -> None:

@@ -38,7 +38,7 @@ class LoopThread:
 
     def __init__(self, call_from_thread: Callable[..., object]) -> None:
         """Set up; ``call_from_thread(f, *args)`` must run ``f`` in the reactor's thread."""
-        self._call_from_thread = call_from_thread
+        self.call_from_thread = call_from_thread
         self._live: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
         self._pending: set[Deferred[Any]] = set()  # in the reactor's thread
         self._tasks: dict[Deferred[Any], asyncio.Task[Any]] = {}  # in the loop's thread
@@ -135,7 +135,7 @@ class LoopThread:
         del self._tasks[deferred]
         error = CancelledError() if task.cancelled() else task.exception()
         result = None if error else task.result()
-        self._call_from_thread(self._deliver, deferred, result, error)
+        self.call_from_thread(self._deliver, deferred, result, error)
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         """Run the loop until it is stopped, then clean up; the thread's target."""

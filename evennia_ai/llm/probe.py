@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 from twisted.internet import defer
@@ -17,7 +17,6 @@ from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, DeadlineExceeded, ProviderError, ProviderMisconfigured
-from evennia_ai.llm import quirks
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
 from evennia_ai.policy import probe as policy
 from evennia_ai.policy.context.windows import window_from_models
@@ -31,6 +30,19 @@ REPLY_TOKENS = 300
 TOOLS_SHARE = 0.5  # of the time that is left, so that a slow model gets to the last step
 STEPS = ("Does it answer?", "In which form?", "Does it stream, and how fast?")
 
+
+class WindowPage(NamedTuple):
+    """A page of a local server that tells its model's context window."""
+
+    owner: str  # the ``owned_by`` of its models, by which the server is recognised
+    port: int  # its usual one, by which it is recognised, too
+    path: str
+
+
+WINDOW_PAGES = (
+    WindowPage("llamacpp", policy.LLAMACPP_PORT, "/props"),
+    WindowPage("library", policy.OLLAMA_PORT, "/api/ps"),
+)
 Tell = Callable[[str], None]
 T = TypeVar("T")
 
@@ -74,7 +86,7 @@ class Prober:
         run = Run(self._clock, self._client, profile)
         run.models = policy.list_models((yield run.page("models")))
         window = window_from_models(run.models, profile.model)
-        for page in quirks.WINDOW_PAGES:
+        for page in WINDOW_PAGES:
             if not window and run.serves(page):
                 window = window_from_models((yield run.page(page.path)), profile.model)
         return window
@@ -153,7 +165,7 @@ class Run:
             return error
         took_s = self.clock.seconds() - started
         self.speed = smooth_speed(self.speed, measure_speed(reply, took_s))
-        return reply
+        return reply.raw or reply
 
     @inlineCallbacks
     def page(self, path: str) -> Steps[Any]:
@@ -172,7 +184,7 @@ class Run:
         left_s = max(0.0, self.deadline_at - self.clock.seconds())
         return call.addTimeout(share * left_s, cast(IReactorTime, self.clock))
 
-    def serves(self, page: quirks.WindowPage) -> bool:
+    def serves(self, page: WindowPage) -> bool:
         """Return True if the endpoint seems to be a server that has this page."""
         owners = (e.get("owned_by") for e in self.models if e["id"] == self.profile.model)
         return urlsplit(self.profile.base_url).port == page.port or next(owners, "") == page.owner

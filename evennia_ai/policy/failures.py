@@ -153,8 +153,8 @@ SHORT_SPAN = (
 LOADING_TEXT = r"\bloading\b[^.]{0,20}\bmodel|\bmodel\b[^.]{0,80}\bloading"
 # Words that name no cause, and nothing else.
 NO_CAUSE = (
-    r"\A(?:[ .:,#-]|\b(?:http|bad|invalid|unprocessable|request|entity|error|failed|refused|rejected"
-    r"|unknown|the|a|was|your|status|code|type|message)\b)*+\Z"
+    r"\A(?:[ .:,#-]|\b(?:http|bad|invalid|unprocessable|request|entity|error|failed|refused"
+    r"|rejected|unknown|the|a|was|your|status|code|type|message)\b)*+\Z"
 )
 
 

@@ -20,8 +20,7 @@ from evennia_ai.errors import (
     TurnAborted,
 )
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.ports import LLMReply, LLMRequest, Scene
 from tests.scripted import ScriptedLLM
 

@@ -19,6 +19,7 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
+from evennia_ai.llm import openai_client
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.ports import Caller, ToolCallRequest
 from tests.llm import openai_scene as scene
@@ -255,11 +256,11 @@ def test_an_error_carries_status_code_and_the_wait_that_was_asked_for(
 
 
 def test_a_wait_until_a_date_is_counted_from_the_servers_clock(
-    pump, loop_thread, provider, profile
+    pump, client, provider, profile, monkeypatch
 ):
     provider.fault("rate_limited_until", seconds=30)
     long_ago = datetime(2000, 1, 1, tzinfo=UTC)
-    client = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, now=lambda: long_ago)
+    monkeypatch.setattr(openai_client, "utc_now", lambda: long_ago)
     error = pump.error(client.complete(REQUEST, profile))
     assert error.retry_after_s == 30.0
 

@@ -43,7 +43,7 @@ def deltas():
 @pytest.fixture
 def request_(deltas):
     messages = [{"role": "user", "content": "Ann says: hello"}]
-    return LLMRequest(messages, Scene("Mira", "", ()), [SAY], 50, on_delta=deltas.append)
+    return LLMRequest(messages, Scene("Mira", "", ()), [SAY], max_tokens=50, on_delta=deltas.append)
 
 
 def test_a_streamed_reply_is_the_unstreamed_one_and_comes_in_pieces(

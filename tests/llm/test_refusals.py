@@ -21,9 +21,9 @@ from evennia_ai.llm.refusals import (
     explain_refusal,
     find_words,
     read_refusal,
-    refusal_in_success,
     shown_error,
 )
+from evennia_ai.llm.reply_body import find_failure, parse_body, unwrap
 from evennia_ai.policy.limits.retry import LOADING_CODE
 
 KEY = "4f1c9e77-a2b8-tavern"
@@ -40,7 +40,7 @@ JSON = st.recursive(
 def read(body, status=400, **headers):
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return read_refusal(status, named, content, KEY, NOW)
+    return read_refusal(unwrap(parse_body(content)), KEY, NOW, status, named)
 
 
 def error_of(body, status=400, has_key=True, **headers):
@@ -188,12 +188,13 @@ def test_a_server_that_wants_a_key_where_none_is_named_is_told_apart():
     ],
 )
 def test_an_error_in_a_success_is_a_refusal_with_the_errors_own_status(body, refusal):
-    found = refusal_in_success(json.dumps(body).encode(), KEY, NOW)
+    failure = find_failure(body)
+    found = None if failure is None else read_refusal(failure, KEY, NOW)
     assert found == refusal
 
 
 def test_an_overflow_in_a_success_is_an_overflow():
-    found = refusal_in_success({"error": {"message": OVERFLOW}}, KEY, NOW)
+    found = read_refusal({"message": OVERFLOW}, KEY, NOW)
     error = explain_refusal(found, PROFILE, Endpoint("http://host/v1", KEY))
     assert type(error) is ContextOverflow
     assert error.status is None

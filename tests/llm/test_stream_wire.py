@@ -9,15 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.llm.openai_stream import (
-    STREAM,
-    BrokenStream,
-    StreamedReply,
-    read_body,
-    without_refused,
-)
-from evennia_ai.llm.openai_wire import parse_reply
-from evennia_ai.llm.refusals import Refusal
+from evennia_ai.llm.openai_stream import read_body
+from evennia_ai.llm.refusals import STREAM, Refusal, without_refused
+from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
 from evennia_ai.ports import Delta, LLMReply, ToolCallRequest, Usage
 from tests.provider.stub_replies import build_completion
 from tests.provider.stub_stream import stream_completion
@@ -45,21 +39,23 @@ def calls_chunk(*entries):
 END = chunk({}, "stop") + b"data: [DONE]\n\n"
 
 
-def body_of(*pieces, streamed=None, on_delta=None):
+def body_of(*pieces, on_delta=None):
     """The body that came in these pieces."""
 
     async def arriving():
         for piece in pieces:
             yield piece
 
-    return asyncio.run(read_body(arriving(), streamed or StreamedReply(), on_delta, list))
+    body = ReplyBody()
+    asyncio.run(read_body(arriving(), body, on_delta, list))
+    return body
 
 
 def read(*pieces):
     """The deltas, and the reply, of a body that came in these pieces."""
     deltas = []
     body = body_of(*pieces, on_delta=deltas.append)
-    return deltas, parse_reply(body, map("made{}".format, count(1)).__next__)
+    return deltas, body.reply(map("made{}".format, count(1)).__next__)
 
 
 def calls_of(*pieces):
@@ -100,14 +96,14 @@ def test_any_cutting_gives_the_reply_of_the_whole_body(text, calls, piece, cuts,
     data = b"".join(events).replace(b"\n", line_end)
     edges = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
     deltas, reply = read(*(data[a:b] for a, b in pairwise(edges)))
-    assert reply == parse_reply(json.dumps(completion).encode(), str)
+    assert reply == read(json.dumps(completion).encode())[1]
     told_calls = [(call.name, call.arguments) for call in reply.tool_calls]
     assert added_up(deltas) == (reply.content, told_calls)
 
 
-def test_a_body_that_is_not_streamed_is_returned_unchanged():
+def test_a_body_that_is_not_streamed_is_read_whole():
     whole = b'{\n"data": {"choices": []},\n"choices": [{"message": {"content": "Hm."}}]}'
-    assert body_of(whole[:9], whole[9:]) == whole
+    assert read(whole[:9], whole[9:]) == ([], LLMReply("Hm."))
 
 
 # --- what servers do differently -----------------------------------------------------------------
@@ -234,11 +230,9 @@ def test_a_stream_without_finish_reason_and_last_event_is_broken():
     ],
 )
 def test_an_error_event_ends_the_stream_and_is_its_body(line):
-    streamed = StreamedReply()
-    pieces = chunk({"content": "Hm."}), line + b"\n\n", chunk({"content": "more"})
-    body = body_of(*pieces, streamed=streamed)
-    assert (streamed.done, streamed.begun) == (True, True)
-    assert body["error"]["code"] == 500
+    body = body_of(chunk({"content": "Hm."}), line + b"\n\n", chunk({"content": "more"}))
+    assert (body.done, body.begun) == (True, True)
+    assert body.failure["code"] == 500
 
 
 @pytest.mark.parametrize(
@@ -259,4 +253,4 @@ def test_only_what_was_refused_is_left_out(status, words, content, kept):
 @given(st.lists(st.binary(max_size=60) | st.sampled_from([b"data: ", b"\n", b'{"choices": ['])))
 def test_no_bytes_raise_anything_but_a_broken_stream(pieces):
     with suppress(BrokenStream):
-        body_of(*pieces)
+        body_of(*pieces).reply(str)

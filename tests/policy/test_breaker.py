@@ -10,7 +10,8 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
-from evennia_ai.policy.limits.breaker import (
+from evennia_ai.policy.limits.retry import (
+    LOADING_CODE,
     SLOW_STARTS,
     Breaker,
     BreakerLimits,
@@ -21,7 +22,6 @@ from evennia_ai.policy.limits.breaker import (
     after_success,
     judges_endpoint,
 )
-from evennia_ai.policy.limits.retry import LOADING_CODE
 
 LIMITS = BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=60.0)
 DOWN = ProviderUnavailable("down")
