@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred, fail
@@ -25,12 +24,10 @@ from twisted.python.failure import Failure
 from evennia_ai.errors import ProviderUnavailable
 
 T = TypeVar("T")
-Job = tuple["Future[Any]", Callable[[], Any]]
 Cleanup = Callable[[], Awaitable[None]]
 
 STOP_WAIT_S = 0.06
 CLEANUP_WAIT_S = 0.03
-WORKERS = 8
 
 
 class LoopThread:
@@ -53,7 +50,7 @@ class LoopThread:
         if self._live is not None:
             return
         loop = asyncio.new_event_loop()
-        loop.set_default_executor(DaemonExecutor(WORKERS))
+        loop.set_default_executor(DaemonExecutor())
         name = "evennia-ai-loop"
         thread = threading.Thread(target=self._run, args=(loop,), name=name, daemon=True)
         thread.start()
@@ -148,42 +145,28 @@ class LoopThread:
 
 
 class DaemonExecutor(ThreadPoolExecutor):
-    """An executor whose threads the interpreter does not join at exit.
+    """An executor with a daemon thread for each call, which the interpreter does not join at exit.
 
     It joins the threads of an ordinary ThreadPoolExecutor, so one hanging DNS lookup, which asyncio
     makes in its executor, would block a reload. ``set_default_executor`` accepts only a subclass.
     """
 
-    def __init__(self, max_workers: int) -> None:
-        super().__init__(max_workers)
-        self._limit = max_workers
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._workers: list[threading.Thread] = []
-
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Run ``fn`` in a daemon thread; only the loop's thread may call this."""
+        """Run ``fn`` in a daemon thread."""
         future: Future[T] = Future()
-        if len(self._workers) < self._limit:  # the first calls start a thread each
-            worker = threading.Thread(target=self._work, name="evennia-ai-worker", daemon=True)
-            self._workers.append(worker)
-            worker.start()
-        self._jobs.put((future, lambda: fn(*args, **kwargs)))
+
+        def work() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(fn(*args, **kwargs))
+                except BaseException as error:  # noqa: BLE001  # it is the caller's
+                    future.set_exception(error)
+
+        threading.Thread(target=work, name="evennia-ai-worker", daemon=True).start()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let idle threads end; leave busy ones behind, whatever ``wait`` is."""
-        for _ in self._workers:
-            self._jobs.put(None)
-
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            future, call = job
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(call())
-                except BaseException as error:  # noqa: BLE001  # it is the caller's
-                    future.set_exception(error)
-            del job, future, call
+        """Leave the threads behind, whatever ``wait`` is."""
 
 
 async def _clean_up(cleanups: list[Cleanup]) -> None:

@@ -41,29 +41,13 @@ from evennia_ai.llm.refusals import (
     without_refused,
 )
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, parse_body, unwrap
-from evennia_ai.llm.sdk_clients import (
-    NO_HOST,
-    NO_TLS,
-    REFUSED,
-    TIMEOUT,
-    SdkClients,
-    UnwantedBody,
-    causes_of,
-    connection_trouble,
-)
+from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import Delta, LLMReply, LLMRequest
 
 MAX_REPLY_BYTES = 4_000_000
-TROUBLES = {
-    NO_HOST: "there is no such host",
-    REFUSED: "nothing listens there",
-    NO_TLS: "its certificate or encryption is not acceptable",
-}
-# Of the SDK, and of the HTTP libraries while a body is read.
-CONNECTION_ERRORS = ("APIConnectionError", "TransportError", "ClientError")
 utc_now = partial(datetime.now, UTC)
 
 
@@ -260,20 +244,15 @@ def explain(error: Exception, endpoint: Endpoint) -> ProviderError:
     address = endpoint.address
     if isinstance(error, ProviderError):
         return error
-    causes = list(causes_of(error))
-    unwanted = next((cause for cause in causes if isinstance(cause, UnwantedBody)), None)
+    unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
         return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
     if isinstance(error, SilentStream):
         return EndpointSilent(f"{address} {error}; the call was given up.")
     if isinstance(error, BrokenStream):
         return ProviderUnavailable(f"{address} sent no complete reply: {error}.")
-    trouble = connection_trouble(error)
-    if trouble == TIMEOUT:
-        return ProviderUnavailable(f"{address} did not answer in time.")
-    if any(base.__name__ in CONNECTION_ERRORS for base in type(error).__mro__):
-        told = TROUBLES.get(trouble, "the connection broke")
-        return ProviderUnavailable(f"{address} could not be reached: {told}.")
+    if trouble := connection_trouble(error):
+        return ProviderUnavailable(f"{address} {trouble}.")
     if isinstance(error, TypeError | ValueError):
         return ProviderRejected(f"The request cannot be written as JSON ({type(error).__name__}).")
     return ProviderUnavailable(f"A request to {address} failed ({type(error).__name__}).")

@@ -115,7 +115,7 @@ class ReplyBody:
         Several events between which a server left out the empty line come as one. Raises
         BrokenStream if a chunk is cut.
         """
-        text = FIELD.sub("", data).strip()
+        text = data if data.startswith("{") else FIELD.sub("", data).strip()
         if self.done or text == LAST_EVENT:
             self.done = True
             return []
@@ -139,9 +139,9 @@ class ReplyBody:
         that has no id, or the id of another call. Raises BrokenStream if the reply is not complete.
         """
         # Some servers omit the last event, so a finish reason is enough.
-        if not (self.done or any(self._finish_reasons.values())):
+        if not (self.done or self._finish_reasons):
             raise BrokenStream("the stream ended before the reply was complete")
-        contents = ("".join(self._contents[number]) for number in sorted(self._contents))
+        contents = ["".join(self._contents[number]) for number in sorted(self._contents)]
         calls: dict[str, ToolCallRequest] = {}
         for call in self._calls:
             call_id = call.id if call.id and call.id not in calls else new_id()
@@ -149,9 +149,9 @@ class ReplyBody:
         reasons = [self._finish_reasons[number] for number in sorted(self._finish_reasons)]
         is_cut_off = any(map(CUT_OFF_REASONS.fullmatch, reasons))
         return LLMReply(
-            content=next(filter(None, contents), ""),
+            content=contents[0] if contents else "",
             tool_calls=tuple(calls.values()),
-            finish_reason=CUT_OFF if is_cut_off else next(filter(None, reasons), "stop"),
+            finish_reason=CUT_OFF if is_cut_off else next(iter(reasons), "stop"),
             usage=read_usage(self._told),
             model=as_text(self._told.get("model")),
             timings=read_timings(as_dict(self._told.get("timings"))),
@@ -169,13 +169,15 @@ class ReplyBody:
 
     def _read_choice(self, choice: Fields) -> list[Delta]:
         number = number_of(choice)
-        self._finish_reasons[number] = reason_of(choice) or self._finish_reasons.get(number, "")
+        if reason := reason_of(choice):
+            self._finish_reasons[number] = reason
         if "usage" in choice and read_usage({**self._told, "usage": choice["usage"]}):
             self._told["usage"] = choice["usage"]
         added = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
-        content = join_content(added.get("content"))
-        self._contents.setdefault(number, []).append(content)
-        deltas = [Delta(content)] if content and number == min(self._contents) else []
+        deltas = []
+        if content := join_content(added.get("content")):
+            self._contents.setdefault(number, []).append(content)
+            deltas = [Delta(content)] if number == min(self._contents) else []
         calls = map(self._read_call, call_parts(added))
         return deltas + [delta for delta in calls if delta is not None]
 
@@ -242,9 +244,10 @@ def find_failure(body: object, is_error: bool = False) -> object:
         told = not is_sign_of_life and body.get("message")
         return body if told or body.get("detail") or body.get("errors") else None
     for choice in map(as_dict, as_list(body["choices"])):
-        if choice.get("error") or reason_of(choice).lower() in FAILED_REASONS:
-            ended = {"code": reason_of(choice), "message": "the reply ended with an error"}
-            return choice.get("error") or ended
+        if choice.get("error"):
+            return choice["error"]
+        if (reason := reason_of(choice)).lower() in FAILED_REASONS:
+            return {"code": reason, "message": "the reply ended with an error"}
     return None
 
 
@@ -272,7 +275,7 @@ def number_of(choice: Fields) -> int:
 def reason_of(choice: Fields) -> str:
     """Return why a choice ended, "" if it does not say; SGLang's own form is an object."""
     reason = choice.get("finish_reason")
-    return as_text(as_dict(reason).get("type", reason))
+    return as_text(reason.get("type") if isinstance(reason, dict) else reason)
 
 
 def join_content(content: object) -> str:
@@ -289,8 +292,8 @@ def join_content(content: object) -> str:
 
 def call_parts(message: Fields) -> list[CallPart]:
     """Return the tool calls in a message or in a chunk's delta, wherever servers put them."""
-    raw = message.get("tool_calls") or {"function": message.get("function_call")}
-    entries = raw if isinstance(raw, list) else [raw]
+    raw, older = message.get("tool_calls"), message.get("function_call")
+    entries = raw if isinstance(raw, list) else [raw or {"function": older}] if raw or older else []
     parts = []
     for entry in filter(None, map(as_dict, entries)):
         function = as_dict(entry.get("function")) or entry

@@ -13,7 +13,7 @@ from twisted.internet.defer import CancelledError
 from twisted.logger import globalLogPublisher
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.llm.loop_thread import WORKERS, LoopThread
+from evennia_ai.llm.loop_thread import LoopThread
 
 
 @pytest.fixture
@@ -252,22 +252,6 @@ def test_blocking_work_runs_beside_the_loop_and_hands_back_results_and_errors(pu
         return name
 
     assert pump.wait(loop_thread.submit(work())) is True
-
-
-def test_blocking_work_never_takes_more_than_its_share_of_threads(pump, loop_thread):
-    names = set()
-    all_there = threading.Barrier(WORKERS)
-
-    def block():
-        names.add(threading.get_ident())
-        all_there.wait(20)
-
-    async def work():
-        loop = asyncio.get_running_loop()
-        await asyncio.gather(*(loop.run_in_executor(None, block) for _ in range(3 * WORKERS)))
-
-    pump.wait(loop_thread.submit(work()))
-    assert len(names) == WORKERS
 
 
 EXIT = """

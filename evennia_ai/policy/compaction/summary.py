@@ -17,7 +17,7 @@ from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.log_lines import EMPTY_RESULTS
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import opens_with_refusal
-from evennia_ai.policy.texts import fenced, request
+from evennia_ai.policy.texts import fenced, request, sentences
 from evennia_ai.policy.tokens import estimate_tokens
 
 RESULT_CHARS = 2_000
@@ -45,7 +45,6 @@ on: only sum it up."""
 UPDATE = """\
 There is a summary of what came before, between <previous> marks. Bring it up to date: keep what \
 still holds, correct what has changed, add what is new, and give the whole again."""
-SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])?\s*")
 # Marks of calls and tags, and words for what only a program has.
 CODE = re.compile(r"[{}`]|\"\w+\"\s*:|\b[a-z]+_[a-z][a-z_]*\b|</?[a-z]\w*>", re.IGNORECASE)
@@ -193,8 +192,7 @@ def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:
     for line in text.splitlines():
         mark = BULLET.match(line)
         start = mark.end() if mark else 0
-        sentences = SENTENCE_END.split(line[start:])
-        told = [as_claim(sentence, name, claimant) for sentence in sentences]
+        told = [as_claim(one.strip(), name, claimant) for one in sentences(line[start:])]
         if any(told) or not line.strip():
             kept.append(line[:start] + " ".join(filter(None, told)))
     return "\n".join(kept).strip()

@@ -156,7 +156,7 @@ WHOLE_ESCAPES = re.compile(
 FIELD = re.compile(r'[\s,{]*+(?:(?P<end>\})|(?P<name>"(?:[^"\\]++|\\[\s\S])*+")\s*+:\s*+(?=\S))')
 BEGUN_FIELD = re.compile(r'[\s,{]*+(?:"(?:[^"\\]++|\\[\s\S])*+(?:\\|"\s*+:?\s*+)?)?')
 SCALAR = re.compile(r"[^\s,\]}]*+(?=[\s,\]}])")
-LONGEST = 4_000  # characters of a name, or of a value that is no string: each part reads them anew
+LONGEST = 1_000  # characters of a name, or of a value that is no string: each part reads them anew
 DECODER = json.JSONDecoder(strict=False)
 
 
@@ -180,9 +180,11 @@ class ObjectReader:
     def feed(self, text: str) -> str:
         """Add a part of the text; return what it adds to the words."""
         said: list[str] = []
+        if self.done or self.broken:
+            return ""
         self._text += text
         try:
-            while not (self.done or self.broken) and self._read_on(said):
+            while not self.done and self._read_on(said):
                 pass
         except (ValueError, RecursionError):
             self.broken = True
