@@ -107,21 +107,6 @@ def test_nothing_can_be_submitted_while_it_does_not_run(pump, stopped):
     assert warned == [], "the coroutine was never awaited and never closed"
 
 
-def test_a_second_start_changes_nothing(pump, loop_thread):
-    async def thread():
-        return threading.current_thread()
-
-    first = pump.wait(loop_thread.submit(thread()))
-    loop_thread.start()
-    assert pump.wait(loop_thread.submit(thread())) is first
-
-
-def test_it_cannot_be_started_again_after_a_stop(pump, loop_thread):
-    loop_thread.stop()
-    with pytest.raises(RuntimeError, match="cannot be started again"):
-        loop_thread.start()
-
-
 def test_stop_fails_what_is_pending_with_cancelled_and_ends_the_thread(pump, loop_thread):
     ends = []
 
@@ -141,14 +126,6 @@ def test_stop_fails_what_is_pending_with_cancelled_and_ends_the_thread(pump, loo
     thread.join(10)
     assert not thread.is_alive()
     assert len(ends) == 100
-
-
-def test_a_second_stop_changes_nothing(loop_thread):
-    loop_thread.stop()
-    loop_thread.stop()
-    failures = []
-    loop_thread.submit(current_thread()).addErrback(lambda failure: failures.append(failure.type))
-    assert failures == [ProviderUnavailable]
 
 
 def test_stop_does_not_wait_for_a_loop_that_is_held_up(loop_thread):

@@ -105,11 +105,6 @@ def test_a_server_that_answers_whole_is_read_as_unstreamed(
     assert deltas == []
 
 
-def test_a_stream_without_its_last_event_is_whole(pump, client, provider, profile, request_):
-    provider.queue({"text": "Hm.", "stream": {"break": "no_done"}})
-    assert pump.wait(client.complete(request_, profile)).content == "Hm."
-
-
 def test_a_streams_connection_is_used_again(pump, client, provider, profile, request_):
     for _ in range(3):
         pump.wait(client.complete(request_, profile))

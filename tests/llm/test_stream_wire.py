@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evennia_ai.llm.openai_stream import read_body
 from evennia_ai.llm.refusals import STREAM, Refusal, without_refused
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
-from evennia_ai.ports import Delta, LLMReply, ToolCallRequest, Usage
+from evennia_ai.ports import Delta, LLMReply, ToolCallRequest
 from tests.provider.stub_replies import build_completion
 from tests.provider.stub_stream import stream_completion
 
@@ -109,44 +109,9 @@ def test_a_body_that_is_not_streamed_is_read_whole():
 # --- what servers do differently -----------------------------------------------------------------
 
 
-def test_comments_other_lines_and_empty_chunks_add_nothing():
-    noise = b": PROCESSING\n\nevent: message\nid: 1\nretry: 5\n\n"
-    usage = event({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}})
-    nothing = event({"choices": [], "usage": None}) + chunk({"role": "assistant", "content": ""})
-    deltas, reply = read(noise + nothing, chunk({"content": "Hm."}), chunk({}, "stop"), usage)
-    assert deltas == [Delta("Hm.")]
-    assert reply == LLMReply("Hm.", usage=Usage(9, 2))
-
-
 def test_reasoning_is_no_delta():
     thought = chunk({"reasoning_content": "I should greet."})
     assert read(thought, chunk({"content": "Hm."}), END)[0] == [Delta("Hm.")]
-
-
-def test_an_answer_that_is_split_over_choices_is_one():
-    call = {"tool_calls": [call_entry(0, "a", "say", "{}")]}
-    other = event({"choices": [{"index": 1, "delta": call, "finish_reason": "tool_calls"}]})
-    reply = read(other, chunk({"content": "yes"}), END)[1]
-    assert (reply.content, reply.tool_calls) == ("yes", (ToolCallRequest("a", "say", "{}"),))
-
-
-@pytest.mark.parametrize(
-    "noise",
-    [b": keepalive\n\n", b"data: [PING]\n\n", b"data: null\n\n", b'data: ""\n\n', b"data: 5\n\n",
-     b"data:\n\n", b"data: \xff\n\n"],
-)  # fmt: skip
-def test_an_event_that_is_no_object_is_skipped(noise):
-    assert read(noise, chunk({"content": "Hm."}), noise, END)[1].content == "Hm."
-
-
-def test_a_byte_order_mark_and_an_event_over_several_lines_are_read():
-    split = b'\xef\xbb\xbfdata: {"choices": [{"delta":\ndata: {"content": "Hm."}}]}\n\n'
-    assert read(split, END)[1].content == "Hm."
-
-
-def test_a_missing_space_and_a_missing_last_line_break_are_no_error():
-    told = chunk({"content": "Hm."}, "stop").replace(b"data: ", b"data:").rstrip()
-    assert read(told)[1].content == "Hm."
 
 
 def test_every_delta_of_a_call_has_its_name():
@@ -198,13 +163,6 @@ def test_two_calls_stay_two_calls(entries):
     told = [("say", "{}"), ("look", '{"at": 1}')]
     assert calls_of(*(calls_chunk(entry) for entry in entries)) == told
     assert calls_of(calls_chunk(*entries)) == told
-
-
-@pytest.mark.parametrize("index", [None, "0", 3])
-def test_parts_without_a_steady_index_continue_the_last_call(index):
-    parts = [call_entry(0, "s", "say", "")]
-    parts += [call_entry(index, arguments=part) for part in ('{"text"', ': "Hm."}')]
-    assert calls_of(*map(calls_chunk, parts)) == [("say", '{"text": "Hm."}')]
 
 
 # --- what goes wrong -----------------------------------------------------------------------------
