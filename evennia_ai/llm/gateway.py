@@ -24,10 +24,19 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
 from evennia_ai.llm.lanes import Call, Lane, Lanes
-from evennia_ai.policy.limits import retry as breakers
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
-from evennia_ai.policy.limits.retry import DEFAULTS, GatewayLimits, may_fall_back, retry_delay
+from evennia_ai.policy.limits.retry import (
+    DEFAULTS,
+    Breaker,
+    GatewayLimits,
+    admits,
+    after_failure,
+    judges_endpoint,
+    may_fall_back,
+    retry_delay,
+    with_probe,
+)
 from evennia_ai.ports import NO_SCENE, LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
@@ -209,7 +218,7 @@ class ModelGateway:
             elif call.work is not None:
                 work, call.work = call.work, None
                 call.attempts -= 1
-                call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
+                call.lane.breaker = with_probe(call.lane.breaker, runs=False)
                 call.lane.leave(call)
                 work.cancel()
                 self._wait(call)
@@ -259,7 +268,7 @@ class ModelGateway:
         if not call.lane.admits:
             self._end(call, Failure(call.lane.circuit_open()))
             return
-        call.lane.breaker = breakers.after_start(call.lane.breaker)
+        call.lane.breaker = with_probe(call.lane.breaker, runs=True)
         self._resume(call)
         call.attempts += 1
         call.started_at = self._clock.seconds()
@@ -284,30 +293,30 @@ class ModelGateway:
                 return
         else:
             call.lane.answered, call.lane.warned_of = True, ""
-            call.lane.breaker = breakers.after_success(call.lane.breaker)
+            call.lane.breaker = Breaker()
         self._end(call, outcome)
 
     def _retry_after(self, call: Call, failure: Failure) -> float | None:
         """Update the circuit breaker; return the seconds until a retry, or None."""
         error = failure.value
         if not isinstance(error, ProviderError):
-            call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
+            call.lane.breaker = with_probe(call.lane.breaker, runs=False)
             return None
         self._note_failure(call.lane, error)
         now = self._clock.seconds()
         call.error = str(error)
         left_s = call.deadline_at - now
         delay = retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
-        is_open = delay is not None and not breakers.admits(call.lane.breaker, now + delay)
+        is_open = delay is not None and not admits(call.lane.breaker, now + delay)
         return None if is_open else delay
 
     def _note_failure(self, lane: Lane, error: ProviderError) -> None:
         """Update the circuit breaker; if it opened, fail the calls that wait."""
-        if not breakers.judges_endpoint(error):
-            lane.breaker = breakers.after_success(lane.breaker)
+        if not judges_endpoint(error):
+            lane.breaker = Breaker()
             return
         starting = not lane.answered and lane.profile.is_local
-        lane.breaker = breakers.after_failure(
+        lane.breaker = after_failure(
             lane.breaker, error, self._clock.seconds(), self.limits.breaker, starting
         )
         if lane.breaker.closed:
@@ -343,7 +352,7 @@ class ModelGateway:
         if call.reserved:
             self.budgets.settle(call.reserved, call.usage(outcome), call.profile)
         if call.work is not None:
-            call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
+            call.lane.breaker = with_probe(call.lane.breaker, runs=False)
             call.work.cancel()
         self._start_waiting()
 

@@ -140,7 +140,7 @@ class BreakerLimits:
 
 @dataclass(frozen=True)
 class Breaker:
-    """The state for one endpoint and model."""
+    """The state for one endpoint and model; after any answer it is a new one."""
 
     failures: int = 0  # in a row
     open_until: float | None = None  # on the clock, in seconds; None while closed
@@ -162,19 +162,9 @@ def admits(breaker: Breaker, now: float) -> bool:
     return not breaker.probing and not 0 < breaker.open_until - now <= BEYOND_ANY_PAUSE_S
 
 
-def after_start(breaker: Breaker) -> Breaker:
-    """Return the breaker after an admitted call started."""
-    return breaker if breaker.closed else replace(breaker, probing=True)
-
-
-def after_abandoned(breaker: Breaker) -> Breaker:
-    """Return the breaker after a caller cancelled its call, which proves nothing."""
-    return replace(breaker, probing=False)
-
-
-def after_success(breaker: Breaker) -> Breaker:
-    """Return the breaker after any answer, even an error about the one request."""
-    return Breaker()
+def with_probe(breaker: Breaker, runs: bool) -> Breaker:
+    """Return the breaker as an admitted call starts, or after one that proved nothing."""
+    return breaker if breaker.closed else replace(breaker, probing=runs)
 
 
 def after_failure(
