@@ -11,17 +11,8 @@ from twisted.internet.defer import CancelledError, Deferred, fail, maybeDeferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from evennia_ai import errors
 from evennia_ai.config import ModelProfile, window_known
-from evennia_ai.errors import (
-    AssistantError,
-    BudgetExhausted,
-    Busy,
-    DeadlineExceeded,
-    ProviderError,
-    ProviderMisconfigured,
-    SwitchedOff,
-    TurnAborted,
-)
 from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
 from evennia_ai.llm.lanes import Call, Lane, Lanes
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
@@ -94,7 +85,7 @@ class ModelGateway:
         self.budgets = DailyBudgets(clock, (tokens, money), books)
         self._starting = False
         self._quiet: DelayedCall | None = None  # until background work may begin somewhere
-        self._shut: AssistantError | None = None
+        self._shut: errors.AssistantError | None = None
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float
@@ -116,17 +107,17 @@ class ModelGateway:
 
     def close(self) -> None:
         """Refuse new calls, fail others with TurnAborted; the next process resumes their turns."""
-        self._shut_down(TurnAborted("The server is stopping; it calls no more models."))
+        self._shut_down(errors.TurnAborted("The server is stopping; it calls no more models."))
 
     def switch_off(self, reason: str) -> None:
         """Refuse new calls, and fail all others with SwitchedOff, at once."""
-        self._shut_down(SwitchedOff(reason))
+        self._shut_down(errors.SwitchedOff(reason))
 
     def open(self) -> None:
         """Accept calls again after `close` or `switch_off`."""
         self._shut = None
 
-    def _shut_down(self, error: AssistantError) -> None:
+    def _shut_down(self, error: errors.AssistantError) -> None:
         self._shut = error
         for call in list(self.lanes.calls):
             self._end(call, Failure(error))
@@ -142,7 +133,7 @@ class ModelGateway:
         is_due = lane.admits and not lane.breaker.closed and not lane.waiting
         if is_due and self.lanes.lane_for(fallback).breaker.closed:
             trial = self._ask(TRIAL, profile, self._clock.seconds() + FIRST_DEADLINE_S)
-            trial.addErrback(lambda failed: failed.trap(AssistantError, CancelledError))
+            trial.addErrback(lambda failed: failed.trap(errors.AssistantError, CancelledError))
 
     def _fall_back(
         self, failed: Failure, request: LLMRequest, fallback: ModelProfile, deadline_at: float
@@ -151,7 +142,7 @@ class ModelGateway:
         error, left_s = failed.value, deadline_at - self._clock.seconds()
         window = window_known(fallback).tokens
         fits = window is None or request.tokens + (request.max_tokens or 0) <= window
-        is_its_case = isinstance(error, ProviderError) and may_fall_back(error)
+        is_its_case = isinstance(error, errors.ProviderError) and may_fall_back(error)
         if not (is_its_case and fits and left_s >= self.limits.retry.least_time_s):
             return fail(failed)
         reply = self._ask(request, fallback, deadline_at)
@@ -171,7 +162,7 @@ class ModelGateway:
         try:
             free = profile.client == FREE_CLIENT
             reserved = () if free else self.budgets.reserve(request, profile)
-        except BudgetExhausted as error:
+        except errors.BudgetExhausted as error:
             return fail(error)
         client = self._clients[profile.client]
         result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
@@ -185,13 +176,13 @@ class ModelGateway:
 
     def _refusal(
         self, lane: Lane, request: LLMRequest, profile: ModelProfile, deadline_at: float
-    ) -> AssistantError | None:
+    ) -> errors.AssistantError | None:
         """Return why a call cannot be accepted, or None."""
         if self._shut is not None:
             return self._shut
         if profile.client not in self._clients:
             known = ", ".join(sorted(self._clients)) or "none"
-            return ProviderMisconfigured(
+            return errors.ProviderMisconfigured(
                 f"The profile '{profile.name}' names the client '{profile.client}', "
                 f"which is not running. Running clients: {known}."
             )
@@ -204,7 +195,7 @@ class ModelGateway:
             return players_first(profile)
         is_full = self.lanes.is_full or not lane.has_place
         if is_full and self.lanes.waiting >= self.limits.max_queued:
-            return Busy(
+            return errors.Busy(
                 f"{self.lanes.in_flight} model calls are in flight and {self.lanes.waiting} are "
                 "waiting; the queue is full."
             )
@@ -299,7 +290,7 @@ class ModelGateway:
     def _retry_after(self, call: Call, failure: Failure) -> float | None:
         """Update the circuit breaker; return the seconds until a retry, or None."""
         error = failure.value
-        if not isinstance(error, ProviderError):
+        if not isinstance(error, errors.ProviderError):
             call.lane.breaker = with_probe(call.lane.breaker, runs=False)
             return None
         self._note_failure(call.lane, error)
@@ -310,7 +301,7 @@ class ModelGateway:
         is_open = delay is not None and not admits(call.lane.breaker, now + delay)
         return None if is_open else delay
 
-    def _note_failure(self, lane: Lane, error: ProviderError) -> None:
+    def _note_failure(self, lane: Lane, error: errors.ProviderError) -> None:
         """Update the circuit breaker; if it opened, fail the calls that wait."""
         if not judges_endpoint(error):
             lane.breaker = Breaker()
@@ -360,17 +351,19 @@ class ModelGateway:
 def more_telling(first: Failure, second: Failure) -> Failure:
     """Return the failure to report if the fallback failed, too: its own if that ends the turn."""
     error = second.value
-    is_usual = isinstance(error, ProviderError) and not error.begun
-    return first if is_usual and not isinstance(error, SwitchedOff) else second
+    is_usual = isinstance(error, errors.ProviderError) and not error.begun
+    return first if is_usual and not isinstance(error, errors.SwitchedOff) else second
 
 
-def players_first(profile: ModelProfile) -> Busy:
+def players_first(profile: ModelProfile) -> errors.Busy:
     """Return the error of a call that nobody waits for while players talk."""
-    return Busy(f"Players talk with the model '{profile.model}'; nobody waits for this call.")
+    return errors.Busy(
+        f"Players talk with the model '{profile.model}'; nobody waits for this call."
+    )
 
 
-def deadline_error(profile: ModelProfile) -> DeadlineExceeded:
+def deadline_error(profile: ModelProfile) -> errors.DeadlineExceeded:
     """Return the error of a call that ran out of time."""
-    return DeadlineExceeded(
+    return errors.DeadlineExceeded(
         f"The model '{profile.model}' of the profile '{profile.name}' did not reply in time."
     )

@@ -19,15 +19,8 @@ from urllib.parse import urljoin
 
 from twisted.internet.defer import Deferred, fail
 
+from evennia_ai import errors
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import (
-    ContextOverflow,
-    EndpointSilent,
-    ProviderError,
-    ProviderMisconfigured,
-    ProviderRejected,
-    ProviderUnavailable,
-)
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint, name_character, pseudonym
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import OnDelta, Pulse, SilentStream, Watch, read_body
@@ -119,7 +112,7 @@ class OpenAIClient:
         """
         try:
             endpoint = find_endpoint(profile, self._environ)
-        except ProviderMisconfigured as error:
+        except errors.ProviderMisconfigured as error:
             return fail(error)
         reader, on_call, on_delta = (
             reply_reader(request.form, request.asked),
@@ -163,7 +156,7 @@ class OpenAIClient:
         """
         try:
             endpoint = find_endpoint(profile, self._environ)
-        except ProviderMisconfigured as error:
+        except errors.ProviderMisconfigured as error:
             return fail(error)
         return self._loop_thread.submit(self._exchange(endpoint, method, path, body))
 
@@ -211,7 +204,7 @@ class OpenAIClient:
             told = explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
-        is_broken = body.begun and not isinstance(told, ContextOverflow)
+        is_broken = body.begun and not isinstance(told, errors.ContextOverflow)
         raise broken_off(told, endpoint) if is_broken else told
 
     async def _send(self, asking: Asking, fields: Body, body: ReplyBody, watch: Watch) -> None:
@@ -239,20 +232,20 @@ def response_of(error: Exception) -> Any:
     return response if getattr(response, "is_closed", False) else None
 
 
-def explain(error: Exception, endpoint: Endpoint) -> ProviderError:
+def explain(error: Exception, endpoint: Endpoint) -> errors.ProviderError:
     """Return the ProviderError for an exception of a call; it quotes nothing that was asked."""
-    address = endpoint.address
-    if isinstance(error, ProviderError):
+    address, kind = endpoint.address, type(error).__name__
+    if isinstance(error, errors.ProviderError):
         return error
     unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
-        return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
+        return errors.ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
     if isinstance(error, SilentStream):
-        return EndpointSilent(f"{address} {error}; the call was given up.")
+        return errors.EndpointSilent(f"{address} {error}; the call was given up.")
     if isinstance(error, BrokenStream):
-        return ProviderUnavailable(f"{address} sent no complete reply: {error}.")
+        return errors.ProviderUnavailable(f"{address} sent no complete reply: {error}.")
     if trouble := connection_trouble(error):
-        return ProviderUnavailable(f"{address} {trouble}.")
+        return errors.ProviderUnavailable(f"{address} {trouble}.")
     if isinstance(error, TypeError | ValueError):
-        return ProviderRejected(f"The request cannot be written as JSON ({type(error).__name__}).")
-    return ProviderUnavailable(f"A request to {address} failed ({type(error).__name__}).")
+        return errors.ProviderRejected(f"The request cannot be written as JSON ({kind}).")
+    return errors.ProviderUnavailable(f"A request to {address} failed ({kind}).")

@@ -13,16 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from evennia_ai.errors import (
-    Busy,
-    CircuitOpen,
-    DeadlineExceeded,
-    EndpointSilent,
-    ProviderError,
-    ProviderMisconfigured,
-    ProviderUnavailable,
-    QuotaExhausted,
-)
+from evennia_ai import errors
 
 LONGEST_WAIT_S = 7 * 24 * 3_600.0
 LOADING_CODE = "model_loading"
@@ -36,7 +27,9 @@ UNIT = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?) ?(ms|milli|[hms])", re.IGNORECAS
 UNITS_S = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 LOADING_PAUSE_S = 1.0
-FINAL = (Busy, CircuitOpen, DeadlineExceeded, EndpointSilent)
+FINAL = (errors.Busy, errors.CircuitOpen, errors.DeadlineExceeded, errors.EndpointSilent)
+# What may be the endpoint's fault, not the request's.
+FAULTS = (errors.ProviderUnavailable, errors.ProviderMisconfigured, errors.QuotaExhausted)
 
 
 def parse_retry_after(value: str, now: datetime) -> float | None:
@@ -89,7 +82,7 @@ def backoff_bound(attempt: int, limits: RetryLimits) -> float:
 
 
 def retry_delay(
-    error: ProviderError, attempt: int, left_s: float, jitter: float, limits: RetryLimits
+    error: errors.ProviderError, attempt: int, left_s: float, jitter: float, limits: RetryLimits
 ) -> float | None:
     """Return the seconds until the next attempt, None if there is none.
 
@@ -98,7 +91,7 @@ def retry_delay(
     streamed reply had begun is not retried, because words may have been spoken. A server that is
     loading its model gets any number of attempts.
     """
-    is_transient = isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
+    is_transient = isinstance(error, errors.ProviderUnavailable) and not isinstance(error, FINAL)
     if error.code == LOADING_CODE:
         delay = LOADING_PAUSE_S + jitter * limits.base_s
     elif attempt >= limits.max_attempts or not is_transient or error.begun:
@@ -110,14 +103,16 @@ def retry_delay(
     return delay if delay + limits.least_time_s <= left_s else None
 
 
-def may_fall_back(error: ProviderError) -> bool:
+def may_fall_back(error: errors.ProviderError) -> bool:
     """Return True if another model may answer the call that failed with this error.
 
     Not if its streamed reply had begun, since words may have been spoken.
     """
-    if error.begun or isinstance(error, Busy | DeadlineExceeded):
+    if error.begun or isinstance(error, errors.Busy | errors.DeadlineExceeded):
         return False
-    return isinstance(error, ProviderUnavailable | ProviderMisconfigured | QuotaExhausted)
+    return isinstance(
+        error, errors.ProviderUnavailable | errors.ProviderMisconfigured | errors.QuotaExhausted
+    )
 
 
 # --- the circuit breaker --------------------------------------------------------------------------
@@ -169,7 +164,7 @@ def with_probe(breaker: Breaker, runs: bool) -> Breaker:
 
 def after_failure(
     breaker: Breaker,
-    error: ProviderError,
+    error: errors.ProviderError,
     now: float,
     limits: BreakerLimits,
     starting: bool = False,
@@ -179,9 +174,9 @@ def after_failure(
     # While a local endpoint is ``starting`` (it has not answered yet), an overdue call counts less:
     # the server may be loading the model, or reading its first prompt.
     failures = breaker.failures + 1
-    if starting and isinstance(error, DeadlineExceeded) and breaker.closed:
+    if starting and isinstance(error, errors.DeadlineExceeded) and breaker.closed:
         limits = replace(limits, failures=SLOW_STARTS * limits.failures)
-    lasting = isinstance(error, ProviderMisconfigured | QuotaExhausted)
+    lasting = isinstance(error, errors.ProviderMisconfigured | errors.QuotaExhausted)
     was_probe = not breaker.closed
     if failures < limits.failures and not lasting and not was_probe:
         return replace(breaker, failures=failures, probing=False, error=str(error))
@@ -190,11 +185,13 @@ def after_failure(
     return Breaker(failures, now + pause, breaker.pauses + 1, False, str(error))
 
 
-def judges_endpoint(error: ProviderError) -> bool:
+def judges_endpoint(error: errors.ProviderError) -> bool:
     """Return True if an error is the endpoint's fault, not this request's."""
-    if isinstance(error, Busy | CircuitOpen) or error.code == LOADING_CODE:
+    if isinstance(error, errors.Busy | errors.CircuitOpen) or error.code == LOADING_CODE:
         return False
-    return isinstance(error, ProviderUnavailable | ProviderMisconfigured | QuotaExhausted)
+    return isinstance(
+        error, errors.ProviderUnavailable | errors.ProviderMisconfigured | errors.QuotaExhausted
+    )
 
 
 @dataclass(frozen=True)
