@@ -14,12 +14,12 @@ from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine, perceive, uncoloured
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
+from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.messages import NO_USAGE, Heard
 from evennia_ai.mind import Surroundings
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
-from evennia_ai.policy.probe import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.secrecy import shown_address
 from evennia_ai.scheduling import Steps

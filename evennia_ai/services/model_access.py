@@ -19,8 +19,7 @@ from evennia_ai.errors import TurnAborted
 from evennia_ai.game.crowd import account_of, warn_of_budget
 from evennia_ai.game.settings import SettingReader, game_setting, game_settings
 from evennia_ai.llm.daily_budgets import Books
-from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
-from evennia_ai.llm.endpoints import ReplyClient
+from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
@@ -29,8 +28,8 @@ from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.messages import LLMReply
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
+from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.ports import NO_SCENE, Caller, Gateway, LLMRequest
 from evennia_ai.scheduling import Clock
@@ -66,21 +65,21 @@ class ModelAccess:
         merge = partial(merge_profiles, default_profiles(environ))
         self.profiles = settings.read("PROFILES", merge, {})
         self.loop_thread = LoopThread(call_from_thread)
-        self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
+        game = django_settings.SERVERNAME
+        self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S, game=game)
         self.prober = Prober(clock, self.client)
         self.endpoints = EndpointRegistry(self.prober.window, StoredFacts())
         self.prober.keep = self.endpoints.note_probe
         self.offline = settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())
-        reading = ReplyClient(self.client, call_from_thread, django_settings.SERVERNAME)
-        learning = LearningClient(reading, self.endpoints, clock)
         limits = read_limits(settings)
         self.gateway = ModelGateway(
             clock,
-            {"openai": learning, "offline": self.offline},
+            {"openai": self.client, "offline": self.offline},
             limits,
             partial(spent_on, waived=limits.waived),
             books=Books(money_on, account_of, warn_of_budget),
         )
+        self.gateway.learn = self.endpoints.learn
 
     def start(self) -> Deferred[None]:
         """Start the thread and load what the first call would wait for; fires when that ended."""

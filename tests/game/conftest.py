@@ -13,8 +13,7 @@ from django.db import connection
 from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.scripted import ScriptedLLM
 

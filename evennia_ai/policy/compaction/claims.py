@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evennia_ai.policy.facts.terms import HEARD, OWED, cues_of, normal_words, sentences_of
+from evennia_ai.policy.texts import sentences
 
-SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])?\s*")
 # Marks of calls and tags, and words for what only a program has.
 CODE = re.compile(r"[{}`]|\"\w+\"\s*:|\b[a-z]+_[a-z][a-z_]*\b|</?[a-z]\w*>", re.IGNORECASE)
@@ -64,8 +64,7 @@ def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:
     for line in text.splitlines():
         mark = BULLET.match(line)
         start = mark.end() if mark else 0
-        sentences = SENTENCE_END.split(line[start:])
-        told = [as_claim(sentence, name, claimant) for sentence in sentences]
+        told = [as_claim(one.strip(), name, claimant) for one in sentences(line[start:])]
         told = [with_right_speaker(sentence, name, said) for sentence in told if sentence]
         if told or not line.strip():
             kept.append(line[:start] + " ".join(told))

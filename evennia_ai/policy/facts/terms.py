@@ -24,7 +24,7 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.policy.texts import one_of, read_object
+from evennia_ai.policy.texts import one_of, read_object, sentences
 
 NAME, NUMBER, TIME, DEBT, PROMISE = "name", "number", "time", "debt", "promise"
 
@@ -177,10 +177,6 @@ SPOKEN_BY_TOOL = ("say", "whisper", "emote")
 HEARD = re.compile(
     rf"(?P<speaker>[^:\n]{{1,60}}?) (?:{SAYS}|{WHISPERS}|whispers: |asks: |(?P<acted>{ACTS_OUT}))"
 )
-SENTENCE_END = re.compile(
-    r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)[\"”»'’)]*\s+"
-    r"|(?<=[。！？])|(?<!\s)\s*\n\s*|;\s+"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,5 +234,5 @@ def words_of_calls(message: Message) -> list[str]:
 
 def sentences_of(text: str) -> list[str]:
     """Return a text's sentences; a long one comes in pieces."""
-    sentences = map(str.strip, SENTENCE_END.split(text))
-    return [piece for sentence in sentences for piece in wrap(sentence, MOST_CHARS)]
+    parts = (part for one in sentences(text) for part in one.strip().split("; "))
+    return [piece for part in parts for piece in wrap(part.strip(), MOST_CHARS)]

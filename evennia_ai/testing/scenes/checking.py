@@ -15,8 +15,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config.profiles import default_profiles, merge_profiles
 from evennia_ai.errors import AssistantError, ConfigError, TurnAborted
 from evennia_ai.game.settings import game_setting
-from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
-from evennia_ai.llm.endpoints import ReplyClient
+from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
@@ -168,9 +167,9 @@ def _open_models(clock: Clock, reactor: Any) -> CheckModels:
     thread = LoopThread(reactor.callFromThread)
     client = OpenAIClient(thread, os.environ)
     endpoints = EndpointRegistry(Prober(clock, client).window, _KnownFacts())
-    learning = LearningClient(ReplyClient(client, reactor.callFromThread), endpoints, clock)
     brain = OfflineBrain(game_setting("OFFLINE_LANGUAGES", ()))
-    gateway = ModelGateway(clock, {"openai": learning, "offline": brain})
+    gateway = ModelGateway(clock, {"openai": client, "offline": brain})
+    gateway.learn = endpoints.learn
     thread.start()
 
     def close() -> None:

@@ -14,7 +14,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import Compaction, DailyUse, Event, Message, Turn
 from evennia_ai.policy.explanation.attribution import Attribution, Line, Part, Source
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
+from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.web import site_urls
 from evennia_ai.web.staff.logs import why_values
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
