@@ -6,7 +6,7 @@ from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
 from evennia_ai.policy.records.journal_entry import agent_of, digest_of, memory_of
-from evennia_ai.services.long_term_sync import AGAIN_AFTER_S, LongTermSync
+from evennia_ai.services.memory_services import AGAIN_AFTER_S, LongTermSync
 from evennia_ai.sleep.consolidation import (
     MOST,
     consolidate_memories_to_semantic,
