@@ -14,9 +14,9 @@ from evennia_ai.sleep.consolidation import (
 )
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.server_settings import deletion_marks, mark_for_deletion, note_deleted
-from evennia_ai.testing.semantic import StandInSemantic
 from tests.forgetting import forget_chunk
 from tests.game import conftest as shared
+from tests.semantic import StandInSemantic
 
 service = shared.service
 model = shared.model

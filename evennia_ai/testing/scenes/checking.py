@@ -24,7 +24,7 @@ from evennia_ai.llm.probe import Prober
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.scenes.format import Scene, read_scenes
-from evennia_ai.policy.scenes.results import SceneResult, failure_lines, junit, table
+from evennia_ai.policy.scenes.results import SceneResult, failure_lines, table
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.server_settings import StoredFacts
 from evennia_ai.testing.scenes.play import CheckModels, Player, play_all
@@ -37,13 +37,8 @@ EVENING_S = 20 * 3_600.0  # prompts tell the time of day: each check begins at t
 Tell = Callable[[str], None]
 
 
-def check(
-    file: str, profile: str, repeat: int | None, report: str, character: str, tell: Tell
-) -> int:
-    """Play a file's scenes; return the exit code.
-
-    ``report`` is the JUnit file to write, "" for none.
-    """
+def check(file: str, profile: str, repeat: int | None, character: str, tell: Tell) -> int:
+    """Play a file's scenes; return the exit code."""
     results: list[SceneResult] = []
     try:
         scenes = load_scenes(file, character)
@@ -53,8 +48,7 @@ def check(
     outcome = _in_reactor(lambda main: _play_file(main, scenes, tell, results, profile, repeat))
     for line in _summary(results):
         tell(line)
-    written = _write(report, junit(results, file), tell) if report and results else PASSED
-    return _ending(outcome, results, len(scenes), tell) or written
+    return _ending(outcome, results, len(scenes), tell)
 
 
 def load_scenes(file: str, character: str = "") -> list[Scene]:
@@ -136,16 +130,6 @@ def _ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: 
     passed = sum(result.holds for result in results)
     tell(f"{passed} of {scenes} scenes passed.")
     return PASSED if passed == scenes else FAILED
-
-
-def _write(file: str, text: str, tell: Tell) -> int:
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        tell(f"{file} cannot be written: {error}.")
-        return BROKEN
-    tell(f"{file} written.")
-    return PASSED
 
 
 class _CheckClock:
