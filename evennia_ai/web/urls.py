@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from evennia_ai.web.staff import logs
-from evennia_ai.web.staff.knowledge import lore, memory, relations
+from evennia_ai.web.staff.editing import LorePage, Setup
+from evennia_ai.web.staff.knowledge import memory, relations
 from evennia_ai.web.staff.overview import Overview
 
 app_name = "evennia_ai"
@@ -16,12 +17,14 @@ OF_ONE = {
     "newest": ("live/newest/", logs.newest),
     "memory": ("memory/", memory),
     "relations": ("relations/", relations),
-    "lore": ("lore/", lore),
+    "lore": ("lore/", LorePage.as_view()),
+    "setup": ("setup/", Setup.as_view()),
     "compactions": ("compactions/", logs.Compactions.as_view()),
     "compaction": ("compaction/<int:number>/", logs.CompactionPage.as_view()),
     "sleep": ("sleep/", logs.SleepPasses.as_view()),
 }
 urlpatterns = [
     path("", Overview.as_view(), name="overview"),
+    path("turns/", logs.Timeline.as_view(), name="turns"),
     *(path(f"<int:assistant>/{where}", page, name=name) for name, (where, page) in OF_ONE.items()),
 ]

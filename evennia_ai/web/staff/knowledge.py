@@ -8,15 +8,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponseRedirect
-from evennia.accounts.models import AccountDB
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.memory_reading import readable_page
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.materials import is_synthesis
-from evennia_ai.policy.conversation.character import LoreTrial
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.entity_profiles import RELATIONSHIP, familiarity_at
@@ -25,11 +22,11 @@ from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.names import names_in, names_of, own_name
+from evennia_ai.store.names import names_in, names_of
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
 from evennia_ai.turn.recall import text_of
-from evennia_ai.web.staff.access import Refused, log_sec, may_act, staff_page
+from evennia_ai.web.staff.access import Refused, editor_of, log_sec, may_act, staff_page
 from evennia_ai.web.staff.game_thread import Missing, find_script, game
 from evennia_ai.web.staff.rendering import asked_text, number_or_none, page_text, people_named
 
@@ -102,15 +99,8 @@ def read_memories(
 
 def ensure_may_read(character: Any, reader: Reader, account: int) -> None:
     """Raise Refused unless the reader reads all, or one of their characters may edit this one."""
-    if reader.may(PRIVATE_MEMORIES):
-        return
-    user: Any = AccountDB.objects.get(id=account)
-    own = {*listed_by(user), *user.get_all_puppets()}
-    if not any(character.access(one, right) for one in own for right in ("edit", "control")):
-        raise Refused(
-            f"None of your characters may edit {page_text(own_name(character), 60)}. "
-            "Its edit and control locks decide that. Ask an admin."
-        )
+    if not reader.may(PRIVATE_MEMORIES):
+        editor_of(character, account)
 
 
 def find_audience(names: str, reader: Reader) -> tuple[Audience, str]:
@@ -263,42 +253,4 @@ def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Ro
         "feeling": "fond" if felt >= FOND else "hostile" if felt <= -FOND else "neutral",
         "contacts": record["contacts"],
         "last": (record["last_contact"] or "")[:10] or "never",
-    }
-
-
-@staff_page("lore.html")
-def lore(request: Any, reader: Reader, who: Row) -> Row:
-    """Show all lore; with a line, what of it the prompt would hold if a player said that."""
-    line = asked_text(request.GET, "line")
-    trials, labels, budget = game.ask(read_lore, who["id"], line)
-    return {
-        "line": line,
-        "budget": budget,
-        "labels": sorted(page_text(label, 60) for label in labels),
-        "entries": [shown_trial(one, line) for one in trials],
-    }
-
-
-@inlineCallbacks
-def read_lore(assistant: int, line: str) -> Steps[tuple[list[LoreTrial], Audience, int]]:
-    """Try a line before nobody: fires with the trials, the character's labels, and the budget."""
-    script = find_script(assistant)
-    nobody: Audience = frozenset()
-    lore = script.mind.lore
-    _entries, labels = script.services.world.lore(script.character, nobody)
-    yield lore.prepare([line], nobody)
-    return lore.try_lines([line], nobody), frozenset(labels), lore.budget_tokens
-
-
-def shown_trial(trial: LoreTrial, line: str) -> Row:
-    """Return a piece of lore as the template takes it."""
-    entry = trial.entry
-    return {
-        "title": page_text(entry.title or "(no title)", 80),
-        "text": page_text(entry.text),
-        "keys": page_text(", ".join((*entry.keys, *["always"] * entry.always)), 200),
-        "scopes": page_text(", ".join(entry.scopes), 200),
-        "known": not trial.why_unknown,
-        "chosen": trial.is_chosen,
-        "why": page_text(trial.verdict(bool(line)), 200),
     }

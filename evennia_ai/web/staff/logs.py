@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
+from django import forms
 from django.http import HttpResponse
 from django.views.generic import DetailView, ListView
 
 from evennia_ai import models
-from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, worded
+from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import (
     PRIVATE_WORDS,
@@ -21,6 +22,7 @@ from evennia_ai.policy.disclosure import (
     words_kind,
 )
 from evennia_ai.policy.explanation.attribution import Attribution, Part
+from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.sleep_schedule import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep import STEP_TEXTS
@@ -37,16 +39,17 @@ from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import rows_of, seconds_between, waiting_events
 from evennia_ai.web import disclosure
 from evennia_ai.web.staff.access import StaffPage, staff_page
+from evennia_ai.web.staff.game_thread import services
 from evennia_ai.web.staff.rendering import (
+    ASKED_CHARS,
     Shown,
-    asked_text,
     number_or_none,
     page_text,
     people_named,
 )
 
 LIVE_LINES, LINES_A_PAGE = 30, 100
-ASKED = ("day", "player", "words")
+DATE = forms.DateInput(attrs={"type": "date"})
 
 
 class LogPage(StaffPage):
@@ -61,52 +64,93 @@ class LogPage(StaffPage):
         return rows_of(self.model, self.who["id"]).order_by("-id").values()
 
 
+class TurnFilter(forms.Form):
+    """Which turns to show."""
+
+    player = forms.CharField(required=False, max_length=ASKED_CHARS)
+    words = forms.CharField(required=False, max_length=ASKED_CHARS)
+    since = forms.DateField(required=False, widget=DATE)
+    until = forms.DateField(required=False, widget=DATE)
+    outcome = forms.ChoiceField(required=False, label="End", choices=[("", ""), *TURN_ENDS.items()])
+    tool = forms.CharField(required=False, max_length=64)
+    tokens = forms.IntegerField(required=False, min_value=0, max_value=10**9, label="Tokens from")
+
+
 class Timeline(LogPage, ListView):
-    """A page of turns; without a question, the first page shows what waits, and the use by day."""
+    """A page of turns, of one assistant or of all.
+
+    Without a question, the first page of one shows what waits, and the use by day.
+    """
 
     model, tab, template_name = models.Turn, "turns", "evennia_ai/timeline.html"
+    paginate_by = 50
 
     def get_queryset(self) -> Any:
         """Return the turns that were asked for."""
-        self.asked = {name: asked_text(self.request.GET, name) for name in ASKED}
-        turns, self.trouble = find_turns(self.who["id"], self.asked, self.reader)
+        self.form = TurnFilter(self.request.GET)
+        number = self.who["id"] if self.who else None
+        turns, self.trouble = find_turns(number, self.form, self.reader)
         return turns.order_by("-id").values()
 
     def get_context_data(self, **values: Any) -> Row:
         """Return the values of the template."""
         found = super().get_context_data(**values)
         rows = found["object_list"]
-        shown = Shown(self.reader, self.who, rows)
+        shown = Shown(self.reader, self.who, rows, services().gateway.limits.currency)
+        turns = [shown.turn(row) for row in page_rows.with_parts(rows)]
+        asked = {name for name, value in self.form.cleaned_data.items() if value}
         found |= {
-            "asked": self.asked,
+            "form": self.form,
+            "asked": asked,
             "trouble": self.trouble,
-            "turns": [shown.turn(row) for row in page_rows.with_parts(rows)],
-            "searches_private": self.reader.may(PRIVATE_WORDS),
+            "turns": turns,
+            "half_searched": bool(asked & {"player", "words"})
+            and not self.reader.may(PRIVATE_WORDS),
         }
-        if found["page_obj"].number > 1 or any(self.asked.values()):
+        if self.who is None:
+            names = {row["id"]: row["name"] for row in page_rows.assistant_rows()}
+            for turn in turns:
+                turn["name"] = names.get(turn["assistant_id"], "somebody deleted")
+            return found
+        if found["page_obj"].number > 1 or asked:
             return found
         number = self.who["id"]
         chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=number)
         waiting = [shown.event(row) for row in waiting_events(number)]
-        return {**found, "waiting": waiting, "chart": chart}
+        return {**found, "waiting": waiting, **chart_values(chart)}
 
 
-def find_turns(assistant: int, asked: Mapping[str, str], reader: Reader) -> tuple[Any, str]:
+def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple[Any, str]:
     """Return the turns that were asked for, as a queryset, and what is wrong with the question."""
-    player, words, day, trouble = asked["player"], asked["words"], None, ""
+    if not form.is_valid():
+        first = next(iter(form.errors))
+        return models.Turn.objects.none(), f"{form[first].label}: {form.errors[first][0]}"
+    asked = form.cleaned_data
+    player, words = page_text(asked["player"]), page_text(asked["words"])
     speakers = people_named(player) if player else []
     if words and not reader.may(PUBLIC_WORDS):
         trouble = f"Only {reader.whose(PUBLIC_WORDS)} may search words."
-    if player and not speakers:
+    elif player and not speakers:
         trouble = "Nobody has this name. Use a whole name, or a number such as #12."
-    try:
-        day = date.fromisoformat(asked["day"]) if asked["day"] else None
-    except ValueError:
-        trouble = "Write the day as 2026-01-31."
-    if trouble:
-        return models.Turn.objects.none(), trouble
-    may_search_all = reader.may(PRIVATE_WORDS)
-    return page_rows.turns_wanted(assistant, may_search_all, day, speakers, words), ""
+    else:
+        wanted = page_rows.TurnsWanted(
+            assistant=assistant,
+            with_private=reader.may(PRIVATE_WORDS),
+            speakers=speakers,
+            words=words,
+            least_tokens=asked["tokens"],
+            **{name: asked[name] for name in ("since", "until", "outcome", "tool")},
+        )
+        return page_rows.turns_wanted(wanted), ""
+    return models.Turn.objects.none(), trouble
+
+
+def chart_values(days: Sequence[Row]) -> Row:
+    """Return the use by day for ``chart.html``, which draws it if there were several days."""
+    used = [day for day in days if day["turns"] or day["calls"]]
+    for day in used:
+        day["cost"] = money_words(day["money"]) if day["money"] else ""
+    return {"chart": days if len(used) > 1 else None, "only_day": used[-1] if used else None}
 
 
 class TurnPage(LogPage, DetailView):
@@ -117,7 +161,8 @@ class TurnPage(LogPage, DetailView):
     def get_context_data(self, **values: Any) -> Row:
         """Return the values of the template."""
         (row,) = page_rows.with_parts([self.object])
-        turn = Shown(self.reader, self.who, [row]).turn(row)
+        currency = services().gateway.limits.currency
+        turn = Shown(self.reader, self.who, [row], currency).turn(row)
         for act in turn["acts"]:
             act["locks"] = [page_text(told) for told in locks_of(act["locks"])]
         told = explain_turn(row["id"], [self.who["name"]])
@@ -131,7 +176,9 @@ def why_line(why: Explanation, reader: Reader) -> Row:
     text = page_text(reader.show(kind, why.text, "words"))
     if not (reader.may(kind) and reader.may(memory_kind(why.private))) or why.stored is None:
         return {"line": text, "state": why.state}
-    return {"line": text, "state": why.state, "why": why_values(why.parts, why.sentences)}
+    counted = why.call.prompt_tokens if why.call else None
+    shown = why_values(why.parts, why.sentences)
+    return {"line": text, "state": why.state, "why": {**shown, "counted": counted}}
 
 
 def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
