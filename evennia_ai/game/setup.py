@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -12,7 +11,7 @@ from evennia_ai.config import ModelProfile, parse_value, resolve_profile
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.minds import PERSONA_AUTHORS, unknown_families
 from evennia_ai.policy.conversation.character import check_scope
-from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
+from evennia_ai.store.attributes import read_attribute, write_attributes
 
 DISCRETION = "discretion"
 HERE = "room:here"
@@ -37,17 +36,6 @@ def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any)
     if profiles and value is not None:
         profiles.append(resolve_profile(str(value), services.profiles))
     return name == DISCRETION or any(DISCRETION in one.settings for one in profiles)
-
-
-def write_settings(script: Any, changes: Mapping[str, Any]) -> None:
-    """Store checked values of settings, None to inherit again; raises StoreUnavailable."""
-    for name, value in changes.items():
-        if value is None:
-            script.attributes.remove(name)
-        else:
-            write_attribute(script, name, value)
-    script.mind.settings.resolve()
-    script.services.watch(script.mind)  # it may sleep at other hours now
 
 
 def write_persona(character: Any, persona: Any, author: str, keep_authors: bool) -> None:

@@ -38,7 +38,7 @@ from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.garbage import GarbageTimer
 from evennia_ai.services.memory_services import MemoryServices
-from evennia_ai.services.model_access import ModelAccess, local_models, warm_up
+from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
@@ -223,13 +223,6 @@ class AssistantService(Service):
         self.long_term_sync.start()
         self.startup.put(self.forgetting.start)
 
-    def warm_up(self) -> None:
-        """Let the local models of all assistants read what all prompts share."""
-        wanted = game_setting("WARM_UP", True) and not self.switched_off
-        if wanted and assistants_exist():
-            profiles = local_models(self.profiles, self.endpoints.told)
-            warm_up(self.gateway, self.clock, profiles, self.toolbox.always_shown())
-
     def quiesce(self) -> None:
         """Begin no more turns and drop those in flight; their events stay stored.
 
@@ -342,11 +335,6 @@ def make_telemetry(service: Any, call_from_thread: Any, settings: SettingReader)
 def start_plugin_services(server: MultiService) -> None:
     """Start the service when Evennia calls its plugin hook."""
     AssistantService().setServiceParent(server)
-
-
-def at_server_cold_start() -> None:
-    """Warm local models up. After a reload they still have what they read before it."""
-    AssistantScript.shared_services.warm_up()
 
 
 def at_server_start() -> None:

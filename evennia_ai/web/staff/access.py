@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.mixins import UserPassesTestMixin
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_deny
@@ -120,7 +120,10 @@ class StaffLink(PageMiddleware):
             return page
         if not may_open(reader_of(user.pk, shared)):
             return page
-        where = reverse("evennia_ai:overview")
+        try:
+            where = reverse("evennia_ai:overview")
+        except NoReverseMatch:  # the game's addresses are without them
+            return page
         link = f'<li><a class="nav-link" href="{where}">AI characters</a></li>'
         return menu + link.encode() + end + rest
 

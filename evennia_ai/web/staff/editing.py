@@ -240,7 +240,8 @@ def change_setting(script: Any, reader: Reader, fields: Row) -> tuple[str, str]:
     profile = script.mind.settings.profile
     if setup.sets_discretion(shared, profile, name, value) and not reader.has("Admin"):
         raise Refused("Only admins may change who is told what players whisper.")
-    setup.write_settings(script, {name: value})
+    script.mind.settings.write({name: value})
+    shared.watch(script.mind)  # it may sleep at other hours now
     now = getattr(script.config, name)
     return f"{name} = {value}", f"{name} is now {now}{'' if value is not None else ', inherited'}."
 

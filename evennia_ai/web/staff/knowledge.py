@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -31,10 +30,8 @@ from evennia_ai.web.staff.game_thread import Missing, find_script, game
 from evennia_ai.web.staff.rendering import asked_text, number_or_none, page_text, people_named
 
 ENTRIES_A_PAGE = 25
-SHOWN, DRAWN = 200, 16  # relationships
-WIDTH, HEIGHT = 640, 460
-RADIUS_X, RADIUS_Y = 235, 180
-FOND = 0.1  # sentiment from which a line is drawn as fond, or below minus that as hostile
+RELATIONS_SHOWN = 200
+FOND = 0.1  # sentiment from which somebody is fond, or below minus that hostile
 Fields = Mapping[str, str]
 
 
@@ -214,16 +211,12 @@ def change_memory(
 
 @staff_page("relations.html")
 def relations(request: Any, reader: Reader, who: Row) -> Row:
-    """Show how well and how gladly it knows whom, best known first: a graph, and a table."""
+    """Show how well and how gladly it knows whom, best known first."""
     found = game.ask(read_relations, who["id"], reader, request.user.pk)
-    best = sorted(found, key=lambda one: -one[1])[:SHOWN]
+    best = sorted(found, key=lambda one: -one[1])[:RELATIONS_SHOWN]
     names = names_of(record["entity"] for record, _ in best)
     rows = [shown_relation(record, familiar, names) for record, familiar in best]
-    for place, row in enumerate(rows[:DRAWN]):  # on an ellipse, the first at the top
-        angle = 2 * math.pi * place / min(DRAWN, len(rows))
-        row["x"] = round(WIDTH // 2 + RADIUS_X * math.sin(angle))
-        row["y"] = round(HEIGHT // 2 - RADIUS_Y * math.cos(angle))
-    return {"rows": rows, "nodes": rows[:DRAWN], "left_out": len(found) - len(rows)}
+    return {"rows": rows, "left_out": len(found) - len(rows)}
 
 
 @inlineCallbacks
@@ -248,7 +241,6 @@ def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Ro
         "name": page_text(names.get(dbref, f"somebody deleted ({dbref})"), 60),
         "dbref": dbref,
         "familiar": familiar,
-        "stroke": f"{1 + 7 * familiar:.1f}",
         "sentiment": felt,
         "feeling": "fond" if felt >= FOND else "hostile" if felt <= -FOND else "neutral",
         "contacts": record["contacts"],
