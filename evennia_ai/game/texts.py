@@ -323,6 +323,7 @@ EVENT_STATES: Mapping[str, str] = {
     "noted": "no answer needed",
     "ambient": "names nobody, and others are there",
 }
+FINISHED: Mapping[str, str] = {"stop": "complete", "length": "cut off", "tool_calls": "with acts"}
 PURPOSES: Mapping[str, str] = {
     "tick_event": "an answer",
     "tick_autonomous": "acting unasked",

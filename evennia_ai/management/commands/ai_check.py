@@ -34,7 +34,7 @@ class Command(BaseCommand):
             raise CommandError(f"--repeat {repeat}: it must be at least 1.", returncode=2)
         if evennia.DefaultScript is None:
             evennia._init()
-        work = import_module("evennia_ai.testing.scenes.checking")  # a room of the same floor
+        work = import_module("evennia_ai.testing.scenes.play")  # a room of the same floor
         wanted = (options[n] for n in ("file", "profile", "repeat", "character"))
         code: int = work.check(*wanted, self._tell)
         if code:

@@ -100,6 +100,7 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
             for name, title, page in (OF_ONE if of else OF_ALL)
         ]
         common = {"who": self.who, "acts": may_act(), "tab": self.tab, "tabs": tabs}
+        common["is_paginated"] = False  # Evennia's base page would add a second pager
         found: Row = super().get_context_data(**{**common, **values})
         return found
 

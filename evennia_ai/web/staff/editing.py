@@ -216,13 +216,20 @@ def read_setup(assistant: int) -> Row:
         "settings": [
             {
                 "name": name,
-                "value": page_text(getattr(mind.settings.config, name), 200),
+                "value": shown_value(getattr(mind.settings.config, name), item.metadata["unit"]),
                 "own": name in own,
-                "help": f"{item.metadata['help']} {item.metadata['unit']}".strip(),
+                "help": item.metadata["help"],
             }
             for name, item in sorted(FIELDS.items(), key=lambda one: (one[0] not in own, one[0]))
         ],
     }
+
+
+def shown_value(value: object, unit: str) -> str:
+    """Return a setting's value in words."""
+    if value is None:
+        return "none"
+    return page_text(f"{value:g} {unit}" if isinstance(value, float) else f"{value} {unit}", 200)
 
 
 def change_persona(script: Any, author: str, persona: Row) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from evennia_ai.game.texts import (
     ACT_STATES,
     ERROR_KINDS,
     EVENT_STATES,
+    FINISHED,
     PURPOSES,
     TURN_ENDS,
     call_words,
@@ -109,7 +110,7 @@ class Shown:
             "for": worded(PURPOSES, row["purpose"]),
             "cost": self.cost([row]),
             "offline": row["model"] == OFFLINE,
-            "finish": page_text(row["finish_reason"], 40),
+            "finish": page_text(worded(FINISHED, row["finish_reason"]), 40),
             "prompt": prompt,
             "estimated": estimated,
             "completion": completion,
@@ -129,7 +130,8 @@ class Shown:
         return {
             **shown,
             "who": self.own_name if own else who,
-            "whom": self.whom(others) if others else "",
+            "content": shown["content"].removeprefix(f"{who} "),
+            "whom": self.whom(others) if own and others else "",
             "calls": [
                 {"name": page_text(call["name"], 40), "text": page_text(words or more)}
                 for call in calls
