@@ -25,7 +25,6 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.policy.disclosure import FIGURES, Reader
 from evennia_ai.policy.sleep_schedule import OUTCOMES
 from evennia_ai.store.page_rows import PRIVATE_CALL, Row
-from evennia_ai.store.reports import figures_of, having
 from evennia_ai.web import disclosure
 
 OPEN, OK = "open", "ok"
@@ -77,42 +76,12 @@ class Question(forms.Form):
     outcome = forms.CharField(required=False)
 
 
-class Listed(viewsets.GenericViewSet):
-    """What all views have; ``owner`` leads from a row to its assistant's script."""
+class LogView(viewsets.GenericViewSet):
+    """The rows of one table, newest first."""
 
     permission_classes = (MayRead,)
     renderer_classes = (JSONRenderer,)
     pagination_class = NewestFirst
-    owner = ""
-
-    def shown(self, rows: list[Row]) -> list[Row]:
-        """Return rows as the reader may see them."""
-        raise NotImplementedError
-
-    def asked(self) -> Row:
-        """Return the parameters that were given; raises ValidationError."""
-        form = Question(self.request.query_params)
-        if not form.is_valid():
-            raise exceptions.ValidationError(form.errors)
-        return {name: value for name, value in form.cleaned_data.items() if value}
-
-    def narrowed(self, rows: Any, asked: Row) -> Any:
-        """Return those of some rows that were asked for."""
-        wanted = asked.get("character", "")
-        number = wanted.removeprefix("#")
-        if number.isdecimal():
-            return rows.filter(**{f"{self.owner}db_obj__id": number})
-        return rows.filter(**{f"{self.owner}db_obj__db_key__iexact": wanted}) if wanted else rows
-
-    def list(self, request: Any) -> Any:
-        """Return a page of rows."""
-        page = self.paginate_queryset(self.narrowed(self.get_queryset(), self.asked()))
-        return self.get_paginated_response(self.shown(page))
-
-
-class LogView(Listed):
-    """The rows of one table, newest first."""
-
     model: Any
     columns: str  # those of the table that are shown, beside id, character and at
     turn = "turn_id"  # the column of the turn's number, "" for none
@@ -121,21 +90,29 @@ class LogView(Listed):
     disclose: Callable[[Row, Reader], Row]
     more: ClassVar[Mapping[str, Any]] = {}  # what a row has beside its table's columns
 
-    owner = "assistant__"
-
-    def narrowed(self, rows: Any, asked: Row) -> Any:
+    def filter_queryset(self, rows: Any) -> Any:
         """Return those of some rows that were asked for; raises ValidationError."""
-        rows = super().narrowed(rows, asked)
+        form = Question(self.request.query_params)
+        if not form.is_valid():
+            raise exceptions.ValidationError(form.errors)
+        asked = {name: value for name, value in form.cleaned_data.items() if value}
+        wanted = asked.get("character", "")
+        number = wanted.removeprefix("#")
+        if number.isdecimal():
+            rows = rows.filter(assistant__db_obj__id=number)
+        elif wanted:
+            rows = rows.filter(assistant__db_obj__db_key__iexact=wanted)
         for name, column in (("since", "at__gte"), ("until", "at__lt"), ("turn", self.turn)):
             if name in asked and column:
                 rows = rows.filter(**{column: asked[name]})
-        if self.ends and (end := asked.get("outcome")):
-            if end not in self.ends:
-                told = f"{end} is not one of {', '.join(self.ends)}."
-                raise exceptions.ValidationError({"outcome": [told]})
-            ended = {"ended_at": None} if end == OPEN else {self.end: "" if end == OK else end}
-            rows = rows.filter(**ended)
-        return rows
+        if not self.ends or not (end := asked.get("outcome")):
+            return rows
+        if end not in self.ends:
+            told = f"{end} is not one of {', '.join(self.ends)}."
+            raise exceptions.ValidationError({"outcome": [told]})
+        return rows.filter(
+            **{"ended_at": None} if end == OPEN else {self.end: "" if end == OK else end}
+        )
 
     def get_queryset(self) -> Any:
         """Return the table's rows as dictionaries, with the number of the character as owner."""
@@ -151,6 +128,11 @@ class LogView(Listed):
             kept = {name: told[name] for name in self.columns.split()}
             found.append({"id": row["id"], **own, "at": row["at"], **kept})
         return found
+
+    def list(self, request: Any) -> Any:
+        """Return a page of rows."""
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response(self.shown(page))
 
     def retrieve(self, request: Any, pk: str) -> Any:
         """Return one row."""
@@ -221,21 +203,7 @@ class SleepPasses(LogView):
     turn, ends = "", (*OUTCOMES, OPEN)
 
 
-class Characters(Listed):
-    """Characters with assistants: what each does, and its figures of today, in UTC."""
-
-    def get_queryset(self) -> Any:
-        """Return the scripts of all assistants as dictionaries."""
-        account = F("db_obj__db_account_id")
-        return having().values("id", "db_obj_id", name=F("db_obj__db_key"), account=account)
-
-    def shown(self, rows: list[Row]) -> list[Row]:
-        """Return scripts with their figures."""
-        return figures_of(rows, self.services.now().date(), bool(self.services.switched_off))
-
-
 router = SimpleRouter()
-router.register("characters", Characters, "ai-api-characters")
 router.register("turns", Turns, "ai-api-turns")
 router.register("messages", Messages, "ai-api-messages")
 router.register("model-calls", ModelCalls, "ai-api-model-calls")

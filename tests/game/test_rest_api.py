@@ -12,7 +12,7 @@ from tests.scripted import call
 
 WORD = "zanzibar"
 RESOURCES = (
-    "characters", "turns", "messages", "model-calls", "tool-calls", "compactions", "sleep-passes",
+    "turns", "messages", "model-calls", "tool-calls", "compactions", "sleep-passes",
 )  # fmt: skip
 
 
@@ -112,10 +112,10 @@ def test_a_builder_reads_no_private_word_and_no_error(
     for path in RESOURCES:
         with django_assert_max_num_queries(14):
             rows = found(builder, path)
-        single = [get(builder, f"{path}/{row['id']}") for row in rows if path != "characters"]
+        single = [get(builder, f"{path}/{row['id']}") for row in rows]
         assert rows and WORD not in json.dumps([rows, single])
         assert all(status == 200 for status, _ in single)
-    for path in RESOURCES[2:]:
+    for path in RESOURCES[1:]:
         assert WORD in json.dumps(found(admin, path))
     service.who_may_read = {**service.who_may_read, "private_words": "Builder"}
     assert WORD in json.dumps(found(builder, "messages"))
@@ -178,7 +178,6 @@ def test_rows_are_found_by_character_turn_time_and_outcome(game, talked, tavern,
     assert (first["character"], first["outcome"]) == (talked.dbref, "answered")
     for name in ("mira", talked.dbref, str(talked.id)):
         assert len(found(admin, "turns", character=name)) == 2
-        assert len(found(admin, "characters", character=name)) == 1
     assert [row["character"] for row in found(admin, "turns", outcome="excused")] == [other.dbref]
     since = (old + timedelta(days=1)).isoformat()
     assert len(found(admin, "turns", since=since)) == 2
@@ -212,20 +211,6 @@ def test_pages_hold_while_rows_are_added(talked, reader):
     assert ids == sorted(Message.objects.exclude(id=newest.id).values_list("id", flat=True))[::-1]
 
 
-def test_characters_have_their_state_and_figures(game, talked, tavern, reader):
-
-    ben, cid = game.assistant("Ben", tavern), game.assistant("Cid", tavern)
-    cid.assistant.mind.stop_thinking()
-    ben.assistant.mind.rest.fall_asleep("order")
-    rows = {row["name"]: row for row in found(reader("Builder"), "characters")}
-    modes = {name: row["mode"] for name, row in rows.items()}
-    assert modes == {"Mira": "awake", "Ben": "asleep", "Cid": "stopped"}
-    mira = rows["Mira"]
-    assert (mira["character"], mira["id"]) == (talked.dbref, talked.assistant.id)
-    assert (mira["calls_today"], mira["events_waiting"]) == (2, 0)
-    assert mira["tokens_today"] > 0
-
-
 @pytest.mark.parametrize(
     ("path", "query", "told"),
     [
@@ -245,7 +230,7 @@ def test_a_wrong_value_is_a_bad_request_that_says_what_is_right(talked, reader, 
     [
         ("turns", {"turn": 10**30}), ("messages", {"turn": 10**30}),
         ("turns", {"character": "#" + "9" * 30}), ("turns", {"character": "\0"}),
-        ("characters", {"character": "%_'"}),
+        ("turns", {"character": "%_'"}),
         ("turns/987654", {}), (f"turns/{10**30}", {}), ("turns", {"cursor": "x"}),
     ],
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.mixins import UserPassesTestMixin
@@ -13,7 +12,6 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_deny
 from django.views.decorators.csrf import csrf_protect
-from django.views.generic import View
 from django.views.generic.base import ContextMixin
 from evennia.accounts.models import AccountDB
 from evennia.utils import logger
@@ -117,7 +115,7 @@ class StaffLink(PageMiddleware):
         """Return the page with a link at the end of the first list of its menu."""
         menu, end, rest = page.partition(b"</ul>")
         shared, user = AssistantScript.shared_services, getattr(request, "user", None)
-        if MENU_MARK not in menu or shared is None or not getattr(user, "is_authenticated", False):
+        if MENU_MARK not in menu or shared is None or user is None or not user.is_authenticated:
             return page
         if not may_open(reader_of(user.pk, shared)):
             return page
@@ -127,29 +125,6 @@ class StaffLink(PageMiddleware):
             return page
         link = f'<li><a class="nav-link" href="{where}">AI characters</a></li>'
         return menu + link.encode() + end + rest
-
-
-def staff_page(template: str) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a view of the request, the reader and the row of an assistant.
-
-    It returns the values of the template, or a response.
-    """
-
-    def decorate(view: Callable[..., Any]) -> Any:
-        class Page(StaffPage, View):
-            tab = view.__name__
-
-            def get(self, request: Any, **numbers: int) -> HttpResponse:
-                found = view(request, self.reader, self.who)
-                if isinstance(found, HttpResponse):
-                    return found
-                return render(request, f"evennia_ai/{template}", self.get_context_data(**found))
-
-            post = get
-
-        return Page.as_view()
-
-    return decorate
 
 
 def may_act() -> bool:

@@ -124,9 +124,10 @@ class Asked(NamedTuple):
 
 
 class EditingPage(StaffPage, TemplateView):
-    """A page with forms, by the act that each is for; what is wrong with one is told in it."""
+    """A page with forms, by the act that each is for, which is the prefix of its fields, too."""
 
     by_act: ClassVar[Mapping[str, type[forms.Form]]] = {}
+    prefixed = True
     bound: forms.Form | None = None
 
     def post(self, request: Any, **numbers: int) -> HttpResponse:
@@ -136,7 +137,7 @@ class EditingPage(StaffPage, TemplateView):
         act = request.POST.get("act", "")
         if act not in self.by_act:
             raise Missing("There is no such act.")
-        self.bound = form = self.by_act[act](request.POST, prefix=act)
+        self.bound = form = self.by_act[act](request.POST, prefix=act if self.prefixed else None)
         if form.is_valid():
             try:
                 asked = Asked(self.who, self.reader, request.user.pk, act, form.cleaned_data)
@@ -144,12 +145,12 @@ class EditingPage(StaffPage, TemplateView):
             except (Refused, Missing):
                 raise
             except AssistantError as error:
-                form.add_error(None, page_text(error))
+                messages.error(request, page_text(error))
             else:
                 about = f"{self.who['name']} ({self.who['dbref']})"
                 log_sec(request, f"changed on the page of {about}: {page_text(said[0], 200)}")
                 messages.success(request, page_text(said[1]))
-                return HttpResponseRedirect(request.path)
+                return HttpResponseRedirect(request.get_full_path())
         return self.get(request, **numbers)
 
     def form(self, act: str, initial: Mapping[str, Any] | None = None) -> forms.Form:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.contrib import messages
-from django.http import HttpResponseRedirect
+from django import forms
+from django.views.generic import TemplateView
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import AssistantError
@@ -25,7 +25,8 @@ from evennia_ai.store.names import names_in, names_of
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
 from evennia_ai.turn.recall import text_of
-from evennia_ai.web.staff.access import Refused, editor_of, log_sec, may_act, staff_page
+from evennia_ai.web.staff.access import StaffPage, editor_of
+from evennia_ai.web.staff.editing import Asked, EditingPage
 from evennia_ai.web.staff.game_thread import Missing, find_script, game
 from evennia_ai.web.staff.rendering import asked_text, number_or_none, page_text, people_named
 
@@ -35,27 +36,60 @@ FOND = 0.1  # sentiment from which somebody is fond, or below minus that hostile
 Fields = Mapping[str, str]
 
 
-@staff_page("memory.html")
-def memory(request: Any, reader: Reader, who: Row) -> Any:
-    """Show a page of the journal or its archive, or a search; a form changes one entry."""
-    if request.method == "POST":
-        return change(request, reader, who)
-    asked = {name: asked_text(request.GET, name) for name in ("words", "as", "archive", "page")}
-    audience, trouble = find_audience(asked["as"], reader)
-    fields = {**asked, "words": "" if trouble else asked["words"]}
-    found = game.ask(read_memories, who["id"], reader, request.user.pk, fields, audience)
-    page, step, withheld = found["page"], found["step"], found["withheld"]
-    names = names_in(*page.rows, *withheld, besides=audience)
-    return {
-        **found,
-        "asked": asked,
-        "trouble": trouble,
-        "entries": [shown_entry(entry, names) for entry in page.rows],
-        "readers": reader.whose(PRIVATE_MEMORIES),
-        "as_whom": page_text(listing.named(sorted(audience), names)) if audience else "",
-        "withheld": [page_text(listing.why_withheld(one, audience, names)) for one in withheld],
-        "undo": listing.undo_line(step) if step and may_read(reader, step) else "",
-    }
+Act = Callable[[MemoryEditor, str, str], object]
+ACTS: Mapping[str, tuple[Act, str]] = {
+    "pin": (lambda editor, entry, _: editor.pin(entry, True), "Pinned."),
+    "unpin": (lambda editor, entry, _: editor.pin(entry, False), "Not pinned."),
+    "edit": (lambda editor, entry, text: editor.edit(entry, text), "Changed."),
+    "delete": (
+        lambda editor, entry, _: editor.delete(entry),
+        "Deleted, and the lines that it came from are not recalled. An undo brings both back.",
+    ),
+    "restore": (
+        lambda editor, entry, _: editor.restore(entry),
+        "Back in the journal; pruning will not remove it again.",
+    ),
+}
+
+
+class EntryForm(forms.Form):
+    """What a form of the page says: an entry, or its new text."""
+
+    entry = forms.CharField(required=False, max_length=60)
+    text = forms.CharField(required=False)
+
+
+class Memory(EditingPage):
+    """A page of the journal or its archive, or a search; a form changes one entry."""
+
+    tab, template_name, prefixed = "memory", "evennia_ai/memory.html", False
+    by_act = dict.fromkeys(("add", "undo", *ACTS), EntryForm)
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        given, reader = self.request.GET, self.reader
+        asked = {name: asked_text(given, name) for name in ("words", "as", "archive", "page")}
+        audience, trouble = find_audience(asked["as"], reader)
+        fields = {**asked, "words": "" if trouble else asked["words"]}
+        account = self.request.user.pk
+        found = game.ask(read_memories, self.who["id"], reader, account, fields, audience)
+        page, step, withheld = found["page"], found["step"], found["withheld"]
+        names = names_in(*page.rows, *withheld, besides=audience)
+        shown = {
+            "asked": asked,
+            "trouble": trouble,
+            "entries": [shown_entry(entry, names) for entry in page.rows],
+            "readers": reader.whose(PRIVATE_MEMORIES),
+            "as_whom": page_text(listing.named(sorted(audience), names)) if audience else "",
+            "withheld": [page_text(listing.why_withheld(one, audience, names)) for one in withheld],
+            "undo": listing.undo_line(step) if step and may_read(reader, step) else "",
+        }
+        return super().get_context_data(**{**found, **shown, **values})
+
+    @staticmethod
+    def change(asked: Asked) -> Any:
+        """Change an entry; see `EditingPage.change`."""
+        return change_memory(asked)
 
 
 @inlineCallbacks
@@ -141,82 +175,47 @@ def shown_hit(line: str, words: str, hit: Any) -> Row:
     }
 
 
-def change(request: Any, reader: Reader, who: Row) -> HttpResponseRedirect:
-    """Do what a form asks, tell how it went, and go back to the page."""
-    if not may_act():
-        raise Refused("These pages change nothing, since WEB_ACTS is off. Use aimemory.")
-    fields = request.POST.dict()
-    try:
-        entry, said = game.ask(change_memory, who["id"], reader, request.user.pk, fields)
-    except (Refused, Missing):
-        raise
-    except AssistantError as error:
-        messages.error(request, page_text(error))
-    else:
-        log_sec(request, f"{fields['act']}, {entry} of {who['name']} ({who['dbref']})")
-        messages.success(request, page_text(said))
-    return HttpResponseRedirect(request.get_full_path())
-
-
-Act = Callable[[MemoryEditor, str, str], object]
-ACTS: Mapping[str, tuple[Act, str]] = {
-    "pin": (lambda editor, entry, _: editor.pin(entry, True), "Pinned."),
-    "unpin": (lambda editor, entry, _: editor.pin(entry, False), "Not pinned."),
-    "edit": (lambda editor, entry, text: editor.edit(entry, text), "Changed."),
-    "delete": (
-        lambda editor, entry, _: editor.delete(entry),
-        "Deleted, and the lines that it came from are not recalled. An undo brings both back.",
-    ),
-    "restore": (
-        lambda editor, entry, _: editor.restore(entry),
-        "Back in the journal; pruning will not remove it again.",
-    ),
-}
-
-
 @inlineCallbacks
-def change_memory(
-    assistant: int, reader: Reader, account: int, fields: Fields
-) -> Steps[tuple[str, str]]:
-    """Change an entry on the reactor's thread; fires with its id and a sentence.
+def change_memory(asked: Asked) -> Steps[tuple[str, str]]:
+    """Change an entry on the reactor's thread; fires with what was done, and a sentence.
 
     Fails with Refused, Missing, CannotChange and StoreUnavailable.
     """
-    script = find_script(assistant)
-    ensure_may_read(script.character, reader, account)
-    character, put, act = script.character, script.services.slices.put, fields.get("act", "")
-    editor, text = (
-        MemoryEditor(character, script.mind.renew),
-        fields.get("text", ""),
-    )
+    script = find_script(asked.who["id"])
+    ensure_may_read(script.character, asked.reader, asked.account)
+    character, put, act = script.character, script.services.slices.put, asked.act
+    editor, text = MemoryEditor(character, script.mind.renew), asked.fields["text"]
     records: RecordStore = character.journal
     yield records.load(put)
     yield character.ai_profiles.load(put)
     if act == "undo":
-        return editor.undo(reader)
+        entry_id, said = editor.undo(asked.reader)
+        return f"undo, {entry_id}", said
     if act == "add":
-        return str(editor.add(text)["id"]), "Added."
-    if act not in ACTS:
-        raise Missing("There is no such act.")
+        return f"add, {editor.add(text)['id']}", "Added."
     if act == "restore":
         records = character.journal.archive
         yield records.load(put)
-    entry: Record | None = records.get(fields.get("entry", ""))
-    if entry is None or not may_read(reader, entry):
+    entry: Record | None = records.get(asked.fields["entry"])
+    if entry is None or not may_read(asked.reader, entry):
         raise Missing("There is no such entry.")
     do, said = ACTS[act]
     do(editor, entry["id"], text)
-    return str(entry["id"]), said
+    return f"{act}, {entry['id']}", said
 
 
-@staff_page("relations.html")
-def relations(request: Any, reader: Reader, who: Row) -> Row:
-    """Show how well and how gladly it knows whom, best known first."""
-    found = game.ask(read_relations, who["id"], reader, request.user.pk)
-    best = sorted(found, key=lambda one: -one[1])[:RELATIONS_SHOWN]
-    names = names_of(record["entity"] for record, _ in best)
-    rows = [shown_relation(record, familiar, names) for record, familiar in best]
-    return {"rows": rows, "left_out": len(found) - len(rows)}
+class Relations(StaffPage, TemplateView):
+    """How well and how gladly it knows whom, best known first."""
+
+    tab, template_name = "relations", "evennia_ai/relations.html"
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        found = game.ask(read_relations, self.who["id"], self.reader, self.request.user.pk)
+        best = sorted(found, key=lambda one: -one[1])[:RELATIONS_SHOWN]
+        names = names_of(record["entity"] for record, _ in best)
+        rows = [shown_relation(record, familiar, names) for record, familiar in best]
+        return super().get_context_data(rows=rows, left_out=len(found) - len(rows), **values)
 
 
 @inlineCallbacks

@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
+import yaml
 from django import forms
 from django.http import HttpResponse
-from django.views.generic import DetailView, ListView
+from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
 from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
+from evennia_ai.messages import EMOTE, WHISPER
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import (
     PRIVATE_WORDS,
@@ -38,10 +40,11 @@ from evennia_ai.store.names import locks_of
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import rows_of, seconds_between, waiting_events
 from evennia_ai.web import disclosure
-from evennia_ai.web.staff.access import StaffPage, staff_page
+from evennia_ai.web.staff.access import StaffPage
 from evennia_ai.web.staff.game_thread import services
 from evennia_ai.web.staff.rendering import (
     ASKED_CHARS,
+    IN_PRIVATE,
     Shown,
     number_or_none,
     page_text,
@@ -167,7 +170,23 @@ class TurnPage(LogPage, DetailView):
             act["locks"] = [page_text(told) for told in locks_of(act["locks"])]
         told = explain_turn(row["id"], [self.who["name"]])
         whys = [why_line(why, self.reader) for why in told]
-        return super().get_context_data(turn=turn, whys=whys, **values)
+        scene = scene_of(turn, self.who["name"])
+        return super().get_context_data(turn=turn, whys=whys, scene=scene, **values)
+
+
+def scene_of(turn: Row, name: str) -> str:
+    """Return what was heard in a turn as a scene of ``ai_check``, in YAML; "" if nothing fits."""
+    manners = {"": "says", WHISPER: "whispers", EMOTE: "emotes"}
+    heard = [one for one in turn["events"] if one["kind"] in manners and one["who"] != IN_PRIVATE]
+    if not heard:
+        return ""
+    steps: list[Row] = [{"who": one["who"], manners[one["kind"]]: one["text"]} for one in heard]
+    for step in steps[:-1]:
+        step["overheard"] = True
+    steps[-1]["answer"] = {"must_mention": [], "must_not_mention": []}
+    scene = {"scene": f"As in turn {turn['id']}", "character": name, "steps": steps}
+    text: str = yaml.safe_dump([scene], allow_unicode=True, sort_keys=False)
+    return text
 
 
 def why_line(why: Explanation, reader: Reader) -> Row:
@@ -214,27 +233,30 @@ def shown_source(one: Attribution) -> Row | None:
     return {**texts, "score": one.share}
 
 
-@staff_page("live.html")
-def live(request: Any, reader: Reader, who: Row) -> Row:
-    """Show the newest lines and ask for newer ones every few seconds."""
-    return newest_lines(reader, who)
+class Live(StaffPage, TemplateView):
+    """The newest lines; the page asks for newer ones every few seconds."""
+
+    tab, template_name = "live", "evennia_ai/live.html"
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the newest lines, oldest first, and the number of the last."""
+        rows = page_rows.lines_after(self.who["id"], 0, LIVE_LINES)
+        shown = Shown(self.reader, self.who, rows)
+        last, lines = str(rows[-1]["id"]) if rows else "0", [shown.line(row) for row in rows]
+        return super().get_context_data(lines=lines, last=last, **values)
 
 
-@staff_page("live_lines.html")
-def newest(request: Any, reader: Reader, who: Row) -> Any:
-    """Return the list of lines alone, or nothing (204) if there is none after ``after``."""
-    after = number_or_none(request.GET.get("after")) or 0
-    if not page_rows.lines_after(who["id"], after, 1):
-        return HttpResponse(status=204)
-    return newest_lines(reader, who)
+class Newest(Live):
+    """The list of lines alone, or nothing (204) if there is none after ``after``."""
 
+    template_name = "evennia_ai/live_lines.html"
 
-def newest_lines(reader: Reader, who: Row) -> Row:
-    """Return the newest lines, oldest first, and the number of the last."""
-    rows = page_rows.lines_after(who["id"], 0, LIVE_LINES)
-    shown = Shown(reader, who, rows)
-    last = str(rows[-1]["id"]) if rows else "0"
-    return {"lines": [shown.line(row) for row in rows], "last": last}
+    def get(self, request: Any, **numbers: int) -> HttpResponse:
+        """Return the list, or nothing."""
+        after = number_or_none(request.GET.get("after")) or 0
+        if not page_rows.lines_after(self.who["id"], after, 1):
+            return HttpResponse(status=204)
+        return super().get(request, **numbers)
 
 
 class Compactions(LogPage, ListView):

@@ -1,5 +1,6 @@
 """What the staff pages show, and what their forms change."""
 
+import html
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -14,6 +15,7 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import Compaction, DailyUse, Event, Message, ModelCall, Turn
 from evennia_ai.policy.explanation.attribution import Attribution, Line, Part, Source
 from evennia_ai.policy.limits.fair_queue import GatewayLimits
+from evennia_ai.testing.scenes.play import load_scenes
 from evennia_ai.web import site_urls
 from evennia_ai.web.staff.logs import why_values
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
@@ -188,6 +190,22 @@ def test_a_turn_shows_its_prompt_and_sources_to_those_who_may_read_memories(
     service.who_may_read = {**service.who_may_read, "public_memories": "Admin"}
     text = Browser(builder).text(path)
     assert "She killed the old baron" in text and 'class="part0"' not in text
+
+
+def test_a_turn_is_a_scene_of_ai_check_and_a_whisper_only_for_those_who_read_it(
+    lived, builder, admin, tmp_path
+):
+    def scene_on(browser, turn):
+        text = browser.text(f"{lived.assistant.id}/turn/{turn.id}/")
+        return html.unescape("".join(re.findall(r"<pre>(.*?)</pre>", text, re.S)))
+
+    said, whispered = Turn.objects.filter(private=False).last(), Turn.objects.get(private=True)
+    (tmp_path / "x.yaml").write_text(f"scenes:\n{scene_on(Browser(builder), said)}")
+    (scene,) = load_scenes(str(tmp_path / "x.yaml"))
+    (step,) = scene.steps
+    assert (scene.character, step.who, step.says) == ("Mira", "Ann", f"Mira, what is {SCRIPT}?")
+    assert scene_on(Browser(builder), whispered) == ""
+    assert f"whispers: 'Keep my word: {CANARY}'" in scene_on(Browser(admin), whispered)
 
 
 def test_the_parts_of_a_prompt_are_drawn_to_scale_and_escaped():
