@@ -46,6 +46,7 @@ from evennia_ai.store.attributes import (
     inspect_attribute,
     read_attribute,
     tell_once,
+    write_attribute,
 )
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
@@ -146,6 +147,18 @@ class GameSettings:
     def own(self) -> dict[str, Any]:
         """Return the settings stored on this assistant itself."""
         return own_settings(self._shell)
+
+    def write(self, changes: Mapping[str, Any]) -> None:
+        """Store checked values on this assistant, None to inherit again.
+
+        Raises StoreUnavailable.
+        """
+        for name, value in changes.items():
+            if value is None:
+                self._shell.attributes.remove(name)
+            else:
+                write_attribute(self._shell, name, value)
+        self.resolve()
 
     def resolve(self) -> tuple[AssistantConfig, ModelProfile]:
         """Read the settings again. A bad value is replaced by its default and reported."""

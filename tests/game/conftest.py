@@ -14,8 +14,8 @@ from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
-from evennia_ai.testing.semantic import StandInSemantic
 from tests.scripted import ScriptedLLM
+from tests.semantic import StandInSemantic
 
 SESSION_IDS = count(1000)
 FLUSHES = count(1)
