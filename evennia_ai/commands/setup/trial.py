@@ -57,7 +57,8 @@ class Trial:
             character = create_object(DefaultCharacter, self.draft.name, home=here, locks=UNSEEN)
             character.location = here
         add_assistant_mixin(character)
-        self.staged = script = character.attach_assistant()
+        script: AssistantScript = character.attach_assistant()
+        self.staged = script
         write_attributes(script, **{TRIAL: mark, "stopped": True})
         running.add(script.id)
         return script
