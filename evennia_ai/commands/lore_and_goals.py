@@ -6,14 +6,14 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from evennia.objects.models import ObjectDB
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.commands.memory_rendering import hidden_line
 from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.policy.conversation.character import EVERYBODY, LoreEntry, check_scope, split_keys
+from evennia_ai.game.setup import read_scope
+from evennia_ai.policy.conversation.character import EVERYBODY, LoreEntry, split_keys
 from evennia_ai.policy.disclosure import PUBLIC_MEMORIES
 from evennia_ai.policy.records.day_plan import clock
 from evennia_ai.policy.records.goal import (
@@ -34,8 +34,6 @@ from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import list_names
 
 LORE_CHARS, GOAL_LINE_CHARS = 120, 160
-HERE = "room:here"
-ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
 
 
 class CmdAILore(AICommand):
@@ -101,7 +99,8 @@ class CmdAILore(AICommand):
         if not title.strip() or not self.rhs:
             raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
         written = scopes.split(",") if scopes.strip() else [EVERYBODY]
-        checked = tuple(self.check_scope(scope) for scope in written)
+        here = self.caller.location.dbref if self.caller.location else ""
+        checked = tuple(read_scope(scope, here) for scope in written)
         entry = LoreEntry(title.strip(), self.rhs.strip(), checked, frozenset({self.caller.dbref}))
         before = self.services.lore.find(entry.title)
         if before:
@@ -110,22 +109,6 @@ class CmdAILore(AICommand):
         self.msg(f"Written: {entry_line(entry)}")
         if before:
             self.msg(f"It replaces: {as_typed(before)}")
-
-    def check_scope(self, written: str) -> str:
-        """Return a scope in its normal form, a room as its tag or number; raises AssistantError."""
-        scope = check_scope(written)
-        if scope == HERE:
-            if self.caller.location is None:
-                raise UsageError("You are in no room. Name the room by its number or by a tag.")
-            return f"room:{self.caller.location.dbref}"
-        number = ROOM_NUMBER.fullmatch(scope)
-        if number is None:
-            return scope
-        if not ObjectDB.objects.filter(id=number[1], db_location=None).exists():
-            raise UsageError(
-                f"There is no room #{number[1]}. For the room you are in, use |wroom:here|n."
-            )
-        return f"room:#{number[1]}"
 
     def do_keys(self) -> None:
         if self.rhs is None:

@@ -1,4 +1,4 @@
-"""Changes of an assistant and of lore, as the commands and the staff pages both make them."""
+"""What a change of an assistant or of lore must keep to, wherever staff make it."""
 
 from __future__ import annotations
 
@@ -45,21 +45,19 @@ def write_persona(character: Any, persona: Any, author: str, keep_authors: bool)
     write_attributes(character, **{"ai_persona": persona, PERSONA_AUTHORS: authors})
 
 
-def read_scope(written: str, here: Any) -> str:
+def read_scope(written: str, here: str = "") -> str:
     """Return a scope in its normal form, a room as its tag or number; raises ConfigError.
 
-    ``here`` is the room of whoever wrote it, None for no room.
+    ``here`` is the dbref of the room of whoever wrote it.
     """
     scope = check_scope(written)
     if scope == HERE:
-        if here is None:
+        if not here:
             raise ConfigError("You are in no room. Name the room by its number or by a tag.")
-        return f"room:{here.dbref}"
+        return f"room:{here}"
     number = ROOM_NUMBER.fullmatch(scope)
     if number is None:
         return scope
     if not ObjectDB.objects.filter(id=number[1], db_location=None).exists():
-        raise ConfigError(
-            f"There is no room #{number[1]}. For the room you are in, use |wroom:here|n."
-        )
+        raise ConfigError(f"There is no room #{number[1]}.")
     return f"room:#{number[1]}"

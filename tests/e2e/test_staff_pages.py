@@ -249,7 +249,7 @@ def test_what_is_edited_on_the_pages_is_seen_in_the_game(
     page.select_option("select[name=setting-setting]", "tick_rate")
     page.fill("input[name=setting-value]", "soon")
     page.get_by_role("button", name="Save the setting").click()
-    staff.expect("tick_rate must be")
+    playwright.expect(page.locator(".alert")).to_contain_text("tick_rate must be")
     staff.look("setup-error")
     page.fill("input[name=setting-value]", "9")
     page.get_by_role("button", name="Save the setting").click()

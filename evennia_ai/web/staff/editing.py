@@ -300,7 +300,7 @@ class LorePage(EditingPage):
                 raise Missing("There is no such lore.")
             return f"the lore '{title}', deleted", f"'{title}' is deleted."
         written = fields["scopes"].split(",") if fields["scopes"].strip() else [EVERYBODY]
-        scopes = tuple(setup.read_scope(scope, None) for scope in written)
+        scopes = tuple(setup.read_scope(scope) for scope in written)
         own = characters_of(AccountDB.objects.get(id=asked.account))
         author = frozenset(one.dbref for one in own[:1])
         entry = LoreEntry(title, fields["text"].strip(), scopes, author)
