@@ -15,11 +15,12 @@ from importlib import import_module
 from typing import Any
 
 from evennia.server.models import ServerConfig
+from evennia.server.signals import SIGNAL_EXIT_TRAVERSED, SIGNAL_OBJECT_POST_PUPPET
 from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
 from twisted.logger import Logger
 
-from evennia_ai.assistant_character import add_missing_mixins
+from evennia_ai.assistant_character import add_assistant_mixin, add_missing_mixins, look_round
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.resolve import TELEMETRY, read_person_limits
 from evennia_ai.config.table_retention import limits_in_force
@@ -134,6 +135,15 @@ class AssistantService(Service):
                 ("tick", mind.who.id), mind.settings.config.tick_rate, mind.tick_if_players_near
             )
 
+    def let_hear(self, script: AssistantScript) -> None:
+        """Let the character of an assistant that was just loaded hear."""
+
+        def add() -> None:
+            if script.pk and script.obj:
+                add_assistant_mixin(script.obj)
+
+        self.slices.put(add)
+
     def watch(self, mind: GameMind) -> None:
         """Look soon whether an assistant falls asleep or wakes, and until it needs no looks."""
         often = mind.settings.config.tick_rate_sleep
@@ -150,6 +160,8 @@ class AssistantService(Service):
         self.models.start().addCallback(lambda _: self.garbage.freeze())
         AssistantScript.shared_services = self
         add_missing_mixins()
+        SIGNAL_OBJECT_POST_PUPPET.connect(look_round)
+        SIGNAL_EXIT_TRAVERSED.connect(look_round)
         self.signs.connect()
         self.check_store()
         self.accepting = not self.store_trouble
