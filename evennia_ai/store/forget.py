@@ -18,6 +18,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.policy.records.forgetting import FORGOTTEN, ToForget
 from evennia_ai.policy.records.provenance import people_field
+from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.forget_summaries import rewrite_summaries
@@ -181,8 +182,12 @@ class Forgetting:
 
 def forget_segment(character: Any, kind: str, key: str, law: ToForget, gone: set[str]) -> int:
     """Remove records from one Attribute; returns how many changed. ``gone`` gets their ids."""
-    segments = STORES[kind].of(character).segments
-    changed = segments.rewrite_row(key, lambda record: law.left_of(record, gone))
+    changed = [key]
+    if key.isdecimal():
+        store = STORES[kind].of(character)
+        changed = store.change_segment(int(key), lambda record: law.left_of(record, gone))
+    else:  # it was set aside, since it could not be read
+        attributes_of(character, kind).filter(db_key=key).delete()
     if changed:
         gone.update(changed)
         mark_for_deletion(character.id)

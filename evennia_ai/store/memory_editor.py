@@ -21,7 +21,7 @@ from evennia_ai.policy.records.provenance import TRUST, Record, Time, Words, cop
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import Character
 from evennia_ai.ports.journal import Journal
-from evennia_ai.ports.records import RecordStore
+from evennia_ai.ports.records import RecordStore, anew
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.names import own_name
 from evennia_ai.store.server_settings import mark_for_deletion
@@ -60,15 +60,16 @@ class UndoSteps(RecordStore):
 
     def last(self) -> Record | None:
         """Return the change that an undo takes back next, None if there is none."""
-        steps = list(self.segments.all())
+        steps = list(self.every())
         return copy_of(steps[-1]) if steps else None
 
+    @anew
     def note(self, entry: Record, act: str) -> None:
         """Store a change; remove the oldest above `MOST_STEPS`. Raises StoreUnavailable."""
         own = {"id": self.next_id, "act": act, "entry": entry["id"], "done_at": iso_utc(self.now())}
-        steps = [one["id"] for one in self.segments.all()]
+        steps = [one["id"] for one in self.every()]
         surplus = max(0, len(steps) + 1 - MOST_STEPS)
-        self.segments.change(dict.fromkeys(steps[:surplus]), {**copy_of(entry), **own})
+        self.change(dict.fromkeys(steps[:surplus]), {**copy_of(entry), **own})
 
 
 class MemoryEditor:
@@ -166,7 +167,7 @@ class MemoryEditor:
             if entry is None:
                 was = {field: step[field] for field in step if field not in OWN_FIELDS}
                 back = {**was, "id": name, **linked(was, "")}  # long-term memory lost it
-                self._journal.segments.change({}, back)
+                self._journal.change({}, back)
             if self._journal.amendments:
                 self._journal.amendments.undo("", kind=UNRECALLED, text=name)
         elif entry is None:
@@ -206,8 +207,8 @@ class MemoryEditor:
             with brief_transaction():
                 yield
         except BaseException:
-            self._journal.segments.reset()
-            self.steps.segments.reset()
+            self._journal.unload()
+            self.steps.unload()
             raise
 
 

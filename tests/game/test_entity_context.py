@@ -132,15 +132,15 @@ def test_two_of_one_name_are_two(game, tavern, ann, known, consolidate):
 
 def test_a_busy_database_loses_and_doubles_nothing(ann, known, consolidate, monkeypatch):
     known.observe(ann.dbref, "She likes ale.")
-    store, tried = known.segments._store, []
+    write, tried = known.segments.write, []
 
-    def busy(segments):
+    def busy(*segments):
         tried.append(segments)
         if len(tried) < 3:
             raise StoreUnavailable("busy")
-        store(segments)
+        write(*segments)
 
-    monkeypatch.setattr(known.segments, "_store", busy)
+    monkeypatch.setattr(known.segments, "write", busy)
     assert consolidate()["attributes"] == 1
     assert len(tried) == 3
     assert len(history(known, ann.dbref, "likes ale")) == 1

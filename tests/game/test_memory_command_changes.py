@@ -200,7 +200,7 @@ def test_a_change_is_whole_or_not_at_all(mira, admin, monkeypatch, broken):
         def fails(*args, **kwargs):
             raise StoreUnavailable("locked")
 
-        patched.setattr(shelf.segments, "_update", fails)
+        patched.setattr(shelf.segments, "write", fails)
         for change in (
             lambda: editor.edit("j1", "Six."),
             lambda: editor.pin("j1", True),

@@ -47,7 +47,7 @@ def test_a_change_that_fails_takes_nothing_back(bruno, vera, sleep, knows, monke
     def fails(*args):
         raise RuntimeError
 
-    monkeypatch.setattr(bruno.journal.segments, "_update", fails)
+    monkeypatch.setattr(bruno.journal.segments, "write", fails)
     with pytest.raises(RuntimeError):
         bruno.journal.update(kept, content="It holds.")
     assert knows(vera) == [BRIDGE]

@@ -43,7 +43,8 @@ def gather(sim: Simulation) -> Evidence:
         entries=[
             entry_row(dbref, entry)
             for dbref, book in sim.notebooks.items()
-            for entry in book.values()
+            for segment in book.values()
+            for entry in segment.records.values()
         ],
     )
 

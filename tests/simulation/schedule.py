@@ -20,7 +20,6 @@ from twisted.python.failure import Failure
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard
-from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from tests.invariants import (
@@ -34,7 +33,7 @@ from tests.invariants import (
 )
 from tests.simulation.mind import Mind
 from tests.simulation.model import is_extraction
-from tests.simulation.notebook import Notebook
+from tests.simulation.notebook import MemorySegments, Notebook
 from tests.simulation.play import MINDS, Play, Stores
 from tests.simulation.process import Died, Process, turn_number
 from tests.simulation.restart import after_restart
@@ -64,7 +63,7 @@ class Simulation(Play):
         self.stored_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.intended_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.stores = {dbref: empty_stores() for dbref in self.assistants}
-        self.notebooks: dict[str, dict[str, Record]] = {dbref: {} for dbref in self.assistants}
+        self.notebooks = {dbref: MemorySegments() for dbref in self.assistants}
         self._moment = 0
         self._fate: tuple[int, str] | None = None
         self._seen: list[MessageRow] = []
