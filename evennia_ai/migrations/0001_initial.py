@@ -8,6 +8,8 @@ from typing import Any
 from django.db import migrations, models
 from django.db.models import CASCADE, SET_NULL
 
+from evennia_ai.models.fields import new_token
+
 
 def table(
     name: str, /, indexes: Sequence[Any] = (), constraints: Sequence[Any] = (), **fields: Any
@@ -30,6 +32,10 @@ def assistant() -> models.Field:
 
 def reference(table: str, related_name: str = "+") -> models.Field:
     return models.ForeignKey(f"evennia_ai.{table}", SET_NULL, null=True, related_name=related_name)
+
+
+def token() -> models.Field:
+    return models.CharField(max_length=32, unique=True, default=new_token)
 
 
 class Migration(migrations.Migration):
@@ -73,6 +79,7 @@ class Migration(migrations.Migration):
             reason=models.TextField(blank=True),
             attempts=models.PositiveSmallIntegerField(default=0),
             turn=reference("turn", "events"),
+            token=token(),
             indexes=[
                 models.Index(fields=["state", "assistant", "at"], name="ai_event_state"),
                 models.Index(fields=["speaker", "at", "assistant"], name="ai_event_speaker"),
@@ -194,6 +201,7 @@ class Migration(migrations.Migration):
             finish_reason=models.CharField(max_length=32, blank=True),
             error_kind=models.CharField(max_length=16, blank=True),
             error=models.TextField(blank=True),
+            token=token(),
             indexes=[models.Index(fields=["assistant", "id"], name="ai_modelcall_of")],
         ),
         table(

@@ -13,6 +13,7 @@ from evennia_ai.models.fields import (
     OrderedJSONField,
     OwnedByAssistant,
     TextField,
+    new_token,
 )
 
 
@@ -47,6 +48,7 @@ class Event(OwnedByAssistant):
 
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
     "trusting" when it heard the whisper: then it may repeat it, also after a later change.
+    ``token`` is the same at each try to store it.
     """
 
     turn_id: int | None
@@ -66,6 +68,7 @@ class Event(OwnedByAssistant):
     reason: str = TextField(blank=True)
     attempts: int = models.PositiveSmallIntegerField(default=0)
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="events")
+    token: str = CharField(max_length=32, default=new_token, unique=True)
 
     class Meta:
         indexes = [
