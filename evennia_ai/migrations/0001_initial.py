@@ -183,7 +183,6 @@ class Migration(migrations.Migration):
             speakers=models.JSONField(default=dict),
             archived=models.BooleanField(default=False),
             sealed=models.BooleanField(default=False),
-            owed_by=models.CharField(max_length=24, blank=True, default=""),
             indexes=[models.Index(fields=["assistant", "id"], name="ai_compaction_of")],
         ),
         log_table(

@@ -197,8 +197,7 @@ class Compaction(OwnedByAssistant):
     """One compaction: it moves the start of what the model sees and deletes nothing.
 
     ``summary`` and ``speakers`` have one part for each audience, by its key: "public" or the dbrefs
-    of the only listeners; ``speakers`` are its authors (`policy.audience`). ``owed_by``
-    is the dbref of a forgotten player on whose budget a model may still rewrite the summary.
+    of the only listeners; ``speakers`` are its authors (`policy.audience`).
     ``undone_at`` is the time of an undo. ``archived`` is True while the journal holds the entries
     made from the summary. ``sealed`` is True once retention has deleted messages that an undo would
     restore. ``rung`` is the ladder step.
@@ -225,7 +224,6 @@ class Compaction(OwnedByAssistant):
     speakers: dict[str, Any] = OrderedJSONField(default=dict)
     archived: bool = models.BooleanField(default=False)
     sealed: bool = models.BooleanField(default=False)
-    owed_by: str = CharField(max_length=24, blank=True, default="")
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]

@@ -20,7 +20,7 @@ WORDLESS = {
     "ModelCall": "purpose profile model finish_reason error_kind token",
     "Event": "kind nature item audience state token",
     "Turn": "context outcome",
-    "Compaction": "reason prefix_hash consulted rung cost owed_by",
+    "Compaction": "reason prefix_hash consulted rung cost",
     "SleepPass": "reason outcome results cost",
     "DailyUse": "profile",
     "PendingAct": "needs state name audience decided_by",
