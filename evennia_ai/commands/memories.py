@@ -54,7 +54,6 @@ class CmdAIMemory(AICommand):
       aimemory/pin <character> = <number>
       aimemory/unpin <character> = <number>
       aimemory/delete <character> = <number>
-      aimemory/undo <character>
       aimemory/archive <character> [= <page>]
       aimemory/restore <character> = <number>
       aimemory/rebuild <character>
@@ -75,10 +74,8 @@ class CmdAIMemory(AICommand):
       pin, unpin - keep an entry in every prompt whose audience may know it, as
                 far as the setting pin_tokens has room
       delete  - delete an entry
-      undo    - undo the last add, edit, pin, unpin or delete; the last 20 are
-                kept
-      archive - the entries that were pruned during sleep
-      restore - put a pruned entry back into the journal
+      archive - the entries that were pruned during sleep, or deleted
+      restore - put such an entry back into the journal
       rebuild - build the index and the long-term memory again from the journal
 
     Only admins may read what was told in private.
@@ -91,7 +88,7 @@ class CmdAIMemory(AICommand):
     key = "aimemory"
     locks = "cmd:perm(Builder)"
     switch_options = tuple(
-        "show about search add edit pin unpin delete undo archive restore rebuild".split()
+        "show about search add edit pin unpin delete archive restore rebuild".split()
     )
 
     @inlineCallbacks
@@ -210,11 +207,6 @@ class CmdAIMemory(AICommand):
             self.msg(f"Not recalled either, since it came from them: {lines} {many} of the log.")
         self.tell_change("Deleted:", entry)
 
-    def do_undo(self) -> None:
-        entry, said = self.editor.undo(self.reader)
-        self.log_change(entry)
-        self.msg(said)
-
     @inlineCallbacks
     def do_restore(self) -> Steps[None]:
         archive = self.script.character.journal.archive
@@ -226,12 +218,13 @@ class CmdAIMemory(AICommand):
         self.msg("\n".join(["Back in the journal; pruning will not remove it again:", *lines]))
 
     def tell_change(self, message: str, entry: Record) -> None:
-        """Report a change, and how to undo it."""
+        """Report a change, and how to bring back what was deleted."""
         self.log_change(entry["id"])
         count_shown(self.reader, entry)
         words = clean_output(entry["content"], LINE_CHARS)
-        undo = f"To undo it: |waimemory/undo {self.shown}|n"
-        self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")
+        number = clean_output(entry["id"], 60)
+        back = f"\nTo bring it back: |waimemory/restore {self.shown} = {number}|n"
+        self.msg(f"{message} |w{number}|n {words}{back * (self.switch == 'delete')}")
 
     def log_change(self, id: str) -> None:
         """Write into the server's log who changed which entry, without its words."""

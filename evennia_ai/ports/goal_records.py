@@ -10,10 +10,8 @@ from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.day_plan import Block, Planned, current_block, is_stale, make_block
 from evennia_ai.policy.records.goal import (
-    DEEPEST,
     OPEN,
     Goal,
-    depth_of,
     long_closed,
     make_goal,
     plan_close,
@@ -44,10 +42,8 @@ class Goals(RecordStore):
         goals = {goal["id"]: goal for goal in self.every()}
         if new["parent"] and new["parent"] not in goals:
             raise BadRecord(f"parent: there is no goal '{new['parent']}'. Give the id of a goal.")
-        if depth_of(new, goals) >= DEEPEST:
-            raise BadRecord(
-                f"parent: '{new['parent']}' is a step of a step already. Give the goal above it."
-            )
+        if new["parent"] and goals[new["parent"]]["parent"] in goals:
+            raise BadRecord(f"parent: '{new['parent']}' is a step. Give the goal above it.")
         key = sameness(new, new["parent"])
         return self.keep(
             new, next((g for g in goals.values() if sameness(g, g["parent"]) == key), None)

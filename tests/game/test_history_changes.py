@@ -251,7 +251,7 @@ def test_lines_of_a_deleted_memory_are_not_recalled_until_undo(game, builder, an
     hears(game, bob, "say Mira, how does the vault open?", call("noop"))
     assert "whistle" not in prompt(game)
     assert "no change of Mira's lines" in typed(game, builder, "aihistory/undo Mira")
-    typed(game, builder, "aimemory/undo Mira")
+    typed(game, builder, f"aimemory/restore Mira = {note}")
     hears(game, bob, "say Mira, so how does the vault open?", call("noop"))
     assert "whistle" in prompt(game)
 

@@ -223,7 +223,6 @@ def test_a_rebuild_says_why_long_term_memory_is_not_made_anew(game, mira, ask):
             "aimemory/restore Mira",
             "Which entry? Give its number. aimemory/archive Mira lists them.",
         ),
-        ("aimemory/undo Mira", "There is no change of Mira's journal to undo."),
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(mira, ask, line, answer):

@@ -50,7 +50,7 @@ def memory(request: Any, reader: Reader, who: Row) -> Any:
     audience, trouble = find_audience(asked["as"], reader)
     fields = {**asked, "words": "" if trouble else asked["words"]}
     found = game.ask(read_memories, who["id"], reader, request.user.pk, fields, audience)
-    page, step, withheld = found["page"], found["step"], found["withheld"]
+    page, withheld = found["page"], found["withheld"]
     names = names_in(*page.rows, *withheld, besides=audience)
     return {
         **found,
@@ -60,7 +60,6 @@ def memory(request: Any, reader: Reader, who: Row) -> Any:
         "readers": reader.whose(PRIVATE_MEMORIES),
         "as_whom": page_text(listing.named(sorted(audience), names)) if audience else "",
         "withheld": [page_text(listing.why_withheld(one, audience, names)) for one in withheld],
-        "undo": listing.undo_line(step) if step and may_read(reader, step) else "",
     }
 
 
@@ -70,14 +69,14 @@ def read_memories(
 ) -> Steps[Row]:
     """Read a page or a search, in time slices, on the reactor's thread.
 
-    Fires with the ``page``, how many entries are ``hidden``, the next undo ``step``, and of a
-    search its ``hits`` as a template takes them (else None) and what is ``withheld``.
+    Fires with the ``page``, how many entries are ``hidden``, and of a search its ``hits`` as a
+    template takes them (else None) and what is ``withheld``.
     """
     script = find_script(assistant)
     ensure_may_read(script.character, reader, account)
     character, put, words = script.character, script.services.slices.put, fields["words"]
     yield character.journal.load(put)
-    found: Row = {"step": MemoryEditor(character).steps.last(), "hits": None, "withheld": []}
+    found: Row = {"hits": None, "withheld": []}
     if words:
         yield character.ai_profiles.load(put)
         yield pause(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
@@ -178,7 +177,7 @@ ACTS: Mapping[str, tuple[Act, str]] = {
     "edit": (lambda editor, entry, text: editor.edit(entry, text), "Changed."),
     "delete": (
         lambda editor, entry, _: editor.delete(entry),
-        "Deleted, and the lines that it came from are not recalled. An undo brings both back.",
+        "Deleted, and the lines that it came from are not recalled. The archive has it.",
     ),
     "restore": (
         lambda editor, entry, _: editor.restore(entry),
@@ -205,8 +204,6 @@ def change_memory(
     records: RecordStore = character.journal
     yield records.load(put)
     yield character.ai_profiles.load(put)
-    if act == "undo":
-        return editor.undo(reader)
     if act == "add":
         return str(editor.add(text)["id"]), "Added."
     if act not in ACTS:
