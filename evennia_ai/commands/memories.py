@@ -22,7 +22,7 @@ from evennia_ai.commands.players import name_of
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.messages import Audience
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PRIVATE_WORDS
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES
 from evennia_ai.policy.log_lines import LINE
 from evennia_ai.policy.records.memory_listing import count_shown, may_read, who_may_know
 from evennia_ai.policy.records.provenance import Record
@@ -32,10 +32,8 @@ from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import messages_by_seq
-from evennia_ai.store.search import repeats_of
 
 LINE_CHARS = 200
-MOST_REPEATS = 10
 SHOWN_MESSAGES = 6
 PROGRESS_EVERY = 500  # entries
 
@@ -253,12 +251,9 @@ class CmdAIMemory(AICommand):
         return found
 
     def line_hint(self, seq: int) -> str:
-        """Return how to hide a line of the log, and which lines of the character repeat it."""
+        """Return how to hide a line of the log."""
         hide = f"|waihistory/hide {self.shown} = {seq}|n"
-        hint = f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
-        again = repeats_of(self.script.id, seq, self.reader.may(PRIVATE_WORDS))[:MOST_REPEATS]
-        told = f". {self.shown} may have repeated it: hide {', '.join(map(str, again))} as well."
-        return f"{hint}{told * bool(again)}"
+        return f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
 
     def find_audience(self, names: str) -> Audience:
         """Return the named players by dbref; raises UsageError unless the caller is an admin."""

@@ -3,7 +3,6 @@
 import pytest
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.models import Message
 from evennia_ai.policy.audience import visible
 from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
@@ -15,7 +14,6 @@ from evennia_ai.store.who_knows import assistants_who_know
 from tests.forgetting import forget_chunk
 from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
-from tests.scripted import call
 
 pytestmark = pytest.mark.engine
 
@@ -52,24 +50,9 @@ def test_what_was_deleted_comes_back(game, mira, ann, ask, cold):
     assert [row.entry for row, _ in memory.values()] == ["j1"]
 
 
-def test_a_line_of_the_log_is_hidden_with_the_lines_that_repeat_it(game, mira, ann, told, builder):
-    game.model.add(
-        call("say", text="The Petrel sinks on Tuesdays? Oh dear."), call("say", text="I sell ale.")
-    )
-    for line in ("say Mira, the Petrel sinks every Tuesday.", "say Mira, what do you sell?"):
-        ann.do(line)
-        game.run(1)
-    false, repeated = [
-        row.id
-        for row in Message.objects.order_by("id")
-        if "Petrel" in f"{row.content}{row.tool_calls}"
-    ]
-    text = told(builder, f"aimemory/delete Mira = line:{false}")
-    assert f"To keep it from prompts: aihistory/hide Mira = {false}. " in text
-    assert f"Mira may have repeated it: hide {repeated} as well." in text
-    Message.objects.filter(id=false).update(private=True)
-    assert "repeated" not in told(builder, f"aimemory/delete Mira = line:{false}")
-    assert "aihistory/hide Mira = 999" in told(builder, "aimemory/pin Mira = line:999")
+def test_a_line_of_the_log_is_hidden_by_another_command(mira, ask):
+    for act in ("delete", "pin"):
+        assert "aihistory/hide Mira = 999" in ask(f"aimemory/{act} Mira = line:999")
 
 
 def test_an_edit_is_a_builders_word_and_keeps_who_may_know_and_who_may_have_it_forgotten(
