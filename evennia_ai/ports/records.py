@@ -10,6 +10,7 @@ length (with one list in one Attribute, an append takes 45 ms at 3,000 entries, 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import wraps
@@ -32,13 +33,12 @@ from evennia_ai.policy.records.provenance import (
     segment_of,
     select_known,
 )
+from evennia_ai.ports.watched import WatchedRecords
 from evennia_ai.scheduling import Put, Steps, pause
 
 STEPS_AT_ONCE = 4
 RECORD_BYTES = 2_000  # of one record in memory, with what is derived from it (measured)
 NONE = Segment()
-# Called with a record before and after a change; None if it did not exist or was removed.
-Watcher = Callable[[Record | None, Record | None], None]
 Write = TypeVar("Write", bound=Callable[..., Any])
 
 
@@ -50,36 +50,6 @@ class Segments(Protocol):
     def write(
         self, before: Mapping[int, Segment], after: Mapping[int, Segment | None]
     ) -> None: ...  # in one transaction; None deletes. Raises Overwritten, StoreUnavailable
-
-
-class WatchedRecords:
-    """Records in memory, and the watchers that are told of each change to them."""
-
-    def __init__(self) -> None:
-        self._watchers: list[Watcher] = []
-
-    def held(self) -> Iterable[Record]:
-        """Return the records that memory holds. Callers must not change them."""
-        raise NotImplementedError
-
-    def withholds(self, record: Record) -> bool:
-        """Return True for a record of lines that a builder hid or edited (`policy.log_lines`)."""
-        return False
-
-    def watch(self, watcher: Watcher) -> None:
-        """Call a watcher with each record in memory, and with each change from now on."""
-        for record in self.held():
-            watcher(None, record)
-        self._watchers.append(watcher)
-
-    def unwatch(self, watcher: Watcher) -> None:
-        """Stop calling a watcher."""
-        self._watchers.remove(watcher)
-
-    def tell_watchers(self, old: Record | None, new: Record | None) -> None:
-        """Call every watcher with one change."""
-        for watcher in self._watchers:
-            watcher(old, new)
 
 
 def anew(write: Write) -> Write:
@@ -165,16 +135,14 @@ class RecordStore(WatchedRecords):
     def load(self, put: Put) -> Steps[None]:
         """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
         while True:
-            for _ in islice(self.load_steps(), STEPS_AT_ONCE):
-                pass
+            deque(islice(self.load_steps(), STEPS_AT_ONCE), 0)
             if self.is_loaded:
                 return
             yield pause(put)
 
     def load_all(self) -> None:
         """Load the missing records at once."""
-        for _ in self.load_steps():
-            pass
+        deque(self.load_steps(), 0)
 
     def unload(self) -> None:
         """Free the memory of the records; the next use reads them again."""
@@ -296,50 +264,26 @@ class RecordStore(WatchedRecords):
         StoreUnavailable; Overwritten if other code changed what is stored: then memory is empty,
         and the caller works the change out anew.
         """
+        places = [(n, new) for name, new in records.items() if (n := self._number_of(name))]
+        places += enumerate(added, self._next_number() if added else 0)
+        before: dict[int, Segment] = {}
         changed: dict[int, Segment] = {}
-        for name, record in records.items():
-            place = self._number_of(name)
-            if place is None:
-                continue
+        for place, record in places:
             number = segment_of(place)
-            before = changed.get(number) or self._load(number)
-            kept = {n: item for n, item in before.records.items() if record or n != place}
-            if record:
-                kept[place] = record
-            changed[number] = Segment(before.used, kept)
-        for place, record in enumerate(added, self._next_number() if added else 0):
-            number = segment_of(place)
-            before = changed.get(number) or self._segments.get(number) or NONE
-            changed[number] = Segment(place_in(place), {**before.records, place: record})
-        self._store(changed)
+            if number in self._segments:
+                before[number] = self._load(number)
+            content = changed.get(number) or before.get(number, NONE)
+            kept = {n: one for n, one in {**content.records, place: record}.items() if one}
+            used, version = max(content.used, place_in(place)), before.get(number, NONE).version + 1
+            changed[number] = Segment(used, kept, version)
+        if changed:
+            self._store(before, changed)
 
-    def change_segment(self, number: int, left_of: Callable[[Record], Record | None]) -> list[str]:
-        """Replace the records of one segment; returns the ids of those that changed.
-
-        ``left_of`` returns the record itself, another one, or None to remove it.
-        """
-        if number not in self._segments:
-            self.unload()  # other code wrote it
-        before = self._load(number).records
-        left = {record["id"]: left_of(record) for record in before.values()}
-        changed = {k: new for k, new in left.items() if new != before[self._numbers[k]]}
-        self.change(changed)
-        return list(changed)
-
-    def _store(self, changed: Mapping[int, Segment]) -> None:
+    def _store(self, before: Mapping[int, Segment], changed: Mapping[int, Segment]) -> None:
         """Write segments in one transaction, then update memory."""
-        if not changed:
-            return
-        known = self._segments
-        before = {number: known[number] or NONE for number in changed if number in known}
-        last = max([*known, *changed])
+        last = max([*self._segments, *changed])
         # An empty last segment stays: it says which numbers were given out.
-        after = {
-            number: content.after(before.get(number, NONE))
-            if content.records or number == last
-            else None
-            for number, content in changed.items()
-        }
+        after = {n: one if one.records or n == last else None for n, one in changed.items()}
         try:
             self.segments.write(before, after)
         except Overwritten:
@@ -349,6 +293,18 @@ class RecordStore(WatchedRecords):
             self._take(number, content or NONE)
             if content is None:
                 del self._segments[number]
+
+    def change_segment(self, number: int, left_of: Callable[[Record], Record | None]) -> list[str]:
+        """Replace the records of one segment; returns the ids of those that changed.
+
+        ``left_of`` returns the record itself, another one, or None to remove it.
+        """
+        if number not in self._segments:
+            self.unload()  # other code wrote it
+        before = list(self._load(number).records.values())
+        changed = {old["id"]: new for old in before if (new := left_of(old)) != old}
+        self.change(changed)
+        return list(changed)
 
     def keep(self, new: Record, same: Record | None = None) -> str:
         """Store a new record, or merge it into one that says the same; returns the id.

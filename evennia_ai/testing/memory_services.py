@@ -226,7 +226,7 @@ class InMemory(RecordStore):
 class StaysEmpty(InMemory):
     """A store that drops every change."""
 
-    def _store(self, changed: Mapping[int, Segment]) -> None:
+    def _store(self, before: Mapping[int, Segment], changed: Mapping[int, Segment]) -> None:
         """Store nothing."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from types import MappingProxyType
@@ -237,10 +237,6 @@ class Segment:
     def mark(self) -> str:
         """Return what the column with everybody concerned begins with, "" before a version."""
         return f"{self.version or ''} "
-
-    def after(self, before: Segment) -> Segment:
-        """Return this segment as it is stored over another version."""
-        return replace(self, version=before.version + 1)
 
     def as_columns(self) -> dict[str, object]:
         """Return the columns of the Attribute: the value, and everybody concerned ("3 #5 #12 ")."""
