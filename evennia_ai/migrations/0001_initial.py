@@ -49,7 +49,6 @@ class Migration(migrations.Migration):
     operations = [
         log_table(
             "Turn",
-            epoch=models.BigIntegerField(),
             context=models.CharField(max_length=32),
             audience=models.JSONField(default=list),
             private=models.BooleanField(default=False),
@@ -58,7 +57,7 @@ class Migration(migrations.Migration):
             detail=models.TextField(blank=True),
             indexes=[
                 models.Index(fields=["assistant", "id"], name="ai_turn_of"),
-                models.Index(fields=["ended_at", "epoch"], name="ai_turn_open"),
+                models.Index(fields=["ended_at", "assistant"], name="ai_turn_open"),
                 models.Index(fields=["at"], name="ai_turn_at"),
             ],
         ),

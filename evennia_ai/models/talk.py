@@ -18,9 +18,8 @@ from evennia_ai.models.fields import (
 
 
 class Turn(OwnedByAssistant):
-    """One turn, open while ``ended_at`` is empty; ``epoch`` is its server process."""
+    """One turn, open while ``ended_at`` is empty."""
 
-    epoch: int = models.BigIntegerField()
     context: str = CharField(max_length=32)
     audience: list[Any] = JSONField(default=list)
     private: bool = models.BooleanField(default=False)
@@ -31,7 +30,7 @@ class Turn(OwnedByAssistant):
     class Meta:
         indexes = [
             models.Index(fields=["assistant", "id"], name="ai_turn_of"),
-            models.Index(fields=["ended_at", "epoch"], name="ai_turn_open"),
+            models.Index(fields=["ended_at", "assistant"], name="ai_turn_open"),
             models.Index(fields=["at"], name="ai_turn_at"),
         ]
 

@@ -76,7 +76,6 @@ class AssistantService(Service):
         self.lines, self.overheard = RoomLines(clock), OverheardQueue(clock, self.now)
         settings = SettingReader()
         self.complaints = settings.complaints
-        self.epoch = time.time_ns() // 1_000_000  # the number of this server process
         main: Any = reactor
         call_from_thread = partial(self.slices.put_from_thread, main.callFromThread)
 
@@ -182,7 +181,7 @@ class AssistantService(Service):
             self.tell_trouble()
             return
         with suppress(StoreUnavailable):
-            write(NEWEST, self.epoch)
+            write(NEWEST, time.time_ns() // 1_000_000)
         number = newest_server()
         lock.is_newest = lambda: newest_server() == number
 

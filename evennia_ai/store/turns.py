@@ -51,7 +51,6 @@ OF_CALL = tuple(
 class TableTurns:
     """The turns of one assistant, one at a time.
 
-    ``epoch`` is the number of this server process: a turn is valid in its own process only.
     ``may_go_on`` returns False once no turn may act any more.
     """
 
@@ -60,13 +59,11 @@ class TableTurns:
         assistant_id: int,
         conversation: TableConversation,
         now: Callable[[], datetime],
-        epoch: int,
         may_go_on: Callable[[], bool],
     ) -> None:
         self.assistant_id = assistant_id
         self.conversation = conversation
         self.now = now
-        self.epoch = epoch
         self.may_go_on = may_go_on
         self.current: int | None = None
         self._lost: int | None = None  # the turn whose lease has ended
@@ -87,7 +84,6 @@ class TableTurns:
             turn = models.Turn.objects.create(
                 assistant_id=self.assistant_id,
                 at=self.now(),
-                epoch=self.epoch,
                 context=context,
                 audience=sorted(audience),
                 private=private,
@@ -300,9 +296,9 @@ def give_up_acts(turn_id: int, now: datetime) -> None:
     acts.update(state="unknown", result=UNKNOWN_RESULT, ended_at=now)
 
 
-def lost_turns(epoch: int) -> list[int]:
-    """Return the ids of the open turns of other processes than this one, oldest first."""
-    rows = models.Turn.objects.filter(ended_at=None).exclude(epoch=epoch).order_by("id")
+def open_turns() -> list[int]:
+    """Return the ids of all open turns, oldest first."""
+    rows = models.Turn.objects.filter(ended_at=None).order_by("id")
     return list(rows.values_list("id", flat=True))
 
 

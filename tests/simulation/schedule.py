@@ -59,6 +59,7 @@ class Simulation(Play):
         self.requests: list[RequestRow] = []
         self.broken: list[Violation] = []
         self.began: dict[tuple[str, int], float] = {}
+        self.epochs: dict[tuple[str, int], int] = {}  # in which process each turn began
         self.ended: dict[tuple[str, int], float] = {}
         self.stored_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.intended_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
@@ -143,10 +144,10 @@ class Simulation(Play):
     # --- the database --------------------------------------------------------------------------
 
     def open_stores(
-        self, dbref: str, now: Callable[[], datetime], epoch: int, may_go_on: Callable[[], bool]
+        self, dbref: str, now: Callable[[], datetime], may_go_on: Callable[[], bool]
     ) -> Stores:
         """Return the stores with their rows and nothing in memory."""
-        turns = after_restart(self.stores[dbref], now, epoch, may_go_on)
+        turns = after_restart(self.stores[dbref], now, may_go_on)
         self.stores[dbref] = turns
         journal = Notebook(now, self.notebooks[dbref])
         return Stores(turns.conversation, turns.inbox, turns, journal)
@@ -203,6 +204,7 @@ class Simulation(Play):
             key = (assistant, number)
             if key not in self.began:
                 self.began[key] = moment
+                self.epochs[key] = self.process.epoch
                 named = [event.heard.text for event in turn.record.events]
                 self.tell(f"{who} begins turn {number}: {named}")
             if turn.outcome and key not in self.ended:

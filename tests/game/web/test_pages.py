@@ -38,7 +38,7 @@ def days_of(assistant_id, count):
     for ago in range(count, 0, -1):
         at = newest.at - timedelta(days=ago)
         turn = Turn.objects.create(
-            assistant_id=assistant_id, at=at, ended_at=at, epoch=1, context="tick", outcome="done"
+            assistant_id=assistant_id, at=at, ended_at=at, context="tick", outcome="done"
         )
         Event.objects.create(
             assistant_id=assistant_id, at=at, kind="say", speaker="#77", speaker_name="Zoe",
@@ -141,7 +141,7 @@ def test_a_filter_does_not_tell_a_builder_who_whispered_what(lived, builder, adm
 
 
 def test_a_turn_for_somebody_who_was_forgotten_says_that_it_is_erased(lived, admin):
-    kept = {"assistant_id": lived.assistant.id, "at": datetime.now(UTC), "epoch": 1}
+    kept = {"assistant_id": lived.assistant.id, "at": datetime.now(UTC)}
     turn = Turn.objects.create(**kept, context="tick_event", outcome="answered")
     text = Browser(admin).text(f"{lived.assistant.id}/turn/{turn.id}/")
     assert "for a player who was forgotten" in text
