@@ -38,6 +38,12 @@ def token() -> models.Field:
     return models.CharField(max_length=32, unique=True, default=new_token)
 
 
+def sums() -> dict[str, models.Field]:
+    names = "prompt_tokens completion_tokens cached_tokens money priced_tokens free_tokens"
+    large = {name: models.PositiveBigIntegerField(default=0) for name in names.split()}
+    return {"calls": models.PositiveIntegerField(default=0), **large}
+
+
 class Migration(migrations.Migration):
     initial = True
 
@@ -221,13 +227,7 @@ class Migration(migrations.Migration):
         numbered_table(
             "DailyUse",
             day=models.DateField(),
-            calls=models.PositiveIntegerField(default=0),
-            prompt_tokens=models.PositiveBigIntegerField(default=0),
-            completion_tokens=models.PositiveBigIntegerField(default=0),
-            cached_tokens=models.PositiveBigIntegerField(default=0),
-            money=models.PositiveBigIntegerField(default=0),
-            priced_tokens=models.PositiveBigIntegerField(default=0),
-            free_tokens=models.PositiveBigIntegerField(default=0),
+            **sums(),
             assistant=assistant(),
             profile=models.CharField(max_length=64, blank=True, default=""),
             constraints=[
@@ -239,13 +239,7 @@ class Migration(migrations.Migration):
         numbered_table(
             "SpeakerUse",
             day=models.DateField(),
-            calls=models.PositiveIntegerField(default=0),
-            prompt_tokens=models.PositiveBigIntegerField(default=0),
-            completion_tokens=models.PositiveBigIntegerField(default=0),
-            cached_tokens=models.PositiveBigIntegerField(default=0),
-            money=models.PositiveBigIntegerField(default=0),
-            priced_tokens=models.PositiveBigIntegerField(default=0),
-            free_tokens=models.PositiveBigIntegerField(default=0),
+            **sums(),
             speaker=models.CharField(max_length=24),
             tokens=models.PositiveBigIntegerField(default=0),
             indexes=[models.Index(fields=["speaker"], name="ai_speakeruse_by")],

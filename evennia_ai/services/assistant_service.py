@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
+from threading import current_thread, main_thread
 from typing import Any
 
 from evennia.server.models import ServerConfig
@@ -135,13 +136,14 @@ class AssistantService(Service):
             )
 
     def let_hear(self, script: AssistantScript) -> None:
-        """Let the character of an assistant that was just loaded hear."""
+        """Let the character of an assistant hear that was just loaded, by no web thread."""
 
         def add() -> None:
             if script.pk and script.obj:
                 add_assistant_mixin(script.obj)
 
-        self.slices.put(add)
+        if current_thread() is main_thread():
+            self.slices.put(add)
 
     def watch(self, mind: GameMind) -> None:
         """Look soon whether an assistant falls asleep or wakes, and until it needs no looks."""

@@ -28,8 +28,7 @@ from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.facts.origin import SpokenWords
 from evennia_ai.scheduling import Clock, Put, Steps, pause
 from evennia_ai.store.conversation import assistants_to_archive
-from evennia_ai.store.erase import database_file, is_too_large, overwrite_deleted
-from evennia_ai.store.forget import Forgetting
+from evennia_ai.store.forget import Forgetting, database_file, is_too_large, overwrite_deleted
 from evennia_ai.store.server_settings import change_wishes, deletion_marks, wishes
 from evennia_ai.store.who_knows import assistants_who_know
 from evennia_ai.turn.recall import subject_of

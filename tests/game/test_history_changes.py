@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.messages import make_message
 from evennia_ai.models import Amendment, Event, LineVector, Message, SharedEntry, Turn
 from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.store.erase import count_rows, erase_chunk
+from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.lines import as_shown
 from evennia_ai.store.rows import delete_rows, message_from_row
 from tests.game.conftest import flat

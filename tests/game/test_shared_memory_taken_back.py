@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.models import SharedEntry
-from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.forget import erase_chunk
 from evennia_ai.store.memory_editor import MemoryEditor
 from tests.forgetting import forget_chunk
 from tests.game import shared_memory_scene as scene

@@ -10,7 +10,7 @@ from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Tur
 from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.erase import count_rows, erase_chunk
+from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.search import message_page
