@@ -1,8 +1,8 @@
 """The store of a character's records; each kind is a thin class over it.
 
-The kinds are the journal, its archive, the entity profiles, the goals, the day plan and the undo
-steps. Each declares where it is stored and which fields its records have; the models of
-`policy.records` say what these may hold, and which of them hold words.
+The kinds are the journal, its archive, the entity profiles, the goals and the day plan. Each
+declares where it is stored and which fields its records have; the models of `policy.records` say
+what these may hold, and which of them hold words.
 
 Records are plain dicts. They are stored 32 to a segment, so that a change costs the same at any
 length (with one list in one Attribute, an append takes 45 ms at 3,000 entries, measured).

@@ -41,6 +41,8 @@ def test_the_entries_of_a_segment_that_can_be_read_are_kept(mira, full):
     spoil("000001", {"used": SIZE, "records": {**records, 40: "nonsense", "x": records[41]}})
     assert len(cold(mira).all()) == LONG - 1
     assert mira.journal.get("j40") is None
+    mira.journal.update("j41", pinned=True)
+    assert cold(mira).get("j41")["pinned"]
     assert rows()["broken_000001"][1]["records"][40] == "nonsense"
 
 

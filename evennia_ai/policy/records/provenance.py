@@ -243,7 +243,7 @@ class Segment:
         content = {"used": self.used, "records": dict(self.records)}
         people = frozenset().union(*map(people_in, self.records.values()))
         sealed = Sealed(content, LABEL.format(count=len(self.records)))
-        return {"db_value": sealed, "db_strvalue": f"{self.version}{people_field(people)}"}
+        return {"db_value": sealed, "db_strvalue": f"{self.mark[:-1]}{people_field(people)}"}
 
 
 def people_field(people: Iterable[str]) -> str:
