@@ -34,7 +34,6 @@ from evennia_ai.policy.facts.check import (
     Fact,
     as_bullets,
     extract_facts,
-    is_worth_noting,
     without_address,
 )
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
@@ -73,7 +72,7 @@ class OfflineBrain:
             return LLMReply(summarise(request.scene), model=MODEL)
         names = {tool["function"]["name"] for tool in request.asked.tools}
         if JOURNAL in names and SAY not in names:
-            return _with_calls(_still("the rules for facts do that"))
+            return _with_calls(_still("the log keeps it"))
         view = read_request(request, self._languages)
         if not request.scene.lines:
             return _with_calls(act_autonomously(view))
@@ -274,7 +273,7 @@ def _notes(view: View) -> Calls:
         return ()
     told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
     found = _facts_in(told, view.name)
-    facts = (fact for fact in found if not fact.asked and is_worth_noting(fact))
+    facts = (fact for fact in found if fact.binds and not fact.asked)
     noted = list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]
     return tuple((JOURNAL, {"content": line}) for line in noted)
 

@@ -14,22 +14,24 @@ from evennia.utils.utils import class_from_module
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.commands.common import UsageError
 from evennia_ai.commands.dry_run import TryingCommand
-from evennia_ai.config import ModelProfile, resolve_profile
+from evennia_ai.config import ModelProfile, parse_value, resolve_profile
 from evennia_ai.game.authorship import is_played_by, owners_of
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.minds import PERSONA_AUTHORS
+from evennia_ai.game.help_entries import STAFF
+from evennia_ai.game.minds import PERSONA_AUTHORS, unknown_families
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
 
-DISCRETION = "discretion"
+DISCRETION, PERSONA = "discretion", "persona"
 
 
 class SetupCommand(TryingCommand):
     """What ``aisetup`` and its menu share."""
 
     key = "aisetup"
+    help_category = STAFF
 
     def ensure_suitable(self, character: Any) -> None:
         """Raise UsageError if an object cannot have an assistant, or must not have one."""
@@ -70,6 +72,14 @@ class SetupCommand(TryingCommand):
             f"{clean_output(model)}. Say something to it, or see |waistatus|n."
         )
         self.report_complaints()
+
+    def checked_value(self, name: str, typed: str) -> object:
+        """Return a value that was typed for a setting; raises AssistantError."""
+        checked = parse_value(name, typed)
+        families = str(checked or "") if name == "tools_off" else ""
+        if wrong := unknown_families(families, self.services.toolbox.tools):
+            raise UsageError(wrong)
+        return checked
 
     def write_settings(self, changes: Mapping[str, Any]) -> None:
         """Store checked values of settings, None to inherit again; raises AssistantError."""
@@ -148,3 +158,8 @@ def changed_persona(stored: Any, field: str, value: str) -> Any:
             raise UsageError("A persona cannot be empty. Say who the character is.")
         return value
     return stored_fields(read_persona({**stored_fields(read_persona(stored)), field: value}))
+
+
+def persona_words(value: Any) -> str:
+    """Return a persona's text, or one field of it, as it is typed; not escaped."""
+    return "; ".join(value) if isinstance(value, (list, tuple)) else str(value or "")
