@@ -53,8 +53,6 @@ class SummaryTerms:
     profile: ModelProfile | None = None  # the model profile to ask, None for the usual one
     # The clock's second at which it is too late, None for a turn's time from now.
     deadline_at: float | None = None
-    # Dbrefs of those whose budgets pay for it, besides the assistant's own.
-    payer: Audience = frozenset()
     audience: Audience | None = None  # of the summary, None for everybody
     authors: Authors = frozenset()  # of all its material (`policy.audience`)
     background: bool = True  # False if somebody waits for it
@@ -139,7 +137,7 @@ class Summariser:
             name, self._who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room
         )
         most_tokens = max(SUMMARY_TOKENS, self._settings.config.max_reply_tokens)
-        request = self._calls.background_request(wire, scene, most_tokens, terms.payer)
+        request = self._calls.background_request(wire, scene, most_tokens)
         caller = replace(request.caller, background=terms.background)
         return replace(request, trace=trace, authors=terms.authors, caller=caller)
 

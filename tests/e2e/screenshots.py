@@ -64,7 +64,7 @@ for place, name in enumerate(["Mira", "Brannoc", "Sister Oda"]):
             "completion_tokens": 60 * share})
         at = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=ago)
         models.Turn.objects.bulk_create(models.Turn(
-            assistant_id=people[name].assistant.id, at=at, ended_at=at, epoch=1, context="tick",
+            assistant_id=people[name].assistant.id, at=at, ended_at=at, context="tick",
             audience=[], outcome="answered") for _ in range(share))
 mira = people["Mira"]
 ann, ben = people["Ann"].dbref, people["Ben"].dbref

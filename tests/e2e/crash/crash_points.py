@@ -198,7 +198,7 @@ def drop_some_lines() -> None:
 
 def recover_nothing() -> None:
     """Turns of dead processes stay open."""
-    startup.lost_turns = lambda *about, **more: []
+    startup.open_turns = lambda *about, **more: []
 
 
 def drop_what_is_summed_up() -> None:
