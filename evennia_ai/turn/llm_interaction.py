@@ -12,7 +12,7 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, LLMReply, Message, WireMessage, is_offline
 from evennia_ai.policy.audience import of_messages
-from evennia_ai.policy.compaction.claims import without_claims
+from evennia_ai.policy.compaction.claims import claims_in, without_claims
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
     summary_problem,
@@ -117,7 +117,7 @@ class Summariser:
         problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), tokens, room)
         if not problem:
             yield pause(put)
-            text = without_claims(text, name, lines)
+            text = without_claims(text, name, [*lines, *claims_in(previous)])
             problem = "" if text else ONLY_CLAIMS
         if problem:
             log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
