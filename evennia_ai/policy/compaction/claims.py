@@ -76,8 +76,8 @@ def claims_in(summary: str) -> list[str]:
     """Return the claims in an earlier summary as lines of the talk, so that they stay claims."""
     found = []
     for line in summary.splitlines():
-        for sentence in SENTENCE_END.split(BULLET.sub("", line)):
-            who, mark, said = sentence.partition(CLAIMS)
+        for sentence in sentences(BULLET.sub("", line)):
+            who, mark, said = sentence.strip().partition(CLAIMS)
             found += [f"{who} says: {said}"] if mark else []
     return found
 
