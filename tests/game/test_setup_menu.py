@@ -329,3 +329,18 @@ def test_an_assistant_that_a_trial_marked_and_somebody_started_stays(builder, gu
     guard.assistant.attributes.add(TRIAL, "assistant")
     menu_of(builder)
     assert guard.assistant.is_on
+
+
+def test_the_menu_takes_lines_as_evennia_hands_them_over(builder, tavern):
+    from twisted.internet import reactor
+
+    def typed(line):
+        told = builder.told(line)
+        reactor.runUntilCurrent()  # Evennia goes on with a dialogue in the next turn
+        return "\n".join([told, *builder.heard()])
+
+    assert "Step 1 of 3" in typed("aisetup")
+    assert "Step 2 of 3" in typed("new Otto")
+    assert "Step 3 of 3" in typed("You are Otto.")
+    assert "Otto has an assistant now." in typed("live")
+    assert "Tavern" in typed("look")
