@@ -11,7 +11,7 @@ An index can always be rebuilt, and it writes nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,18 @@ SPARE = 4  # results that are compared with each other for each one wanted
 ALIKE = 0.97  # cosine above which two memories say the same
 FEWEST_GONE = 256  # removed rows before their memory is given back
 ROW_BYTES = 250  # of a memory beside its words and vector (measured)
+
+
+class Hit(NamedTuple):
+    """A memory that was found.
+
+    Scores compare within one search. ``fit`` compares between searches: by how much the memory fits
+    better than the memories that chance brings up do.
+    """
+
+    id: str
+    score: float
+    fit: float
 
 
 class MemoryIndex:
@@ -122,7 +134,21 @@ class MemoryIndex:
         self._take_out(row)
         return True
 
-    def search(  # all but two have defaults
+    def search(
+        self,
+        query: str,
+        k: int,
+        audience: Iterable[str] | None = None,
+        now: float | None = None,
+        **more: Any,
+    ) -> list[tuple[str, float]]:
+        """Return at most ``k`` pairs of id and score, best first; see `find`.
+
+        Scores are only comparable within one search.
+        """
+        return [(hit.id, hit.score) for hit in self.find(query, k, audience, now, **more)]
+
+    def find(  # all but two have defaults
         self,
         query: str,
         k: int,
@@ -132,10 +158,8 @@ class MemoryIndex:
         everything: bool = False,
         vector: Any = None,
         upto: int | None = None,
-    ) -> list[tuple[str, float]]:
-        """Return at most ``k`` pairs of id and score, best first.
-
-        Scores are only comparable within one search.
+    ) -> list[Hit]:
+        """Return at most ``k`` memories, best first.
 
         Args:
             query: a question or anything else that was said.
@@ -286,7 +310,7 @@ class MemoryIndex:
         sources = self._sources.get(row, ())
         return [self._row_of[source] for source in sources if source in self._row_of]
 
-    def _best(self, ranked: Ranked, view: View, k: int) -> list[tuple[str, float]]:
+    def _best(self, ranked: Ranked, view: View, k: int) -> list[Hit]:
         """Return the best ``k`` results, those that only repeat a better one last."""
         rows = ranked.rows[: SPARE * k]
         alike = self._vectors.alike(rows) > ALIKE
@@ -302,4 +326,5 @@ class MemoryIndex:
                 break
         best = (chosen + again)[:k]
         names = [self._ids[row] for row in rows[best].tolist()]
-        return [*zip(names, np.minimum.accumulate(ranked.scores[best]).tolist(), strict=True)]
+        scores = np.minimum.accumulate(ranked.scores[best]).tolist()
+        return [*map(Hit, names, scores, ranked.fits[best].tolist())]

@@ -124,7 +124,12 @@ class Vectors:
         different = np.zeros(size, dtype=np.uint16)
         for mine, asked in zip(self._signs[:, :size], signs_of(query - mean), strict=True):
             different += ones_in(mine ^ asked)
-        return 1 - different * np.float32(2 / self.dimensions)
+        # The share of different signs is the angle (Charikar, 2002).
+        return (
+            np.cos(np.arange(self.dimensions + 1) * (np.pi / self.dimensions))
+            .astype(np.float32)
+            .take(different)
+        )
 
     def _gathered(self, rows: Rows) -> tuple[Floats, Floats]:
         """Return the numbers of these rows and their scales, zeros for those without a vector."""

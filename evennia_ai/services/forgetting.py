@@ -27,6 +27,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.facts.origin import SpokenWords
+from evennia_ai.policy.retrieval.exchange import subject_of
 from evennia_ai.scheduling import Clock, Put, Steps, pause, persist
 from evennia_ai.sleep.compaction.summarising import Material
 from evennia_ai.store.erase import database_file, is_too_large, overwrite_deleted
@@ -36,7 +37,6 @@ from evennia_ai.store.server_settings import change_wishes, deletion_marks, wish
 from evennia_ai.store.who_knows import assistants_who_know
 from evennia_ai.turn.llm_interaction import SummaryTerms
 from evennia_ai.turn.model_call import has_model
-from evennia_ai.turn.recall import subject_of
 
 log = Logger()
 
