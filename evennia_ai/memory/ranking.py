@@ -34,7 +34,7 @@ RECENCY_DAYS = 365.0
 TYPICAL_IMPORTANCE = 5.0
 # What chance gives a memory (measured on public dialogues and made-up talks of a game).
 CHANCE_SHARE, CHANCE_PRIOR = 0.9, 20
-CHANCE_SCORE, CHANCE_SCORE_OF_WORDS = 6.5, 3.0  # the latter without vectors
+CHANCE_SCORE, CHANCE_SCORE_OF_WORDS = 6.5, 0.0  # the latter without vectors
 COMPARED = 512  # rows whose scores tell what chance gives
 # The more people talk, the less often a name in a question is the speaker's (measured).
 SPEAKERS_POWER = 1 / 3
