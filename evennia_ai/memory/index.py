@@ -1,9 +1,9 @@
 """A search index over memories, the basis of every recall.
 
 A memory is found by its meaning (an embedding), by its words (BM25), by its neighbours (an answer
-follows its question), by its speaker and time, by how rare its words are, and by the facts that
-were drawn from it. The audience is checked before anything is ranked: a hidden memory changes
-neither the rarity of a word nor the score of a neighbour, so the result is the same as without it.
+follows its question), by its speaker and time, and by the facts that were drawn from it. The
+audience is checked before anything is ranked: a hidden memory changes neither the rarity of a word
+nor the score of a neighbour, so the result is the same as without it.
 
 An index can always be rebuilt, and it writes nothing.
 """
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evennia_ai.memory.columns import ALONE, Columns
-from evennia_ai.memory.lexical import Lexicon, Rarity, View, numbered
+from evennia_ai.memory.lexical import Lexicon, View, numbered
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
 from evennia_ai.memory.vectors import (
     Bytes,
@@ -35,7 +35,7 @@ WIDE = 2  # lines with more of what follows
 SPARE = 4  # results that are compared with each other for each one wanted
 ALIKE = 0.97  # cosine above which two memories say the same
 FEWEST_GONE = 256  # removed rows before their memory is given back
-ROW_BYTES = 250  # of a memory beside its words and vector (measured)
+ROW_BYTES = 200  # of a memory beside its words and vector (measured)
 
 
 class Hit(NamedTuple):
@@ -68,7 +68,6 @@ class MemoryIndex:
         self._columns = Columns()
         self._lexicon = Lexicon()
         self._vectors = Vectors()
-        self._rarity = Rarity()
         self._last_asked: tuple[str | None, Floats | None] = None, None
 
     def __len__(self) -> int:
@@ -78,7 +77,7 @@ class MemoryIndex:
     @property
     def nbytes(self) -> int:
         """Return about how much memory the index takes."""
-        parts = (self._lexicon, self._vectors, self._rarity)
+        parts = (self._lexicon, self._vectors)
         return len(self) * ROW_BYTES + sum(part.nbytes for part in parts)
 
     def add(  # one argument a property; all but two have defaults
@@ -116,7 +115,6 @@ class MemoryIndex:
         meant = self._embed("embed", text) if vector is None else vector
         row = self._row_for(id, None if meant is None else to_bytes(meant), place)
         self._lexicon.add(row, offered.words)
-        self._rarity.put(row, offered.words, audience is None)
         self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
         self._columns.put_weight(row, at, importance, bool(sources))
         if sources:
@@ -257,7 +255,7 @@ class MemoryIndex:
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
         asked = self._asked(query, view, now, vector)
-        parts = (self._columns, self._lexicon, self._vectors, self._rarity)
+        parts = (self._columns, self._lexicon, self._vectors)
         return rank(MemoryData(*parts, self._sources_of), view, asked, self.weights, least)
 
     def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
@@ -278,7 +276,6 @@ class MemoryIndex:
         self._ids[row] = ""
         self._sources.pop(row, None)
         self._columns.drop(row)
-        self._rarity.drop(row)
         if self._columns.size - len(self) > max(FEWEST_GONE, len(self)):
             self._compact_rows()
 
@@ -288,7 +285,6 @@ class MemoryIndex:
         self._lexicon.keep(rows, self._columns.size)
         self._vectors.keep(rows)
         self._columns.keep(rows)
-        self._rarity.keep(rows)
         self._ids = [self._ids[row] for row in rows.tolist()]
         self._row_of = dict(zip(self._ids, range(len(rows)), strict=True))
         places = {row: place for place, row in enumerate(rows.tolist())}

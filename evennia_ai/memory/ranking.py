@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.columns import PUBLIC, Columns
-from evennia_ai.memory.lexical import Lexicon, Rarity, View
+from evennia_ai.memory.lexical import Lexicon, View
 from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.exchange import DAY_S, Span
 from evennia_ai.policy.retrieval.languages import ENGLISH, RUSSIAN
@@ -34,7 +34,7 @@ RECENCY_DAYS = 365.0
 TYPICAL_IMPORTANCE = 5.0
 # What chance gives a memory (measured on public dialogues and made-up talks of a game).
 CHANCE_SHARE, CHANCE_PRIOR = 0.9, 20
-CHANCE_SCORE, CHANCE_SCORE_OF_WORDS = 6.5, 0.0  # the latter without vectors
+CHANCE_SCORE, CHANCE_SCORE_OF_WORDS = 5.5, -1.0  # the latter without vectors
 COMPARED = 512  # rows whose scores tell what chance gives
 # The more people talk, the less often a name in a question is the speaker's (measured).
 SPEAKERS_POWER = 1 / 3
@@ -72,7 +72,6 @@ class MemoryData(NamedTuple):
     columns: Columns
     lexicon: Lexicon
     vectors: Vectors
-    rarity: Rarity
     sources_of: Callable[[int], list[int]]
 
 
@@ -84,14 +83,14 @@ def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least
     most = CANDIDATES * max(1, SIGNS // (memories.vectors.dimensions or SIGNS))
     found = _candidates(memories, view, asked, weights, max(most, 2 * least))
     rows = view.rows.take(found.places)
-    scores = found.scores + _signs(memories, rows, asked, weights)
+    scores = found.scores + _features(memories.columns, rows, asked, weights)
     scores += weights.sources * _source_gains(memories, view, found.places, found.scores)
     scores += np.abs(scores) * _gates(memories.columns, rows, asked, weights)
     best = np.argsort(-scores, kind="stable")[:least]
     chance = scores
     if len(found.places) < len(view.rows):
         others = view.rows.take(found.compared)
-        chance = found.compared_scores + _signs(memories, others, asked, weights)
+        chance = found.compared_scores + _features(memories.columns, others, asked, weights)
     fits = scores.take(best) + found.alone.take(best) - _chance_of(chance, asked.vector is not None)
     return Ranked(rows.take(best), scores.take(best), fits)
 
@@ -162,12 +161,6 @@ def _session_gains(score: Floats, view: View, weights: Weights) -> Floats:
     """Return what each memory in the view gains from the best one of its session."""
     best = np.maximum.reduceat(score, view.sessions) * np.float32(weights.session)
     return np.repeat(best, view.sizes)
-
-
-def _signs(memories: MemoryData, rows: Rows, asked: Asked, weights: Weights) -> Floats:
-    """Return what each row gains by its other features and by how rare its words are."""
-    gains = _features(memories.columns, rows, asked, weights)
-    return gains + np.float32(weights.rarity) * memories.rarity.of(rows)
 
 
 def _features(columns: Columns, rows: Rows, asked: Asked, weights: Weights) -> Floats:

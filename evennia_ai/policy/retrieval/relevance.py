@@ -135,7 +135,6 @@ class Weights:
     within: float = 4.0
     question: float = -1.1
     length: float = 0.7
-    rarity: float = 2.0  # of its words, 0 to 1
     sources: float = 0.5
     recency: float = 0.05
     importance: float = 0.05
