@@ -34,7 +34,7 @@ RECENCY_DAYS = 365.0
 TYPICAL_IMPORTANCE = 5.0
 # What chance gives a memory (measured on public dialogues and made-up talks of a game).
 CHANCE_SHARE, CHANCE_PRIOR = 0.9, 20
-CHANCE_SCORE, CHANCE_SCORE_OF_WORDS = 5.5, -1.0  # the latter without vectors
+CHANCE_SCORE, CHANCE_SCORE_OF_WORDS = 2.0, -1.0  # the latter without vectors
 COMPARED = 512  # rows whose scores tell what chance gives
 # The more people talk, the less often a name in a question is the speaker's (measured).
 SPEAKERS_POWER = 1 / 3
@@ -98,7 +98,7 @@ def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least
 def _chance_of(scores: Floats, by_meaning: bool) -> float:
     """Return the score that one memory in ten reaches: what a strange question finds as well.
 
-    With few memories it is near what it is in most talks.
+    With few memories it is near what a note has that has little to do with the question.
     """
     place = int(CHANCE_SHARE * (len(scores) - 1))
     reached = float(np.partition(scores, place)[place])

@@ -178,7 +178,7 @@ def without_words(text: str, words: Collection[str]) -> str:
 def undressed(text: str, name: str = "") -> str:
     """Return a question without what it is put in: whoever is asked, and "do you remember"."""
     bare = without_words(DRESS.sub(" ", text), name_words(name)).strip(" ,:;.!-–—")
-    return bare if find_words(bare) else text
+    return bare or text
 
 
 @lru_cache(maxsize=16_384)
