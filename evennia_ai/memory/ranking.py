@@ -35,7 +35,7 @@ TYPICAL_IMPORTANCE = 5.0
 # What chance gives a memory (measured on public dialogues and made-up talks of a game).
 CHANCE_SHARE, CHANCE_PRIOR = 0.9, 20
 CHANCE_SCORE, CHANCE_SCORE_OF_WORDS = 2.0, -1.0  # the latter without vectors
-COMPARED = 512  # rows whose scores tell what chance gives
+COMPARED = 256  # rows whose scores tell what chance gives
 # The more people talk, the less often a name in a question is the speaker's (measured).
 SPEAKERS_POWER = 1 / 3
 
