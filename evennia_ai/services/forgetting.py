@@ -26,12 +26,12 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.facts.origin import SpokenWords
+from evennia_ai.policy.retrieval.exchange import subject_of
 from evennia_ai.scheduling import Clock, Put, Steps, pause
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.forget import Forgetting, database_file, is_too_large, overwrite_deleted
 from evennia_ai.store.server_settings import change_wishes, deletion_marks, wishes
 from evennia_ai.store.who_knows import assistants_who_know
-from evennia_ai.turn.recall import subject_of
 
 log = Logger()
 
