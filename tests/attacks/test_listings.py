@@ -1,8 +1,8 @@
 """What staff are shown of players has no markup, whatever the players are called."""
 
 import pytest
-from tests.attacks.paths import BUILDER_LISTINGS, STAFF_LISTINGS
 
+from tests.attacks.carriers import BUILDER_LISTINGS, STAFF_LISTINGS
 from tests.attacks.scene import LINK, markup_in
 
 pytestmark = pytest.mark.game
