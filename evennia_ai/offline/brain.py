@@ -16,9 +16,17 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import MARK, NOOP, PERCEIVED, SAY, SPEECH, WHISPER, make_message
 from evennia_ai.offline.answers import answer
-from evennia_ai.offline.languages import ENGLISH, read, read_languages
-from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
-from evennia_ai.offline.steps import Calls, act_autonomously, done, next_step, words_for_step
+from evennia_ai.offline.autonomy import act_autonomously
+from evennia_ai.offline.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read, read_languages
+from evennia_ai.offline.requests import (
+    Calls,
+    RequestedAction,
+    done,
+    next_step,
+    refusal,
+    requested_action,
+    words_for_step,
+)
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View, read_request
 from evennia_ai.offline.words import (
@@ -30,27 +38,20 @@ from evennia_ai.offline.words import (
     words,
 )
 from evennia_ai.policy.compaction.summary import newest_within
-from evennia_ai.policy.facts.check import (
-    Fact,
-    as_bullets,
-    extract_facts,
-    is_worth_noting,
-    without_address,
-)
-from evennia_ai.policy.retrieval.languages import STOP_WORDS
+from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, without_address
+from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
+from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMReply, LLMRequest, Scene, ToolCallRequest
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
-HOSTILE = frozenset({"inject", "authority", "crime", "threat"})
-# Intents that need no answer if something else was said.
-COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
 CALLED = "..."  # stands for a sentence that is only the character's name
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
+UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
+EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
-ENTRY_TOKENS, MOST_NOTED = 400, 2
 
 
 class OfflineBrain:
@@ -94,10 +95,6 @@ def _act(view: View, heard: Sequence[View], item: View, requested: RequestedActi
     acts = view.transcript.acts
     step = next_step(requested, view.situation, acts, view.tools)
     if not step.end:
-        walks = any(name == "move" for name, _ in step.calls) and not done(acts, "move")
-        if walks and _may_emote(view) and not all(line.private for line in view.scene.lines):
-            emote = item.emote("sets_off", who=in_sentence(requested.speaker))
-            return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
     said = [(one, "", ended) if one is item else (one, *_words_for(one)) for one in heard]
@@ -117,14 +114,27 @@ def _by_speaker(view: View) -> list[View]:
 
 
 def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
-    """Return the view of one speaker's lines, without the character's name in them."""
+    """Return the view of one speaker's lines, without the names that they call and with a greeting
+    as a sentence of its own."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
-    every = [part for text in spoken for part in sentences(own.language.plain(text))]
-    bare = [without_address(part, view.name).strip() for part in every]
-    called = set(words(view.name))
-    parts = [part if set(words(part)) - called else CALLED for part in bare]
+    called = _called(view)
+    parts: list[str] = []
+    for part in (part for text in spoken for part in sentences(own.language.plain(text))):
+        bare = without_address(called.sub("", part).strip(), view.name).strip()
+        if not set(words(bare)) - set(words(view.name)):
+            parts.append(CALLED)
+            continue
+        opener = own.language.pattern("patterns", "opener").match(bare)
+        cut = opener.end() if opener else 0
+        parts += [piece for piece in (bare[:cut].rstrip(" ,"), bare[cut:]) if piece]
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
+
+
+def _called(view: View) -> re.Pattern[str]:
+    """Return the pattern of a list of names at a line's start: "Guard 01 and Guard 03, "."""
+    names = "|".join(map(re.escape, sorted({view.name, *view.situation.people}, key=len)[::-1]))
+    return re.compile(rf"^(?:(?:{names})(?:,? (?:and|und) |, | & ))*(?:{names})\s*[,:!]\s*", re.I)
 
 
 def _words_for(view: View) -> tuple[str, str]:
@@ -166,35 +176,45 @@ def _answer_emote(view: View, text: str) -> tuple[str, str]:
 
 def _thank(view: View, line: HeardLine) -> str:
     said = view.phrase("gift", item=view.thing(line.text))
-    wanted = view.rank(line.text, view.of(("want",)), 0.5)
+    wanted = view.find(line.text, view.of(("want",)))
     return f"{said} {view.phrase('gift_wanted')}" if wanted else said
 
 
 def _answers(view: View) -> list[str]:
-    """Return a refusal or an answer for each of the most important sentences."""
+    """Return a refusal or an answer for each of the most important sentences, in one language."""
     if not view.language.full:
         return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
     for text in _weighed(view):
+        if language_of(text) in UNKNOWN_TONGUES:
+            return [replace(view, language=view.character.language).phrase("no_tongue")]
         said = refusal(view, text) or answer(view, text)
         fits = not made or len(" ".join([*made, said])) <= LONGEST
         if said and fits and said not in " ".join(made):
             made.append(said)
-    return made
+    empty = tuple(text for key in EMPTY for text in view.options(key))
+    full = [said for said in made if not said.startswith(empty)]
+    greets = view.options("greet") + view.options("greet_brief")
+    made = full if [said for said in full if said not in greets] else made
+    spoken = {language_of(said) for said in made} - {""}
+    return made if len(spoken) < 2 else made[-1:]
 
 
 def _weighed(view: View) -> list[str]:
-    """Return at most `MOST_ANSWERS` sentences, questions first, a greeting before them.
+    """Return at most `MOST_ANSWERS` sentences, questions first, a first greeting before them.
 
     Other courtesies are left out if anything else was said.
     """
-    parts, keys = view.sentences, {text: view.language.key_of(text) for text in view.sentences}
+    language, parts = view.language, view.sentences
+    keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
     weighty = [p for p in weighty if len(words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
-        return list({keys[part]: part for part in parts}.values())[:MOST_ANSWERS]
-    greeting = [part for part in parts[:1] if keys[part] == "greet"]
-    questions = [part for part in weighty if part.rstrip().endswith("?")]
+        return list(parts[-1:])
+    named = any("name" in language.facts_in(part) for part in weighty)
+    greets = not (named or view.transcript.met(view.speaker))
+    greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
+    questions = [part for part in weighty if language.asks(part)]
     return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
 
 
@@ -207,7 +227,6 @@ def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> L
         if text:
             named = _once_named(text if len(said) == 1 else _to_one(text, item), item.who)
             spoken.append((item, _unrepeated(item, named, [before for _, before in spoken])))
-    calls = (*_notes(view), *calls)
     aloud = " ".join(text for item, text in spoken if not item.private)
     whispered = [(item.speaker, text) for item, text in spoken if item.private]
     if aloud and SAY in view.tools:
@@ -240,7 +259,7 @@ def _once_named(text: str, who: str) -> str:
 def _unrepeated(view: View, text: str, before: Sequence[str]) -> str:
     """Return the words, or filler phrases if they were said before, also in this reply."""
     spoken = {part for said in before for part in long_sentences(said)}
-    said = {line.strip().lower() for line in (*view.transcript.own, *view.scene.excuses)}
+    said = {line.strip().lower() for line in view.recent}
     if text.strip().lower() not in said and spoken.isdisjoint(long_sentences(text)):
         return text
     leads = view.options("filler")
@@ -260,23 +279,7 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
     return LLMReply(content, made, "tool_calls" if made else "stop", model=MODEL)
 
 
-# --- journal entries and summaries: the package's rules tell facts from chatter, word for word ----
-
-
-def _notes(view: View) -> Calls:
-    """Return the journal entries that come before the answer, once in a turn.
-
-    There are none if only some of the lines were whispered.
-    """
-    lines = [line for line in view.scene.lines if line.speaker not in view.scene.assistants]
-    journalled = JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL)
-    if journalled or len({line.private for line in lines}) != 1:
-        return ()
-    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
-    found = _facts_in(told, view.name)
-    facts = (fact for fact in found if not fact.asked and is_worth_noting(fact))
-    noted = list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]
-    return tuple((JOURNAL, {"content": line}) for line in noted)
+# --- summaries: the package's rules tell facts from chatter, word for word -------------------------
 
 
 def summarise(scene: Scene) -> str:

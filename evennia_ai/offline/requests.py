@@ -1,37 +1,41 @@
-"""Actions that a sentence requests, by the patterns of its language, and what is refused."""
+"""What a sentence asks the character to do, what it refuses, and the tool calls, step by step.
+
+It gives, looks and follows, no more: a stand-in leaves its place for nobody's errand. The brain
+keeps no state: a turn's own calls and results show what was done. Nothing is claimed that no tool
+did.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from evennia_ai.offline.languages import ENGLISH, Language, kinds_of, match_exit, match_name
+from evennia_ai.offline.languages import ENGLISH, Language, language_of, match_name
+from evennia_ai.offline.transcript import Act, reads_like
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import with_article, words
-from evennia_ai.policy.retrieval.words import find_words
+from evennia_ai.offline.words import ended, with_article, words
+from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.ports import Situation
 
 MOST_WORDS = 8  # of a thing's name
 # Intents that no request is read from.
-NO_WISH = frozenset("nature inject crime threat insult authority story secret_of joke invite keep_it recall_all said_by propose offer_thing farewell".split())  # fmt: skip
-PARTING = "give hand lend let sell part pass share drop spare take have"
-TREATS = {"drink", "food", "remedy"}
-NEVER_WORDS = frozenset({"never", "nie"})
+NO_WISH = frozenset(
+    "nature inject crime threat insult authority story news secret_of joke invite keep_it recall_all "
+    "said_by propose offer_thing farewell bribe come_in gratis haggle price".split()
+)
+SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
+Calls = tuple[tuple[str, dict[str, str]], ...]
 
 
 @dataclass(frozen=True)
 class RequestedAction:
-    """An action that somebody requests.
-
-    ``kind`` is give, fetch, go, get, drop, look, gesture, follow or unfollow; ``back`` tells to return.
-    """
+    """An action that somebody requests: give, look, follow or unfollow."""
 
     kind: str
     speaker: str
     item: str = ""
-    place: str = ""
     to: str = ""
-    back: bool = False
     text: str = ""
 
 
@@ -46,15 +50,14 @@ def requested_action(view: View) -> RequestedAction | None:
 
 def refusal(view: View, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
-    requested = read_meant(view, text)
-    if requested:
-        clause = _forbidden(view, requested)
-    else:
-        asks = text.rstrip().endswith("?") or view.language.key_of(text) in {"", "crime"}
-        clause = _never_clause(view, text) if asks and not text.lower().startswith("why") else ""
+    requested, intent = read_meant(view, text), view.language.asked_of(text).intent
+    clause = _forbidden(view, requested) if requested else ""
+    wished = any(view.language.finds(key, text) for key in ("wish", "order"))
+    if not clause and (intent.implies or (wished and not requested) or intent.key == "crime"):
+        clause = _law(view, f"{text} {intent.implies}")
     if not clause or view.repeats(clause):
         return view.phrase("request_not") if clause else ""
-    return view.phrase("never", fact=clause) if clause in view.character.nevers else clause
+    return view.phrase("never", fact=clause)
 
 
 def read_meant(view: View, text: str) -> RequestedAction | None:
@@ -62,18 +65,21 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
 
     It must name something here: an idiom such as "give me a hand" does not.
     """
-    now = _as_it_was(view)
+    now, language = _as_it_was(view), view.language
     names = (*now.things, *now.carrying)
-    pronoun = view.language.pattern("requests", "pronoun").search(text)
-    if pronoun and not match_name(text, names, loose=False):
+    pronoun = language.pattern("requests", "pronoun").search(text)
+    if pronoun and not match_name(text, names):
         before = (line for line in reversed(view.transcript.talk) if line.strip() not in text)
-        named = next(filter(None, (match_name(line, names, loose=False) for line in before)), "")
-        item = with_article(named) if view.language.code == ENGLISH else named
+        named = next(filter(None, (match_name(line, names) for line in before)), "")
+        item = with_article(named) if language.code == ENGLISH else named
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
-    text = view.language.pattern("requests", "opening").sub("", text.strip())
-    asked = _Asked(text, view.speaker, now, view.language)
-    readers = (asked.follow, asked.walk, asked.give, asked.named, asked.look_vaguely, asked.gesture)
-    found = next(filter(None, (reader() for reader in readers)), None)
+    text = language.pattern("requests", "opening").sub("", text.strip())
+    found = _to_follow(language, text, view.speaker) or _to_give(language, text, view.speaker, now)
+    found = found or _to_look(language, text, view.speaker, names)
+    kind = language.asked_of(text).intent.tells
+    if found and found.kind == "give" and kind and not match_name(found.item, names):
+        at_hand = next(filter(kind.search, names), "")  # "something to drink"
+        found = replace(found, item=at_hand) if at_hand else None
     return found and replace(found, text=text)
 
 
@@ -84,126 +90,164 @@ def _as_it_was(view: View) -> Situation:
     """
     now, acts = view.situation, view.transcript.acts
     things = (*now.things, *(act.item for act in acts if act.name == "get"))
-    carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
-    walks = (act for act in acts if act.name == "move")
-    ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]
-    return replace(now, exits=(*ways[:1], *now.exits), things=things, carrying=carrying)
+    carrying = (*now.carrying, *(act.item for act in acts if act.name == "give"))
+    return replace(now, things=things, carrying=carrying)
+
+
+def _lead(language: Language, text: str, *keys: str) -> re.Match[str] | None:
+    """Return the first match of these patterns behind "please", "could you" and the like."""
+    patterns = language.data["requests"]
+    matches = (re.match(f"{patterns['lead']}(?:{patterns[key]})", text, re.I)
+               for key in keys if key in patterns)  # fmt: skip
+    return next(filter(None, matches), None)
+
+
+def _to_follow(language: Language, text: str, speaker: str) -> RequestedAction | None:
+    if _lead(language, text, "unfollow"):
+        return RequestedAction("unfollow", speaker)
+    found = _lead(language, text, "follow")
+    return RequestedAction("follow", speaker, to=speaker) if found else None
+
+
+def _to_give(language: Language, text: str, speaker: str, now: Situation) -> RequestedAction | None:
+    found = _lead(language, text, "give", "wish", "please")
+    if not found or language.pattern("requests", "idiom").search(found["item"]):
+        return None
+    groups = found.groupdict()
+    to = groups.get("to") or groups.get("to2") or ""
+    item = language.pattern("requests", "tail").sub("", groups["item"]).strip()
+    tail = language.pattern("requests", "to_whom").search(item)
+    if tail:
+        to, item = to or tail["to"], item[: tail.start()].strip()
+    asked_for = match_name(item, (*now.carrying, *now.things)) or _lead(language, text, "give")
+    if not item or not asked_for or len(words(item)) > MOST_WORDS:
+        return None
+    return RequestedAction("give", speaker, item, match_name(to, now.people) or speaker)
+
+
+def _to_look(
+    language: Language, text: str, speaker: str, names: Sequence[str]
+) -> RequestedAction | None:
+    """Return a look at a thing that is here; a vague question must name nothing else."""
+    for key in ("look", "look_vague"):
+        found = _lead(language, text, key)
+        item = match_name(found["item"], names) if found else ""
+        only = found and set(language.content(found["item"])) <= set(language.content(item))
+        if item and (key == "look" or only):
+            return RequestedAction("look", speaker, item)
+    return None
+
+
+# --- the persona's law ----------------------------------------------------------------------------
 
 
 def _forbidden(view: View, requested: RequestedAction) -> str:
     """Return why the character will not do an action; "" if it will."""
     if requested.kind == "look":
         return ""
-    clause = _never_clause(view, f"{requested.text} {requested.item}")
-    if clause or requested.kind not in {"give", "fetch", "drop"}:
-        return clause
-    own = match_name(requested.item, view.situation.carrying, loose=False)
-    yours = view.language.pattern("requests", "your").search(requested.text)
-    keeps = own and yours and not kinds_of(requested.item) & TREATS
-    return view.phrase("keeps", thing=own) if keeps else ""
+    implied = view.language.data.get("law", {}).get(requested.kind, "")
+    return _law(view, requested.item or requested.text, f"{implied} {requested.text}")
 
 
-def _never_clause(view: View, text: str) -> str:
-    """Return the refusal in the persona that fits a line; "" if none."""
-    code = view.language.code
-    meant, parting = set(find_words(text, (), code)), set(find_words(PARTING, (), code))
+def _law(view: View, text: str, implied: str = "") -> str:
+    """Return the refusal in the persona that fits a wish; "" if none.
+
+    The wish, or what is ``implied``, has its verb; the wish also has another of its words, unless
+    the verb is all that matters.
+    """
+    meant, verbs = _bare(view.language, text), _bare(view.language, implied)
+    alone = _bare(view.language, view.language.data.get("law", {}).get("verb_alone", ""))
     for clause in view.character.nevers:
-        verb, *objects = [s for s in find_words(clause, (), code) if s not in NEVER_WORDS] or [""]
-        same = verb in meant or (verb in parting and meant & parting)
-        if same and (meant & set(objects) or not objects):
+        verb, *objects = _bare(view.language, clause) or [""]
+        is_verb_enough = not objects or (verb in alone and verb in verbs)
+        if verb in {*meant, *verbs} and (is_verb_enough or not set(objects).isdisjoint(meant)):
             return clause
     return ""
 
 
+def _bare(language: Language, text: str) -> list[str]:
+    """Return the stems of a text's words, prepositions included, without "I", "never" and such."""
+    small = language.data.get("law", {}).get("small", "").split()
+    return [stem(word, language.code) for word in words(text) if word not in small]
+
+
+# --- the steps of an action -----------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class _Asked:
-    """A sentence, who said it, and what there is; each method reads one kind of request."""
+class Step:
+    """The next calls of an action and, at its end, how it ended.
 
-    text: str
-    speaker: str
-    situation: Situation
-    language: Language
+    ``end`` is a key of the phrases, filled from ``slots``; if it is empty, another step follows.
+    """
 
-    def lead(self, *keys: str) -> re.Match[str] | None:
-        """Return the first match of these patterns behind "please", "could you" and the like."""
-        patterns = self.language.data["requests"]
-        matches = (re.match(f"{patterns['lead']}(?:{patterns[key]})", self.text, re.I)
-                   for key in keys if key in patterns)  # fmt: skip
-        return next(filter(None, matches), None)
+    calls: Calls = ()
+    end: str = ""
+    slots: Mapping[str, str] = field(default_factory=dict)
 
-    def search(self, key: str, text: str) -> re.Match[str] | None:
-        return self.language.pattern("requests", key).search(text)
 
-    def without(self, key: str, text: str, instead: str = "") -> str:
-        return self.language.pattern("requests", key).sub(instead, text)
+def done(acts: Sequence[Act], name: str) -> list[Act]:
+    """Return the turn's calls of a tool."""
+    return [act for act in acts if act.name == name]
 
-    def follow(self) -> RequestedAction | None:
-        if self.lead("unfollow"):
-            return RequestedAction("unfollow", self.speaker)
-        found = self.lead("follow")
-        return RequestedAction("follow", self.speaker, to=self.speaker) if found else None
 
-    def walk(self) -> RequestedAction | None:
-        found, exits = self.lead("go"), self.situation.exits
-        place = match_exit(found["rest"] if found else "", exits)
-        if not found and len(words(self.text)) == 1 and match_exit(self.text, exits):
-            place = match_exit(self.text, exits)
-        elif self.search("return", self.text) and not place and len(exits) == 1:
-            place = exits[0]
-        elif not place or (found and match_name(found["rest"], self.situation.things, loose=False)):
-            return None
-        item = self.search("fetch", self.text)
-        if item and found:
-            thing = self.without("tail", item["item"]).strip()
-            return RequestedAction("fetch", self.speaker, thing, place, self.speaker)
-        back = self.search("back", self.text) and not self.search("stay", self.text)
-        return RequestedAction("go", self.speaker, place=place, back=bool(back and found))
+def next_step(
+    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
+) -> Step:
+    """Return the next step of an action, given what this turn has done."""
+    if requested.kind == "give":
+        return _hand_over(requested, now, acts, tools)
+    tool = "look" if requested.kind == "look" else "follow"
+    tried = done(acts, tool)
+    if tool in tools and not tried:
+        return Step(((tool, {"target": requested.item or requested.to}),))
+    failed = requested.kind == "follow" and (not tried or tried[-1].failed)
+    slots = {"item": with_article(requested.item), "why": tried[-1].result if tried else ""}
+    return Step(end=f"{requested.kind}_{'not' if failed else 'done'}", slots=slots)
 
-    def give(self) -> RequestedAction | None:
-        found = self.lead("give", "wish", "please")
-        if not found or self.search("idiom", found["item"]):
-            return None
-        situation, groups = self.situation, found.groupdict()
-        to = groups.get("to") or groups.get("to2") or ""
-        item = self.without("tail", groups["item"]).strip()
-        tail = self.search("to_whom", item)
-        if tail:
-            to, item = to or tail["to"], item[: tail.start()].strip()
-        source = self.search("from", item)
-        place = match_exit(source["place"], situation.exits) if source else ""
-        if source and (place or match_name(source["place"], situation.things, loose=False)):
-            item = item[: source.start()].strip()
-        named = match_name(item, (*situation.carrying, *situation.things))
-        asked_for = named or place or self.lead("give") or kinds_of(item) & {"drink", "food"}
-        if not item or not asked_for or len(words(item)) > MOST_WORDS:
-            return None
-        receiver = match_name(to, situation.people, loose=False) or self.speaker
-        return RequestedAction("fetch" if place else "give", self.speaker, item, place, receiver)
 
-    def named(self) -> RequestedAction | None:
-        """Return the look at, taking or dropping of a thing here that a sentence names."""
-        carrying, here = self.situation.carrying, self.situation.things
-        for kind, names in (("look", (*here, *carrying)), ("drop", carrying), ("get", here)):
-            found = self.lead(kind)
-            item = match_name(found["item"], names, loose=kind != "look") if found else ""
-            if found and item:
-                return RequestedAction(kind, self.speaker, item)
-        return None
+def _hand_over(
+    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
+) -> Step:
+    gave, got = done(acts, "give"), done(acts, "get")
+    carried = match_name(requested.item, now.carrying)
+    lying = match_name(requested.item, now.things)
+    item = (gave or got)[-1].item if gave or got else carried or lying
+    slots = {"item": with_article(item or requested.item), "to": requested.to}
+    if gave or (carried and "give" not in tools):
+        given = bool(gave) and not gave[-1].failed
+        return Step(end="give_done" if given else "give_not", slots=slots)
+    if carried:
+        return Step((("give", {"item": carried, "to": requested.to}),))
+    if lying and "get" in tools and not got:
+        return Step((("get", {"item": lying}),))
+    return Step(end="get_not" if got else "have_not", slots=slots)
 
-    def look_vaguely(self) -> RequestedAction | None:
-        """Return a look if a vague question names a thing here and nothing else."""
-        found, content = self.lead("look_vague"), self.language.content
-        names = (*self.situation.things, *self.situation.carrying)
-        item = match_name(found["item"], names, loose=False) if found else ""
-        only = found and item and set(content(found["item"])) <= set(content(item))
-        return RequestedAction("look", self.speaker, item) if only else None
 
-    def gesture(self) -> RequestedAction | None:
-        found = self.lead("gesture")
-        deed = self.language.data["gestures"].get(found["deed"].lower(), "") if found else ""
-        if not found or not deed:
-            return None
-        toward = self.without("mine", found["rest"] or "", self.speaker)
-        toward = self.without("not_toward", toward).rstrip(" ?.!")
-        shown = f"{deed}{toward}" if deed.isalpha() else deed
-        return RequestedAction("gesture", self.speaker, " ".join(shown.split()) + ".")
+def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
+    """Return the words at the end of an action."""
+    bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
+    slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}
+    if view.language.code != ENGLISH:
+        slots = {key: value.removeprefix("the ") for key, value in slots.items()}
+    if step.end == "look_done":
+        return _words_for_look(view, slots)
+    if step.end == "give_done" and requested.to not in {view.speaker, view.who}:
+        return view.phrase("give_other", **slots)
+    if step.end == "have_not":
+        other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
+        known = view.known(bare, ("never", "lore", "self"))
+        return known or f"{view.phrase(step.end, **slots)} {other}".strip()
+    return view.phrase(step.end, **slots)
+
+
+def _words_for_look(view: View, slots: Mapping[str, str]) -> str:
+    """Return what a look that was asked for showed; builders may write in another language."""
+    seen = SEEN_LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
+    if not seen or reads_like("nothing", seen):
+        return view.known(slots["item"], ("lore", "self")) or view.phrase("look_not", **slots)
+    written = language_of(seen, view.languages) or view.language
+    if written is not view.language and written.full:
+        return replace(view, language=written).phrase("foreign", fact=ended(seen))
+    said = view.phrase("look_done", **{**slots, "fact": ended(seen)})
+    return view.phrase("again", fact=ended(seen)) if view.repeats(said) else said

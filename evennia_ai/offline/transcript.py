@@ -144,7 +144,7 @@ class Transcript:
             act = self._pending.pop(0)
             act.result = text
             self.talk += [act.item] if act.name in {"give", "get", "drop"} else []
-            self.sights += [text] if act.name in {"look", "move"} and act.describes else []
+            self.sights += [text] if act.name == "look" and act.describes else []
 
 
 def read_transcript(request: LLMRequest) -> Transcript:
