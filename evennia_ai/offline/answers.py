@@ -139,7 +139,7 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
         telling = [one for one in reversed(told) if bare and one.facts.keys() - {"name"}]
         return _quoted(view, telling if bare else _matching(view, text, told, floor))
     finds, own = view.language.finds, _of_speaker(view, view.speaker)
-    if finds("mine", text) and not finds("permission", text):
+    if finds("asks_memory", text) or (finds("mine", text) and not finds("permission", text)):
         return _quoted(view, _matching(view, text, own, floor))
     return _quoted(view, _matching(view, text, own, SURE)) if finds("third_person", text) else ""
 
@@ -171,7 +171,8 @@ def _said_by(view: View, text: str, topic: str) -> str:
     """Return what another person told last about a question, else last of all."""
     other = _named_other(view, text)
     told = _of_speaker(view, other)
-    return _quoted(view, _matching(view, text, told) or told[::-1]) or view.known(text)
+    found = _about_people(view, text) if other else ""
+    return found or _quoted(view, told[::-1]) or view.known(text)
 
 
 def _gifts(view: View, text: str, topic: str) -> str:
@@ -258,8 +259,8 @@ def _where_is(view: View, text: str, topic: str) -> str:
 def _is_there(view: View, text: str, topic: str) -> str:
     """Return whether a thing or a way to it is here, or the character has it."""
     way = match_name(topic, view.situation.exits)
-    content = view.language.content
-    way = way if set(content(topic)) <= set(content(way)) else ""
+    named = view.language.content(topic)[:1]
+    way = way if set(named) & set(view.language.content(way)) else ""
     found = _about_people(view, text) or (way and view.phrase("exits", exits=exit_parts(way)[0]))
     found = found or _at_hand(view, topic) or view.known(text)
     if found or not 0 < len(words(topic)) < FEW:

@@ -185,11 +185,16 @@ class View:
 
         The words of ``without``, and of the character's name, count for nothing.
         """
-        drop, content = set(self.language.content(f"{without} {self.name}")), self.language.content
-        own = tuple(stem for stem in content(text) if stem not in drop) or tuple(content(text))
-        before = frozenset(self.language.content(self._meant(text))) - drop.union(own)
-        holds = self._told_by(intent) if intent else self._held_by_kind(text)
-        sought = Sought(own, before, tuple(holds), topic=bool(intent))
+        content = self.language.content
+        asked_for = [stem for stem in content(text) if stem not in content(without)]
+        own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
+        before = frozenset(content(self._meant(text))).difference(own, content(without))
+        holds, asked = ([], "") if intent else self._held_by_kind(text)
+        if intent:
+            holds = self._told_by(intent)
+        elif holds and passages and passages[0].source == "told":  # "which day did I say?"
+            own = tuple(stem for stem in own if stem not in content(asked))
+        sought = Sought(own, before, tuple(holds), topic=bool(holds and (intent or not own)))
         if intent or not self.language.finds("about_you", text):  # lore is more exact
             identity = self.character.identity
             passages = sorted(passages, key=lambda p: (p.source != "lore", p.text == identity))
@@ -215,12 +220,13 @@ class View:
         own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
         return " ".join(own[-CONTEXT_LINES:])
 
-    def _held_by_kind(self, text: str) -> list[re.Pattern[str]]:
-        """Return the pattern that an answer to this kind of question holds, if there is one."""
-        for asked, held in self.language.data.get("holds", ()):
-            if re.search(asked, text, re.I):
-                return [re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")]
-        return []
+    def _held_by_kind(self, text: str) -> tuple[list[re.Pattern[str]], str]:
+        """Return what an answer to this kind of question holds, and the words that ask for it."""
+        for pattern, held in self.language.data.get("holds", ()):
+            asked = re.search(pattern, text, re.I)
+            if asked:
+                return [re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")], asked[0]
+        return [], ""
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
         """Return the best passage about a line; "" if none.
