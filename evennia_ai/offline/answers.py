@@ -45,10 +45,14 @@ def answer(view: View, text: str) -> str:
 
 def _as_before(view: View, asked: Asked) -> Asked:
     """Return a question such as "and a lamp?" with the intent of the speaker's last one."""
-    own = (said.text for said in reversed(view.transcript.heard) if said.speaker == view.speaker)
-    before = next((said for said in own if said != view.lines[-1].text), "")
-    intent = view.language.asked_of(before).intent
+    intent = view.language.asked_of(" ".join(_before(view)[:1])).intent
     return asked._replace(intent=intent) if intent.tells else asked
+
+
+def _before(view: View) -> list[str]:
+    """Return the speaker's earlier lines, the newest first."""
+    own = [said.text for said in view.transcript.heard if said.speaker == view.speaker]
+    return [text for text in reversed(own) if text != view.lines[-1].text]
 
 
 def _sought(view: View, asked: Asked, text: str) -> str:
@@ -65,12 +69,14 @@ def _to_question(view: View, text: str) -> str:
     found = _about_people(view, text) or view.known(text)
     if not found and language.finds("asks_place", text):
         found = _at_hand(view, text)
-    if not found and len(language.content(text)) > 1:
-        floor = ASKED if language.finds("asks_who", text) else SURE
+    who = language.finds("asks_who", text)
+    if not found and (who or len(language.content(text)) > 1):
+        floor = ASKED if who else SURE
         found = _quoted(view, _matching(view, text, view.told, floor))
     if found:
         return found
-    if language.finds("mine", text) and language.finds("remember", text):
+    mine = language.finds("mine", text) and not language.finds("permission", text)
+    if mine and language.finds("remember", text):
         return view.phrase("told_nothing")
     key = "unknown_self" if language.finds("about_you", text) else "unknown"
     return f"{view.phrase(key)} {view.offer()}".strip()
@@ -78,6 +84,8 @@ def _to_question(view: View, text: str) -> str:
 
 def _to_statement(view: View, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
+    if view.language.finds("order", text):
+        return view.phrase("request_not")
     facts = view.language.facts_in(text)
     for key, phrase in (("name", "met"), ("home", "from_there"), ("likes", "liked")):
         if key in facts:
@@ -139,7 +147,8 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
         telling = [one for one in reversed(told) if bare and one.facts.keys() - {"name"}]
         return _quoted(view, telling if bare else _matching(view, text, told, floor))
     finds, own = view.language.finds, _of_speaker(view, view.speaker)
-    if finds("asks_memory", text) or (finds("mine", text) and not finds("permission", text)):
+    mine = any(finds("mine", one) for one in (text, *_before(view)[: finds("follow_up", text)]))
+    if finds("asks_memory", text) or (mine and not finds("permission", text)):
         return _quoted(view, _matching(view, text, own, floor))
     return _quoted(view, _matching(view, text, own, SURE)) if finds("third_person", text) else ""
 

@@ -8,10 +8,9 @@ from evennia_ai.messages import NOOP, SPEECH
 from evennia_ai.offline.languages import ENGLISH, language_of
 from evennia_ai.offline.requests import Calls
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import ended, rotated, seed_of
+from evennia_ai.offline.words import rotated, seed_of
 
 RECENT = 3  # emotes that are not made again
-QUIET = ["emote", "emote"]  # the acts before a remark
 
 
 def act_autonomously(view: View) -> Calls:
@@ -23,7 +22,7 @@ def act_autonomously(view: View) -> Calls:
     act = _welcome(view)
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
     if view.others and not act and not idle:
-        act = _remark(view) or _shown(view, "emote", _pastime(view))
+        act = _shown(view, "emote", _pastime(view))
     return act or ((NOOP, {"reason": "there is nothing to do"}),)
 
 
@@ -41,19 +40,10 @@ def _welcome(view: View) -> Calls:
         return ()
     names = view.listed(map(view.called, new))
     if view.character.tone == "terse" or len(new) > 2:
-        return _shown(view, "emote", view.emote("nods", who=names))
+        said = view.phrase("nods", who=names)
+        return _shown(view, "emote", said[:1].lower() + said[1:])
     known = all(map(view.transcript.met, new))
     return _shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
-
-
-def _remark(view: View) -> Calls:
-    """Return one of the persona's own lines after some emotes."""
-    last = [name for name in view.transcript.deeds if name != NOOP][-len(QUIET) :]
-    if last != QUIET or view.language is not view.character.language:
-        return ()
-    examples = rotated(view.character.examples, view.seed)
-    fresh = [text for text in examples if not view.was_said(text)]
-    return _shown(view, "say", ended(fresh[0])) if fresh else ()
 
 
 def _pastime(view: View) -> str:

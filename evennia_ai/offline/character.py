@@ -25,7 +25,6 @@ class Character:
     facts: tuple[str, ...]
     wants: tuple[str, ...]
     nevers: tuple[str, ...]
-    examples: tuple[str, ...]
     habits: tuple[str, ...]
     tone: str  # terse, warm or ""
     language: Language
@@ -53,7 +52,6 @@ def read_character(persona: Persona, name: str, languages: tuple[Language, ...])
         facts=tuple(facts),
         wants=(*wants, *map(rules.wanted, persona.wants)),
         nevers=(*map(rules.refused, persona.never), *nevers),
-        examples=tuple(entry.strip("\"“”' ") for entry in persona.examples),
         habits=tuple(part.strip(" .") for part in parts if rules.find("habit", part.strip(" ."))),
         tone=next((tone for tone in TONES if rules.find(tone, sound)), ""),
         language=written,

@@ -52,9 +52,6 @@ def read_known(scene: Scene, character: Character, transcript: Transcript) -> It
     here = scene.situation
     for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):
         yield Passage(part, "seen")
-    for title, _, text in (sight.partition(": ") for sight in dict.fromkeys(transcript.sights)):
-        if title != here.place:
-            yield from (Passage(part, "seen", title) for part in sentences(text))
     yield from (Passage(said.text, "note") for said in transcript.heard if said.kind == "note")
 
 
@@ -144,7 +141,8 @@ def search(
             share = float(sought.topic or (one.source != "told" and bool(sought.before & bag)))
         elif share and not sought.before.isdisjoint(bag):
             share += (1 - share) * BEFORE
-        if sought.topic or share >= floor:
+        alone = one.source == "told" or any(part >= TITLE for part in held.values()) or not held
+        if sought.topic or (share >= floor and alone):  # a word of like meaning is not enough
             points = sum(weight[stem] * part for stem, part in held.items())
             found.append((points / (sum(weight.values()) or 1) + share, one))
     return sorted(found, key=lambda item: -item[0])

@@ -37,7 +37,7 @@ from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 CONTEXT_LINES = 2
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
-AS_GOOD = 0.9  # share of the best score that is good enough if the best was said
+AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
@@ -143,11 +143,6 @@ class View:
         fresh = [text for text in made if text.lower() not in lately]
         return next(iter((*unsaid, *fresh)), made[0])
 
-    def emote(self, key: str, **slots: str) -> str:
-        """Return a phrase that stands behind the character's name."""
-        said = self.phrase(key, **slots)
-        return said[:1].lower() + said[1:]
-
     def thing(self, name: str) -> str:
         """Return a thing's name with an article, if the language's rules for it are known."""
         name = name.strip().rstrip(".")
@@ -202,10 +197,13 @@ class View:
         if not found and sought.holds and not intent:
             found = search(replace(sought, holds=()), passages, self.language, SURE)
         if intent and intent.exact and own and found and not found[0][0]:
-            other = self.language.asked_of(text).intent  # what has the price: a bed, a meal
-            return [
-                one for one in found if other.tells and self._told_by(other)[0].search(one[1].text)
-            ]
+            # What has the price: a bed, a meal.
+            topics = (one for one in self.language.intents if one.label and one is not intent)
+            named = (
+                t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text))
+            )
+            other = next(named, None)
+            return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
         return found
 
     def _told_by(self, intent: Intent) -> list[re.Pattern[str]]:
@@ -245,17 +243,12 @@ class View:
         return said if fresh else self.phrase("again", fact=said)
 
     def spoken(self, passage: Passage) -> str:
-        """Return a passage as the character says it.
-
-        What is said of it by others is hearsay; what is in another language says so in that one.
-        """
+        """Return a passage as the character says it: if in another language, it says so in that."""
         text = passage.text
         written = language_of(text, self.languages) or self.character.language
         if written is not self.language and written.full:
             return replace(self, language=written).phrase("foreign", fact=text)
-        outsider = text.startswith(self.name) or self.language.finds("outsider", text)
-        hearsay = passage.source == "self" and outsider
-        return self.phrase("folk_say", fact=text) if hearsay else text
+        return text
 
     def offer(self) -> str:
         """Return what the character could tell instead, "" if nothing or told before."""
