@@ -214,7 +214,7 @@ def _identity(view: View, text: str, asked: str) -> str:
     if asked:
         held = set(content(asked)) & set(content(character.identity))
         return view.phrase("yes_fact" if held else "no_fact", fact=character.identity)
-    own = dict.fromkeys([character.identity, *character.facts[:2]])
+    own = [character.identity, *(one for one in character.facts[:2] if one.startswith("I"))]
     fresh = next((text for text in own if text and not view.repeats(text)), character.identity)
     if not fresh:
         return view.phrase("ask_name")

@@ -22,7 +22,7 @@ from evennia_ai.ports import Scene
 LONGEST = 240  # characters of two sentences that stay together
 FEW_WORDS = 2  # of a sentence that tells something
 SPOKEN = frozenset({"say", "whisper", "acted"})
-FLOOR = 0.5  # share of a line's words that an answer holds
+FLOOR = 0.54  # share of a line's words that an answer holds
 # What a word of the title counts, one of like meaning, and one of the lines before.
 TITLE, NEAR, BEFORE = 0.9, 0.6, 0.25
 

@@ -18,6 +18,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.offline.words import words
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.policy.retrieval.words import find_words, stem
+from evennia_ai.policy.retrieval.words import language_of as function_words_of
 
 DATA = Path(__file__).parent / "data"
 ENGLISH, GERMAN = "en", "de"
@@ -64,7 +65,8 @@ class Intent:
     def sources(self) -> tuple[str, ...]:
         """Return the sources of `knowledge.Passage` that may answer it."""
         wants = ("want",) if self.key in WISHED else ()
-        return ("self", "never", "lore", *wants)
+        lore = () if self.key.startswith("ask_") else ("lore",)
+        return ("self", "never", *lore, *wants)
 
 
 class Asked(NamedTuple):
@@ -234,14 +236,14 @@ def _language(code: str, data: Mapping[str, Any]) -> Language:
 
 def language_of(text: str, languages: Sequence[Language]) -> Language | None:
     """Return the language of a line, None if nothing tells it."""
-    found = words(text)
+    found, code = words(text), function_words_of(text)
     points = [
         sum(word in language.common for word in found) + bool(language.marks.search(text))
         for language in languages
     ]
     best = max(points)
     if best < max(1.0, len(found) * SHARE_OF_WORDS) or points.count(best) > 1:
-        return None
+        return next((language for language in languages if language.code == code), None)
     return languages[points.index(best)]
 
 

@@ -240,7 +240,7 @@ class View:
         like = (one for one in near if one.source == near[0].source)
         fresh = next((one for one in like if not self.repeats(one.text)), None)
         said = self.spoken(fresh or near[0])
-        return said if fresh else self.phrase("again", fact=said)
+        return said if fresh or said != near[0].text else self.phrase("again", fact=said)
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
