@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from evennia_ai.offline.knowledge import Passage, split_lore
 from evennia_ai.offline.languages import Asked, exit_parts, match_name
+from evennia_ai.offline.passages import Passage, split_lore
 from evennia_ai.offline.view import SURE, View
 from evennia_ai.offline.words import is_description, rotated, words
 from evennia_ai.policy.retrieval.words import without_words
@@ -214,12 +214,11 @@ def _identity(view: View, text: str, asked: str) -> str:
     if asked:
         held = set(content(asked)) & set(content(character.identity))
         return view.phrase("yes_fact" if held else "no_fact", fact=character.identity)
-    own = [character.identity, *(one for one in character.facts[:2] if one.startswith("I"))]
-    fresh = next((text for text in own if text and not view.repeats(text)), character.identity)
-    if not fresh:
+    own = character.identity
+    if not own:
         return view.phrase("ask_name")
-    said = view.spoken(Passage(fresh, "self"))
-    said = view.phrase("again", fact=said) if view.repeats(fresh) else said
+    said = view.spoken(Passage(own, "self"))
+    said = view.phrase("again", fact=said) if view.repeats(own) and said == own else said
     named = view.name.split()[0].lower() in said.lower()
     return said if named or view.was_said(view.name) else f"{view.phrase('ask_name')} {said}"
 

@@ -8,7 +8,7 @@ from evennia_ai.messages import NOOP, SPEECH
 from evennia_ai.offline.languages import ENGLISH, language_of
 from evennia_ai.offline.requests import Calls
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import rotated, seed_of
+from evennia_ai.offline.words import rotated
 
 RECENT = 3  # emotes that are not made again
 
@@ -53,10 +53,8 @@ def _pastime(view: View) -> str:
         meanwhile = view.language.pattern("patterns", "meanwhile")
         bare = (meanwhile.sub("", habit) for habit in view.character.habits)
         habits = [habit.rstrip(" .,") + "." for habit in bare]
-    common = view.language.phrases["idle"]
-    kinds = [habits, common] if (number + seed_of(view.name)) % 2 else [common, habits]
-    choices = [deed for kind in kinds for deed in rotated(kind, number)]
     done = [text.strip().lower() for text in view.transcript.emotes]
-    tries = (text for before in (done, done[-RECENT:], done[-1:]) for text in choices
+    choices = rotated([*habits, *view.language.phrases["idle"]], number)
+    tries = (text for before in (done, done[-RECENT:]) for text in choices
              if text.lower() not in before)  # fmt: skip
     return next(tries, "")

@@ -46,6 +46,7 @@ from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMReply, LLMRequest, Scen
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
+VOCATIVE = 4  # a greeting's rest of fewer words, and of no kind, only calls somebody
 CALLED = "..."  # stands for a sentence that is only the character's name
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
@@ -126,8 +127,11 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
             parts.append(CALLED)
             continue
         opener = own.language.pattern("patterns", "opener").match(bare)
-        cut = opener.end() if opener else 0
-        parts += [piece for piece in (bare[:cut].rstrip(" ,"), bare[cut:]) if piece]
+        head, rest = (
+            (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
+        )
+        says = len(words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
+        parts += [piece for piece in (head, rest if says or not head else "") if piece]
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
 
@@ -225,7 +229,7 @@ def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> L
         if emote and not (item.private or emoted) and _may_emote(view):
             calls, emoted = (*calls, ("emote", {"text": emote})), True
         if text:
-            named = _once_named(text if len(said) == 1 else _to_one(text, item), item.who)
+            named = text if len(said) == 1 else _to_one(text, item)
             spoken.append((item, _unrepeated(item, named, [before for _, before in spoken])))
     aloud = " ".join(text for item, text in spoken if not item.private)
     whispered = [(item.speaker, text) for item, text in spoken if item.private]
@@ -247,13 +251,6 @@ def _to_one(text: str, item: View) -> str:
     first = text.split(maxsplit=1)[0].strip(".,;:!?")
     small = len(first) > 1 and any(first.lower() in known for known in STOP_WORDS.values())
     return f"{item.speaker}, {text[0].lower() + text[1:] if small else text}"
-
-
-def _once_named(text: str, who: str) -> str:
-    """Return the words with the speaker addressed by name once at most."""
-    first, *rest = text.split(f", {who}")
-    kept = first + (f", {who}" + rest[0] if rest else "")
-    return kept + "".join(part if part[:1] in ".,:;?!" else f", {who}{part}" for part in rest[1:])
 
 
 def _unrepeated(view: View, text: str, before: Sequence[str]) -> str:

@@ -63,7 +63,7 @@ class Intent:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return the sources of `knowledge.Passage` that may answer it."""
+        """Return the sources of `passages.Passage` that may answer it."""
         wants = ("want",) if self.key in WISHED else ()
         lore = () if self.key.startswith("ask_") else ("lore",)
         return ("self", "never", *lore, *wants)

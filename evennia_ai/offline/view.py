@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evennia_ai.offline.character import Character, read_character
-from evennia_ai.offline.knowledge import (
+from evennia_ai.offline.languages import ENGLISH, Intent, Language, language_of, read
+from evennia_ai.offline.passages import (
     FLOOR,
     Passage,
     Sought,
@@ -21,7 +22,6 @@ from evennia_ai.offline.knowledge import (
     search,
     split_lore,
 )
-from evennia_ai.offline.languages import ENGLISH, Intent, Language, language_of, read
 from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
@@ -190,6 +190,8 @@ class View:
         elif holds and passages and passages[0].source == "told":  # "which day did I say?"
             own = tuple(stem for stem in own if stem not in content(asked))
         sought = Sought(own, before, tuple(holds), topic=bool(holds and (intent or not own)))
+        if intent:
+            passages = [one for one in passages if holds[0].search(one.text.replace(self.name, ""))]
         if intent or not self.language.finds("about_you", text):  # lore is more exact
             identity = self.character.identity
             passages = sorted(passages, key=lambda p: (p.source != "lore", p.text == identity))
