@@ -144,7 +144,7 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
         bare = not view.language.content(
             without_words(text, words(f"{other} {view.called(other)}"))
         )
-        telling = [one for one in reversed(told) if bare and one.facts.keys() - {"name"}]
+        telling = [one for one in reversed(told) if one.facts.keys() - {"name"}] or told[::-1]
         return _quoted(view, telling if bare else _matching(view, text, told, floor))
     finds, own = view.language.finds, _of_speaker(view, view.speaker)
     mine = any(finds("mine", one) for one in (text, *_before(view)[: finds("follow_up", text)]))
@@ -174,14 +174,6 @@ def _everything(view: View, text: str = "", topic: str = "") -> str:
     if not telling:
         return _own_name(view, text, topic) or view.phrase("know_you")
     return view.phrase("told", fact='", "'.join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
-
-
-def _said_by(view: View, text: str, topic: str) -> str:
-    """Return what another person told last about a question, else last of all."""
-    other = _named_other(view, text)
-    told = _of_speaker(view, other)
-    found = _about_people(view, text) if other else ""
-    return found or _quoted(view, told[::-1]) or view.known(text)
 
 
 def _gifts(view: View, text: str, topic: str) -> str:
@@ -250,30 +242,20 @@ def _story(view: View, text: str, topic: str) -> str:
     return said if said != tale or not tale else view.phrase("tale", fact=tale)
 
 
-def _where_is(view: View, text: str, topic: str) -> str:
-    """Return where somebody or something is."""
+def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
+    """Return where somebody or something is: here, carried, along a way, or told of."""
     if set(words(topic)) & set(words(view.name)):
         return view.phrase("it_is_me")
     here = match_name(topic, view.situation.people)
     if here:
         return view.phrase("right_here", other=view.called(here))
-    way = match_name(topic, view.situation.exits)
-    if way:
+    content, way = view.language.content, match_name(topic, view.situation.exits)
+    if way and set(content(topic)[:1]) & set(content(way)):
         return view.phrase("exits", exits=exit_parts(way)[0])
-    found = _about_people(view, text) or view.known(text) or _at_hand(view, topic)
-    return found or view.phrase("not_here", other=topic)
-
-
-def _is_there(view: View, text: str, topic: str) -> str:
-    """Return whether a thing or a way to it is here, or the character has it."""
-    way = match_name(topic, view.situation.exits)
-    named = view.language.content(topic)[:1]
-    way = way if set(named) & set(view.language.content(way)) else ""
-    found = _about_people(view, text) or (way and view.phrase("exits", exits=exit_parts(way)[0]))
-    found = found or _at_hand(view, topic) or view.known(text)
+    found = _about_people(view, text) or _at_hand(view, topic) or view.known(text)
     if found or not 0 < len(words(topic)) < FEW:
         return found
-    return f"{view.phrase('have_none', thing=topic)} {view.offer()}".strip()
+    return f"{view.phrase(none, thing=topic, other=topic)} {view.offer()}".strip()
 
 
 def _at_hand(view: View, text: str) -> str:
@@ -309,10 +291,11 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
     return view.listing(key, f"{key}_none", map(view.thing, names[:MOST_LISTED]))
 
 
+_is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
     "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story, "news": _story,
     "recall_name": _own_name, "recall_all": _everything, "recall_gift": _gifts,
-    "said_by": _said_by, "where_is": _where_is, "who_here": partial(_here, key="here"),
+    "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _exits,

@@ -179,9 +179,7 @@ def _answer_emote(view: View, text: str) -> tuple[str, str]:
 
 
 def _thank(view: View, line: HeardLine) -> str:
-    said = view.phrase("gift", item=view.thing(line.text))
-    wanted = view.find(line.text, view.of(("want",)))
-    return f"{said} {view.phrase('gift_wanted')}" if wanted else said
+    return view.phrase("gift", item=view.thing(line.text))
 
 
 def _answers(view: View) -> list[str]:

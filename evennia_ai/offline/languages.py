@@ -215,17 +215,9 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
 
 
 def _language(code: str, data: Mapping[str, Any]) -> Language:
+    readers = {"match": _compiled, "tells": _compiled, "say": tuple}
     intents = tuple(
-        Intent(
-            row["key"],
-            _compiled(row["match"]),
-            tuple(row.get("say", ())),
-            _compiled(row["tells"]) if "tells" in row else None,
-            row.get("label", ""),
-            row.get("exact", False),
-            row.get("seek", False),
-            row.get("implies", ""),
-        )
+        Intent(**{key: readers.get(key, lambda value: value)(row[key]) for key in row})
         for row in data["intents"]
     )
     phrases = {intent.key: intent.say for intent in intents if intent.say}
