@@ -32,6 +32,7 @@ PRAGMAS = (
 MIDDLEWARE = {
     "LOCAL_LIBRARIES": "evennia_ai.web.middleware.LocalLibraries",
     "TYPING_INDICATOR": "evennia_ai.web.middleware.ClientPlugin",
+    "STAFF_PAGES": "evennia_ai.web.staff.access.StaffLink",
 }
 # The staff pages and the REST of the logs, behind the addresses of the game's own module, which
 # `ready` keeps.

@@ -154,6 +154,20 @@ class LLMReply:
     raw: LLMReply | None = None  # as the endpoint sent it, None if it is this reply
 
 
+@dataclass(frozen=True)
+class Delta:
+    """What one chunk of a streamed reply adds: to the content, or to one tool call.
+
+    ``tool_index`` is the call's position in the reply's ``tool_calls``; ``tool_name`` is its name
+    in every delta of it; ``arguments`` continues its JSON text.
+    """
+
+    content: str = ""
+    tool_index: int | None = None
+    tool_name: str = ""
+    arguments: str = ""
+
+
 def make_message(
     role: str,
     content: str,

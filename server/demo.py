@@ -202,7 +202,7 @@ The Gilded Gull is open.
   As       {account(known.player, known.player_password)}   a player
            {account(known.admin, known.admin_password)}   the superuser
   Model    {known.mind}
-
+{mind.HOW_TO_CONNECT if known.mind == mind.OFFLINE else ""}
 Log in with `connect {known.player} <password>`, then `say hello`. `make stop` ends it.
 """
     )

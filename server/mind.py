@@ -11,6 +11,15 @@ from evennia_ai.policy.secrecy import shown_address
 
 OLLAMA = "http://127.0.0.1:11434/v1"
 PROBE_TIMEOUT_S = 1.0
+OFFLINE = "none: the offline brain answers, a stand-in"
+HOW_TO_CONNECT = """\
+           For real talk connect one: `make stop`, one of these, `make demo`.
+             ollama pull qwen3:8b      a model on your machine, found by itself
+             export OPENAI_API_KEY=... a model of OpenAI
+             export OPENAI_BASE_URL=... EVENNIA_AI_MODEL=...
+                                       any other OpenAI-compatible endpoint
+           Then `aitest/provider` in the game says if the model is good enough.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ def choose_mind(
     models = (list_models or ollama_models)()
     if models:
         return ollama_mind(pick_model(models, environ.get("EVENNIA_AI_MODEL", "")))
-    return Mind("the offline brain (for a model, set OPENAI_API_KEY or OPENAI_BASE_URL)")
+    return Mind(OFFLINE)
 
 
 def configured_mind(environ: Mapping[str, str]) -> Mind:

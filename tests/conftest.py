@@ -10,6 +10,7 @@ import io
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,3 +86,12 @@ def django_db_setup(django_db_setup: None) -> None:
     """Make the test database; keep what came with it out of garbage collection, too."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def spare_players(django_db_setup: None, django_db_blocker: Any) -> None:
+    """Make the players of `tests.game.conftest` ahead of all tests that use its game."""
+    from tests.game.conftest import make_spares
+
+    with django_db_blocker.unblock():
+        make_spares()

@@ -66,7 +66,7 @@ PURE = ("llm", "memory", "offline", "policy", "provider", "turn")
 # The main path through each room. It stands for the game tests on an interpreter whose Evennia and
 # whose Python the ones before and after it try.
 MAIN_PATHS = (
-    "commands", "journal", "migrations", "ports", "service", "sleep_passes", "talking", "tools",
+    "commands", "journal", "migrations", "service", "sleep_passes", "talking", "tools",
 )  # fmt: skip
 # What meets Evennia or Django where their lines differ: characters, sessions, menus, pages, tables.
 # It stands for the game tests on the other line of Evennia, which `lines` runs whole.

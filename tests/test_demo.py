@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from server import interpreters, mind, record, running
+from server import demo, demo_game, interpreters, mind, record, running
 from server.record import Record
 
 
@@ -70,6 +70,17 @@ def test_with_nothing_the_offline_brain_answers():
     chosen = mind.choose_mind({}, list)
     assert "offline brain" in chosen.sentence
     assert chosen.environ == {}
+
+
+def test_the_first_screen_says_how_to_connect_a_model_if_there_is_none(monkeypatch, capsys):
+    ports = demo_game.Ports(4000, 4001, 4002, 4005, 4006)
+    monkeypatch.setattr(demo_game, "load_settings", lambda: ports)
+    demo.tell(Record(mind=mind.OFFLINE))
+    offline = capsys.readouterr().out
+    assert all(way in offline for way in ("ollama pull", "OPENAI_API_KEY", "OPENAI_BASE_URL"))
+    assert max(map(len, offline.splitlines())) <= 80
+    demo.tell(Record(mind="m-1 at the OpenAI API"))
+    assert "ollama" not in capsys.readouterr().out
 
 
 def nobody(name):

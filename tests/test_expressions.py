@@ -5,8 +5,7 @@ import re
 import pytest
 
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.compaction.summary import without_claims
-from evennia_ai.policy.consolidation.entities import read_attributes
+from evennia_ai.policy.compaction.claims import without_claims
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.facts.terms import cues_of, find_terms, normal_words
 from evennia_ai.policy.replies.artefacts import (
@@ -93,7 +92,6 @@ READERS = {
     "words": normal_words,
     "cues": cues_of,
     "claims": lambda text: without_claims(text, "Old Tom", [text]),
-    "attributes": lambda text: read_attributes(text, ["Ann"]),
     "signs": signs_of,
     "times": lambda text: find_spans(text, 1.7e9),
     "secrets": lambda text: hide_secrets(text, "sk-0123456789"),

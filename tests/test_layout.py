@@ -33,7 +33,7 @@ from tests.layout import (
 
 OUTSIDE = ("evennia", "django", "openai", "httpx", "httpx2", "mem0", "tiktoken", "wordllama")
 REACTOR = "twisted.internet.reactor"
-DOUBLES = ("testing.minds", "testing.semantic")
+DOUBLES = ("testing.minds",)
 FOLDERS_WITH_FOLDERS = ("policy", "sleep", "commands")
 
 

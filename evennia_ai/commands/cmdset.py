@@ -8,49 +8,36 @@ from django.conf import settings
 from evennia import CmdSet
 from evennia.utils.utils import class_from_module
 
-from evennia_ai.commands import (
-    control,
-    costs,
-    dry_run,
-    explain,
-    goals,
-    history,
-    lore,
-    oversight,
-    players,
-    purge,
-    status,
-)
+from evennia_ai.commands import control, lore_and_goals, oversight, players
+from evennia_ai.commands.costs import CmdAICost
+from evennia_ai.commands.dry_run import CmdAITest
+from evennia_ai.commands.explain import CmdAIWhy
+from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.memories import CmdAIMemory
 from evennia_ai.commands.setup.command import CmdAISetup
+from evennia_ai.commands.status import CmdAIStatus
 from evennia_ai.game.settings import game_setting
 
-COMMANDS = (
-    CmdAISetup,
-    status.CmdAIStatus,
-    costs.CmdAICost,
-    history.CmdAIHistory,
-    explain.CmdAIWhy,
-    explain.CmdAIPrompt,
-    explain.CmdAIReplay,
+CORE = (CmdAISetup, CmdAIWhy, CmdAIHistory, CmdAIStatus, control.CmdAIStop)
+EXPERTS = (
     CmdAIMemory,
+    lore_and_goals.CmdAILore,
+    lore_and_goals.CmdAIGoals,
     oversight.CmdAINote,
-    goals.CmdAIGoals,
-    lore.CmdAILore,
-    dry_run.CmdAITest,
+    CmdAITest,
+    CmdAICost,
     control.CmdAICompact,
-    control.CmdAISleep,
-    control.CmdAIWake,
-    purge.CmdAIPurge,
     oversight.CmdAIApprove,
-    control.CmdAIStop,
-    control.CmdAIStart,
+    control.CmdAIPurge,
+)
+FOR_PLAYERS = (
     players.CmdForgetMe,
     players.CmdAboutMe,
     players.CmdMute,
     players.CmdDismiss,
     oversight.CmdAIReport,
 )
+COMMANDS = (*CORE, *EXPERTS, *FOR_PLAYERS)
 
 
 class AICmdSet(CmdSet):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, tzinfo
 from functools import partial
@@ -22,7 +22,7 @@ from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.game.client_text import NAME_CHARS, clean_output, shown_name
-from evennia_ai.game.help_entries import HELP_CATEGORY
+from evennia_ai.game.help_entries import EXPERTS
 from evennia_ai.game.perception import all_named, find_named
 from evennia_ai.game.texts import text
 from evennia_ai.policy.disclosure import ERRORS, Reader
@@ -52,10 +52,11 @@ class AICommand(MuxCommand):
     of the command.
     """
 
-    help_category = HELP_CATEGORY
+    help_category = EXPERTS
     locks = "cmd:perm(Builder)"
     switch_options: tuple[str, ...] = ()
-    combined: frozenset[str] = frozenset()  # switches that may be typed together
+    second_names: Mapping[str, str] = {}  # switches by the command's other names that mean them
+    combined: tuple[frozenset[str], ...] = ()  # switches that may be typed together
     switches: list[str]
     failure_text = "{reason}"  # said if work that continued after `run` fails
     reads = ""  # the kind of content in `policy.disclosure` that the whole command needs
@@ -110,10 +111,11 @@ class AICommand(MuxCommand):
             super().parse()
         finally:
             self.switch_options = options
-        self.switches = [switch.lower() for switch in self.switches]
+        typed = [self.second_names.get(self.cmdstring.lower(), ""), *self.switches]
+        self.switches = list(dict.fromkeys(switch.lower() for switch in typed if switch))
 
     def check_switches(self) -> None:
-        """Raise UsageError for an unknown switch or for more than one."""
+        """Raise UsageError for an unknown switch, and for several that do not go together."""
         unknown = [switch for switch in self.switches if switch not in self.switch_options]
         if unknown:
             switch = clean_output(unknown[0], 40)
@@ -121,7 +123,8 @@ class AICommand(MuxCommand):
             if known:
                 raise UsageError(text("switch_unknown", switch=switch, known=known))
             raise UsageError(text("switch_none", switch=switch, command=self.key))
-        if len(self.switches) > 1 and not self.combined.issuperset(self.switches):
+        together = any(one.issuperset(self.switches) for one in self.combined)
+        if len(self.switches) > 1 and not together:
             raise UsageError(f"Use one switch at a time. See |whelp {self.key}|n.")
 
     def explain_no_services(self) -> str:
@@ -258,6 +261,12 @@ def error_line(error: AssistantError) -> str:
     """Return an error as a sentence; only the commands' own errors hold markup."""
     told = str(error)
     return told if isinstance(error, UsageError) else clean_output(told, ERROR_CHARS)
+
+
+def as_sentence(words: str) -> str:
+    """Return words with one full stop, unless they end in another mark."""
+    shown = words.rstrip()
+    return shown if shown.endswith((".", "!", "?", ":")) else f"{shown}."
 
 
 def zone_of(caller: Any) -> tzinfo:

@@ -1,13 +1,16 @@
-"""Stop, start, wake, put to sleep and compact an assistant by hand."""
+"""``aistop`` with start, sleep and wake; ``aicompact``; ``aipurge``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError, table
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.help_entries import STAFF
+from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.disclosure import FIGURES
 from evennia_ai.policy.sanitize import clean_heard
@@ -15,78 +18,73 @@ from evennia_ai.policy.sleep_schedule import ORDER
 from evennia_ai.sleep.compaction.compact import CHANGED
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.store.attributes import write_attribute
+from evennia_ai.store.purge import Report
 
 EVERYBODY = "all"
 MOST_KEPT = 10_000
 
 
-class SwitchCommand(AICommand):
-    """A switch with two positions: ``turn_one`` assistant, or ``turn_all`` by the services.
-
-    Both raise UsageError if the switch is in that position already.
-    """
-
-    def run(self) -> None:
-        name = self.args.strip()
-        if not name:
-            raise UsageError(f"Which character? |w{self.key} <character>|n, or |w{self.key} all|n.")
-        if name.lower() != EVERYBODY:
-            self.find_editable(name)
-            self.turn_one()
-        elif not self.has_permission("Admin"):
-            raise UsageError(f"Only admins may use |w{self.key} all|n.")
-        else:
-            self.turn_all()
-
-
-class CmdAIStop(SwitchCommand):
+class CmdAIStop(AICommand):
     """
     stop an assistant, or all of them, at once
 
     Usage:
       aistop <character>
       aistop all
+      aistop/start <character>     (also: aistart)
+      aistop/start all
+      aistop/sleep <character>     (also: aisleep)
+      aistop/wake <character>      (also: aiwake)
 
     A stopped assistant thinks and says nothing; a turn in progress is dropped.
     |waistop all|n (for admins) ends every model call at once and allows no new
     one, also after a restart, until |waistart all|n. Players who speak to a
-    character meanwhile are told that it is silent; their lines are stored as
-    expired and are never answered.
+    character meanwhile are told that it is silent; their lines are never
+    answered. Who was stopped by name stays stopped when all are started.
+
+    Switches:
+      start - undo a stop
+      sleep - let it sort its memories and compact its talk if that is due; it
+              wakes when somebody speaks to it. |waihistory/sleep|n shows what it
+              did. It also sleeps by its settings, such as sleep_schedule.
+      wake  - wake it
     """
 
     key = "aistop"
+    help_category = STAFF
+    second_names = {"aistart": "start", "aisleep": "sleep", "aiwake": "wake"}
+    aliases = tuple(second_names)
+    switch_options = ("start", "sleep", "wake")
 
-    def turn_one(self) -> None:
+    def run(self) -> None:
+        name, all_too = self.args.strip(), self.switch in ("", "start")
+        if not name:
+            raise UsageError(f"Which character? See |whelp {self.key}|n.")
+        if name.lower() != EVERYBODY or not all_too:
+            self.find_editable(name)
+            self.dispatch()
+        elif not self.has_permission("Admin"):
+            raise UsageError("Only admins may stop or start all assistants.")
+        elif self.switch:
+            self.start_all()
+        else:
+            self.stop_all()
+
+    def do_default(self) -> None:
         if not self.script.is_on:
             raise UsageError(f"{self.name} is stopped already.")
         self.script.mind.stop_thinking()
         self.msg(f"{self.name} is stopped. To start it again: |waistart {self.name}|n")
 
-    def turn_all(self) -> None:
+    def stop_all(self) -> None:
         if since := self.services.switched_off:
             raise UsageError(f"All assistants are stopped already: {clean_output(since)}")
-        by = self.caller_name
-        self.services.switch_off(f"All assistants were stopped by {by}.")
+        self.services.switch_off(f"All assistants were stopped by {self.caller_name}.")
         self.msg(
             "All assistants are stopped, and no model is called. To start them: |waistart all|n"
         )
 
-
-class CmdAIStart(SwitchCommand):
-    """
-    start a stopped assistant, or all of them
-
-    Usage:
-      aistart <character>
-      aistart all
-
-    Undoes |waistop|n. An assistant that was stopped by name stays stopped when
-    you start all of them.
-    """
-
-    key = "aistart"
-
-    def turn_one(self) -> None:
+    def do_start(self) -> None:
         if self.script.is_on:
             raise UsageError(f"{self.name} is not stopped.")
         write_attribute(self.script, "stopped", None)
@@ -95,62 +93,33 @@ class CmdAIStart(SwitchCommand):
         if self.services.switched_off:
             self.msg("But all assistants are stopped by an admin. To start them: |waistart all|n")
 
-    def turn_all(self) -> None:
+    def start_all(self) -> None:
         if not self.services.switched_off:
             raise UsageError("The assistants are not stopped.")
         self.services.switch_on()
         self.msg("All assistants are started, except those that were stopped by name.")
 
-
-class CmdAISleep(AICommand):
-    """
-    put an assistant to sleep
-
-    Usage:
-      aisleep <character>
-
-    A sleeping assistant sorts its memories: it writes facts from old messages
-    into its journal, and compacts them if its context window is nearly full. It
-    wakes when somebody speaks to it. During a sleep pass it first mumbles, and
-    answers a little later. Without this command it sleeps in the hours of its
-    setting sleep_schedule, takes a nap when nobody is near, or uses its own tool
-    go_to_sleep. |waihistory/sleep|n shows what it did.
-    """
-
-    key = "aisleep"
-
-    def run(self) -> None:
-        script = self.find_editable(self.args.strip())
-        if script.mind.rest.is_asleep:
+    def do_sleep(self) -> None:
+        rest = self.script.mind.rest
+        if rest.is_asleep:
             raise UsageError(f"{self.name} is asleep already.")
-        if not script.mind.life.may_think():
+        if not self.script.mind.life.may_think():
             raise UsageError(
                 f"{self.name} cannot sleep now: it is stopped, or somebody plays it."
                 " See |waistatus|n."
             )
-        asleep = script.mind.rest.go_to_bed(ORDER, f"at {self.caller_name}'s word")
+        asleep = rest.go_to_bed(ORDER, f"at {self.caller_name}'s word")
         now = "is asleep" if asleep else "will fall asleep when nobody waits for an answer"
         self.msg(f"{self.name} {now}. |waiwake|n wakes it, and so does anybody who speaks to it.")
 
-
-class CmdAIWake(AICommand):
-    """
-    wake a sleeping assistant
-
-    Usage:
-      aiwake <character>
-    """
-
-    key = "aiwake"
-
-    def run(self) -> None:
-        script = self.find_editable(self.args.strip())
-        if script.mind.rest.stay_up():
+    def do_wake(self) -> None:
+        rest = self.script.mind.rest
+        if rest.stay_up():
             self.msg(f"{self.name} stays awake.")
             return
-        if not script.mind.rest.is_asleep:
+        if not rest.is_asleep:
             raise UsageError(f"{self.name} is awake.")
-        script.mind.rest.wake_up(f"at {self.caller_name}'s word")
+        rest.wake_up(f"at {self.caller_name}'s word")
         self.msg(f"{self.name} is awake.")
 
 
@@ -164,9 +133,8 @@ class CmdAICompact(AICommand):
       aicompact/dry <character>
       aicompact/undo <character>
 
-    A compaction replaces the oldest messages in the prompt by a summary. The log
-    keeps every message: |waihistory|n shows them as before. The assistant does
-    this by itself when its context window is nearly full.
+    The log keeps every message: |waihistory|n shows them as before. The assistant
+    does this by itself when its context window is nearly full.
 
     Switches:
       keep - keep this number of the newest messages word for word, this time
@@ -180,18 +148,22 @@ class CmdAICompact(AICommand):
     switch_options = ("keep", "dry", "undo")
     failure_text = "Nothing was changed: {reason}"
 
-    def do_default(self) -> Deferred[None]:
-        request = self.read_request()
+    def run(self) -> Outcome:
+        name, _, number = map(str.strip, self.lhs.partition("/"))
+        self.find_assistant(name)
+        return self.dispatch(number)
+
+    def do_default(self, number: str) -> Deferred[None]:
+        request = self.read_request(number)
         running: Deferred[dict[str, Any]] = self.script.mind.compact(request)
         self.msg(f"{self.name} is being compacted ...")
-        return running.addCallback(lambda result: self.msg(describe(result)))
+        return running.addCallback(lambda result: self.msg(compacted(result)))
 
     do_keep = do_default
 
-    def do_dry(self) -> None:
-        request = self.read_request()
+    def do_dry(self, number: str) -> None:
         use = self.script.mind.meter.measure()
-        task = self.script.mind.compactor.decide(request, use)
+        task = self.script.mind.compactor.decide(self.read_request(number), use)
         size = f"{use.used:,} of {use.window:,} tokens"
         fill = f"{self.name}'s context window is {use.ratio:.0%} full ({size})."
         if isinstance(task, Skip):
@@ -203,39 +175,35 @@ class CmdAICompact(AICommand):
             f"({task.plan.kept_tokens:,} tokens) would stay. Nothing was changed."
         )
 
-    def do_undo(self) -> None:
-        script = self.find_assistant(self.lhs)
-        undone = script.mind.compactor.archive.undo()
+    def do_undo(self, _number: str) -> None:
+        undone = self.script.mind.compactor.archive.undo()
         if undone is None:
             raise UsageError(f"{self.name} has no compaction to undo.")
-        use = script.mind.meter.measure()
+        use = self.script.mind.meter.measure()
         self.msg(
             f"The compaction of {undone.compacted_count} messages is undone. "
             f"The context window is {use.ratio:.0%} full now."
         )
-        if use.ratio >= script.config.compact_emergency_threshold:
+        if use.ratio >= self.script.config.compact_emergency_threshold:
             self.msg(
                 f"{self.name} will compact again at its next tick. To prevent that: "
                 f"|waistop {self.name}|n"
             )
 
-    def read_request(self) -> CompactionRequest:
-        """Find the assistant, and return the compaction that was asked for; raises UsageError."""
-        name, _, number = map(str.strip, self.lhs.partition("/"))
-        keep = None
-        if self.switch == "keep":
-            if not number.isdigit() or int(number) > MOST_KEPT:
-                raise UsageError(
-                    "How many messages? |waicompact/keep <character>/<number>|n, with a number "
-                    f"from 0 to {MOST_KEPT:,}."
-                )
-            keep = int(number)
-        self.find_assistant(name)
+    def read_request(self, number: str) -> CompactionRequest:
+        """Return the compaction that was asked for; raises UsageError."""
+        if self.switch == "keep" and (not number.isdigit() or int(number) > MOST_KEPT):
+            raise UsageError(
+                "How many messages? |waicompact/keep <character>/<number>|n, with a number "
+                f"from 0 to {MOST_KEPT:,}."
+            )
+        keep = int(number) if self.switch == "keep" else None
         focus = clean_heard(self.rhs or "", 300) or None
         return CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
 
 
-def describe(result: dict[str, Any]) -> str:
+def compacted(result: dict[str, Any]) -> str:
+    """Return what became of a compaction as a sentence."""
     if result.get("skipped"):
         return f"Nothing was changed: {result['reason']}."
     if result.get("error") == CHANGED:
@@ -247,3 +215,84 @@ def describe(result: dict[str, Any]) -> str:
         f"{result['preserved_messages']} kept; {result['original_tokens']:,} tokens "
         f"before, {result['new_tokens']:,} now. To undo it: |waicompact/undo|n"
     )
+
+
+class CmdAIPurge(AICommand):
+    """
+    delete old rows from the logs of the assistants
+
+    Usage:
+      aipurge [<character>]
+      aipurge/dry [<character>]
+
+    Deletes for ever the rows that are over the limits of the game's setting
+    RETENTION: those of one assistant, or of all. The game also does this by
+    itself once a day. Rows in use stay, however old they are: what a prompt holds
+    or would hold after two undos, what waits for an answer, and what |wforgetme|n
+    needs to find everything about a player.
+
+    Switches:
+      dry - count what would be deleted, and say why other rows would stay
+    """
+
+    key = "aipurge"
+    locks = "cmd:perm(Admin)"
+    reads = FIGURES
+    switch_options = ("dry",)
+    failure_text = (
+        "Stopped early: {reason} The rows deleted so far are gone; the others are unchanged. "
+        "Try again in a moment."
+    )
+
+    def run(self) -> Outcome:
+        name = self.args.strip()
+        assistant = self.find_assistant(name).id if name else None
+        self.services.log_retention.check()
+        return self.dispatch(assistant)
+
+    def do_dry(self, assistant: int | None) -> Deferred[None]:
+        self.msg("Counting ...")
+        counting: Deferred[Report] = self.services.log_retention.preview(assistant)
+        return counting.addCallback(self.tell_plan)
+
+    def do_default(self, assistant: int | None) -> Dialogue:
+        retention = self.services.log_retention
+        whose = f"{self.name}'s logs" if assistant else "the logs of all assistants"
+        limits = ", ".join(f"{table} {limit}" for table, limit in retention.retention.items())
+        answer = yield (
+            f"This deletes rows from {whose}, for ever and without an undo: those over a limit "
+            f"and not in use. Limits: {limits}. |waipurge/dry|n counts them first. Go on? "
+            "yes/[no]"
+        )
+        if not is_yes(answer):
+            self.msg("Nothing was deleted.")
+            return
+        self.msg("Deleting ...")
+        purging = retention.purge(assistant, lambda rows: self.msg(f"{rows:,} rows deleted ..."))
+        purging.addCallback(self.tell_result).addErrback(self.tell_failure)
+
+    def tell_result(self, report: Report) -> None:
+        gone = ", ".join(f"{table} {tally.gone:,}" for table, tally in report.items() if tally.gone)
+        kept = sum(tally.kept.total() for tally in report.values())
+        self.msg(
+            f"Done. Rows deleted: {gone or 'none'}. "
+            f"Rows over a limit that stay because they are in use: {kept:,}."
+        )
+
+    def tell_plan(self, report: Report) -> None:
+        """Show what a purge would delete and what would stay, with the reasons."""
+        limits = self.services.log_retention.retention
+        rows = [
+            [name, str(limits[name]), f"{t.rows:,}", f"{t.gone:,}", f"{t.kept.total():,}"]
+            for name, t in report.items()
+        ]
+        shown = table(("Table", "Limit", "Rows", "Would go", "In use"), rows)
+        self.msg("\n".join([shown, *reasons(report), "Nothing was deleted."]))
+
+
+def reasons(report: Report) -> Iterator[str]:
+    """Yield a line for each table in which rows over a limit stay."""
+    for name, tally in report.items():
+        if tally.kept:
+            why = "; ".join(f"{count:,} {reason}" for reason, count in tally.kept.most_common())
+            yield f"In use in {name}: {why}."

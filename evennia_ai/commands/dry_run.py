@@ -7,19 +7,19 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
-from evennia_ai.commands.history_rendering import call_text
+from evennia_ai.commands.rendering import call_text
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile, valid_values
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine, perceive, uncoloured
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
+from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.messages import NO_USAGE, Heard
 from evennia_ai.mind import Surroundings
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
-from evennia_ai.policy.probe import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.secrecy import shown_address
 from evennia_ai.scheduling import Steps
@@ -57,15 +57,17 @@ class TryingCommand(AICommand):
             raise UsageError(f"A dry run of {name} is in progress. Try again in a moment.")
         profile = around.settings.profile
         self.tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
+        return self.ask(around, heard)
+
+    @inlineCallbacks
+    def ask(self, around: Surroundings, heard: Heard) -> Steps[None]:
+        mind = self.script.mind
         mind.is_dry_running = True
-
-        def allow_next(outcome: Any) -> Any:
+        try:
+            result = yield run_dry(around, heard, lambda: bool(mind.life.is_alive))
+        finally:
             mind.is_dry_running = False
-            return outcome
-
-        running = run_dry(around, heard, lambda: bool(mind.life.is_alive))
-        running.addBoth(allow_next)
-        return running.addCallback(lambda result: self.tell(dry_run_lines(name, heard, result)))
+        self.tell(dry_run_lines(self.name, heard, result))
 
 
 class CmdAITest(TryingCommand):
@@ -77,17 +79,14 @@ class CmdAITest(TryingCommand):
       aitest/whisper <assistant> = <line>
       aitest/provider <profile> [= <model>]
 
-    Without a switch: shows what the assistant would say and do if you said this
-    line in its room now. The model gets the real prompt for you and everybody
-    in the room, and its tokens count. No tool runs, nothing is stored, and
-    nobody else sees anything. This also works while the assistant is stopped.
+    Shows what the assistant would say and do if you said or whispered this line
+    in its room now. The model gets the real prompt, and its tokens count. No tool
+    runs, nothing is stored, and nobody else sees anything. This also works while
+    the assistant is stopped.
 
-    Switches:
-      whisper  - as if you whispered the line to the assistant
-      provider - ask the endpoint of a model profile whether it answers, in
-                 which form, whether it streams, and how fast, and say what to
-                 do about it. The game keeps the form. For admins only. Takes
-                 up to half a minute, with a local model two minutes.
+    With /provider (for admins): asks the endpoint of a model profile whether it
+    answers, in which form, whether it streams, and how fast, and says what to do
+    about it. Takes up to half a minute, with a local model two minutes.
     """
 
     key = "aitest"

@@ -1,24 +1,34 @@
-"""``aiwhy``, ``aiprompt`` and ``aireplay``: why a line was said, and what a model was asked."""
+"""``aiwhy``: why a line was said, what a model is asked next, and what another would answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 from evennia.utils.evmore import EvMore
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands import history_rendering as rendering
-from evennia_ai.commands.common import AICommand, UsageError, page_number
+from evennia_ai.commands import rendering
+from evennia_ai.commands.common import Outcome, UsageError, page_number
 from evennia_ai.commands.dry_run import TryingCommand
+from evennia_ai.commands.memory_rendering import withheld_lines
 from evennia_ai.config import ModelProfile, resolve_profile
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.help_entries import STAFF
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse, is_puppeted
 from evennia_ai.mind.dry_run import next_request
-from evennia_ai.policy import disclosure
-from evennia_ai.policy.disclosure import ERRORS, PRIVATE_WORDS, Reader, words_kind
+from evennia_ai.policy.disclosure import (
+    DRY_RUNS,
+    ERRORS,
+    PRIVATE_WORDS,
+    PUBLIC_WORDS,
+    Reader,
+    memory_kind,
+    words_kind,
+)
 from evennia_ai.policy.explanation import attribution
-from evennia_ai.policy.explanation.attribution import Attribution
+from evennia_ai.policy.explanation.attribution import Attribution, Part
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.request_forms.form import Asked
@@ -28,13 +38,12 @@ from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.scheduling import Steps
 from evennia_ai.store import explanations
 from evennia_ai.store.call_records import StoredCall, calls_of_turn, with_talk
+from evennia_ai.store.explanations import Explanation
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import acted_in_private, find_row
 from evennia_ai.turn.replay import Replayed
 
-LINE_CHARS = 200
-TEXT_CHARS = 4_000
-REPLY_CHARS = 600
+LINE_CHARS, REPLY_CHARS, TEXT_CHARS = 200, 600, 4_000
 BAR_CHARS = 40
 STATES = {
     explanations.EXACT: "rebuilt from the log, as it was sent",
@@ -42,9 +51,13 @@ STATES = {
     explanations.ERASED: "|yerased|n, since somebody in it was forgotten",
 }
 NOT_KEPT = "|ynot kept|n: it is older than the setting RETENTION keeps prompts"
+PUPPETED_LINE = (
+    " Its mind did not say this: a player who controlled the character did, staff who forced it, "
+    "or the game's code."
+)
 
 
-class CmdAIWhy(AICommand):
+class CmdAIWhy(TryingCommand):
     """
     tell why an assistant said a line
 
@@ -52,39 +65,60 @@ class CmdAIWhy(AICommand):
       aiwhy <character> [= <n>, or words of the line]
       aiwhy/prompt <character> [= <n>, or words of the line]
       aiwhy/call[/prompt] <character> [= <purpose> [<n>]]
+      aiwhy/next[/whisper] <character> [= <line>]        (also: aiprompt)
+      aiwhy/again[/persona] <character> = <turn> [, <profile>] (also: aireplay)
 
     Tells of the last line that the character said, of the <n>th last one, or of
     the newest one with these words: what set it off, the parts of the prompt with
     their tokens, what was recalled, the model's reply as it came, what was done
-    with it, and which line of the prompt each sentence comes from.
+    with it, which line of the prompt each sentence comes from, and what was near
+    but left out. "none of the prompt tells this" marks a claim that the model
+    made up. The source is found by the words that both have: a hint, no proof.
 
     Switches:
       prompt - the whole prompt as it was sent, rebuilt from the log
       call   - the last or <n>th last model call for a summary, or for the purpose
                pre_compaction, reflection, importance, sleep_consolidate,
-               goal_decompose or plan_day: what was asked and what came of it
-
-    "none of the prompt tells this" marks a claim that the model made up. The
-    source is found by the words that both have, so it is a hint and no proof.
-    The setting RETENTION says how long prompts are kept, by default 14 days.
+               goal_decompose or plan_day
+      next   - what a model would be asked next, or if you said or whispered this
+               line in the character's room. No model is asked.
+      again  - ask the model, or that of another profile, what was asked in a turn,
+               perhaps with the present persona. Nothing is said, done or stored;
+               the tokens count. |waihistory/turns|n lists the turns.
     """
 
     key = "aiwhy"
-    reads = disclosure.PUBLIC_WORDS
-    switch_options = ("prompt", "call")
-    combined = frozenset(switch_options)
+    help_category = STAFF
+    second_names = {"aiprompt": "next", "aireplay": "again"}
+    aliases = tuple(second_names)
+    switch_options = ("prompt", "call", "next", "whisper", "again", "persona")
+    combined = (
+        frozenset({"prompt", "call"}),
+        frozenset({"next", "whisper"}),
+        frozenset({"again", "persona"}),
+    )
 
-    def run(self) -> None:
+    def run(self) -> Outcome:
+        if not self.combined[0].issuperset(self.switches):
+            self.ensure_may_read(DRY_RUNS)
+            self.find_assistant(self.lhs)
+            self.script.mind.settings.resolve()
+            if "again" in self.switches:
+                return self.again()
+            self.show_next()
+            return None
+        self.ensure_may_read(PUBLIC_WORDS)
         self.find_assistant(self.lhs)
         why = self.called() if "call" in self.switches else self.explained()
         if "prompt" not in self.switches:
             self.msg("\n".join(why_lines(self.name, why, self.reader)))
-        elif why.stored is None:
+            return self.tell_near(why)
+        if why.stored is None:
             raise UsageError(f"The prompt was not kept. See |waiwhy {self.name}|n.")
-        else:
-            show_prompt(self, why.parts, why.private)
+        self.show_prompt(why.parts, why.private)
+        return None
 
-    def called(self) -> explanations.Explanation:
+    def called(self) -> Explanation:
         """Return the model call that was asked for; raises UsageError, also if it is hidden."""
         purpose, _, number = (self.rhs or TASK_SUMMARY).strip().lower().partition(" ")
         call = explanations.find_call(self.script.id, purpose, page_number(number))
@@ -94,11 +128,11 @@ class CmdAIWhy(AICommand):
                 "|whelp aiwhy|n lists the purposes."
             )
         why = explanations.explain_call(call, [self.script.mind.who.name])
-        for kind in (words_kind(why.private), disclosure.memory_kind(why.private)):
+        for kind in (words_kind(why.private), memory_kind(why.private)):
             self.ensure_may_read(kind)
         return why
 
-    def explained(self) -> explanations.Explanation:
+    def explained(self) -> Explanation:
         wanted, name = (self.rhs or "").strip(), self.name
         number = int(wanted) if wanted.isdigit() and len(wanted) < 6 else 1
         words = "" if wanted.isdigit() else wanted
@@ -114,220 +148,85 @@ class CmdAIWhy(AICommand):
             raise UsageError(f"{name} has not said {number} lines. |waiwhy {name}|n is the last.")
         raise UsageError(f"{name} has said nothing yet.")
 
+    @inlineCallbacks
+    def tell_near(self, why: Explanation) -> Steps[None]:
+        """Tell which lore and memories fit what set a line off, but are not in its prompt, and why.
 
-PUPPETED_LINE = (
-    " Its mind did not say this: a player who controlled the character did, staff who forced it, "
-    "or the game's code."
-)
+        They are searched in what the character knows now. A reader who may not read what was said
+        is told nothing. Fails with StoreUnavailable and TurnAborted.
+        """
+        heard = [event.text for event in why.turn.events.all() if event.text] if why.turn else []
+        kinds = words_kind(why.private), memory_kind(why.private)
+        if not heard or not why.parts or not all(map(self.reader.may, kinds)):
+            return
+        mind, audience = self.script.mind, frozenset(why.message["metadata"]["audience"])
+        yield mind.lore.prepare(heard, audience)
+        shown = "\n".join(part.text for part in why.parts)
+        lines = [
+            f"  lore {clean_output(one.entry.title, 60)}: {clean_output(one.verdict())}"
+            for one in mind.lore.try_lines(heard, audience)
+            if (one.reason or one.why_unknown) and one.entry.text not in shown
+        ]
+        words, sources = " ".join(heard), {line.source for part in why.parts for line in part.lines}
+        found = yield mind.search.for_staff(words, audience, self.reader)
+        for hit in found.found:
+            told = mind.recall.line(hit.record, words)
+            id_ = hit.record["id"]
+            is_new = str(hit.record.get("timestamp", "")) > why.message["metadata"]["at"]
+            if not is_new and not {id_, id_.replace("line:", "message ")} & sources:
+                reason = "less near than what was recalled, or no room was left"
+                shown_id = clean_output(id_, 60)
+                lines.append(f"  {shown_id} {clean_output(told, LINE_CHARS)}: {reason}")
+        lines += [f"  {line}" for line in withheld_lines(found, audience, self.reader)]
+        if lines:
+            self.tell(["|wNear, but left out|n (by what it knows now)", *lines])
 
-
-class CmdAIPrompt(TryingCommand):
-    """
-    show what a model would be asked next
-
-    Usage:
-      aiprompt <character>
-      aiprompt <character> = <line>
-      aiprompt/whisper <character> = <line>
-
-    Shows the whole prompt for everybody in the character's room, part by part with
-    its tokens: without a line that of an unasked turn, with a line the one that
-    would follow if you said it there. No model is asked, and nothing is stored.
-
-    Switches:
-      whisper - as if you whispered the line to the character
-    """
-
-    key = "aiprompt"
-    reads = disclosure.DRY_RUNS
-    switch_options = ("whisper",)
-
-    def run(self) -> None:
-        script, heard = self.find_assistant(self.lhs), None
-        if self.rhs or self.switch:
-            heard = self.addressed_line(self.switch or "say", self.rhs or "")
-        script.mind.settings.resolve()
-        request = next_request(script.mind.around, heard)
+    def show_next(self) -> None:
+        """Show the prompt that would be sent next; nothing is sent or stored."""
+        heard = None
+        if self.rhs or "whisper" in self.switches:
+            kind = "whisper" if "whisper" in self.switches else "say"
+            heard = self.addressed_line(kind, self.rhs or "")
+        request = next_request(self.script.mind.around, heard)
         if request.trace is None:
             raise UsageError("This prompt has no parts to show.")
-        stored = with_talk(script.id, KeptCall(request.trace, request.sent, RawReply()))
+        kept = KeptCall(request.trace, request.sent, RawReply())
+        stored = with_talk(self.script.id, kept)
         parts = attribution.parts_of(stored.kept, stored.marker, stored.talk, stored.own)
-        self.msg(f"About {request.tokens:,} tokens:")
-        self.msg("\n".join(part_table(parts)))
-        show_prompt(self, parts, request.trace.private)
+        self.msg("\n".join([f"About {request.tokens:,} tokens:", *part_table(parts)]))
+        self.show_prompt(parts, request.trace.private)
 
+    def show_prompt(self, parts: Sequence[Part], private: bool) -> None:
+        """Show a prompt page by page; of tools their first characters only."""
+        lines, reader = [], self.reader
+        for part in parts:
+            kind = kind_of(part.name, private)
+            lines.append(f"|w--- {part.name}, {estimate_tokens(part.text):,} tokens ---|n")
+            most = LINE_CHARS if part.name == attribution.TOOLS else TEXT_CHARS
+            if part.name in attribution.INSTRUCTIONS or reader.may(kind):
+                reader.count(kind, part.name not in attribution.INSTRUCTIONS)
+                lines += [clean_output(line.text, most) for line in part.lines]
+            else:
+                lines.append(reader.show(kind, "", "words"))
+        EvMore(self.caller, "\n".join(lines), session=self.session, exit_on_lastpage=True)
 
-def show_prompt(command: AICommand, parts: Sequence[attribution.Part], private: bool) -> None:
-    """Show a prompt page by page; of tools their first characters only."""
-    lines, reader = [], command.reader
-    for part in parts:
-        kind = _kind_of(part.name, private)
-        lines.append(f"|w--- {part.name}, {estimate_tokens(part.text):,} tokens ---|n")
-        most = LINE_CHARS if part.name == attribution.TOOLS else TEXT_CHARS
-        if part.name in attribution.INSTRUCTIONS or reader.may(kind):
-            reader.count(kind, part.name not in attribution.INSTRUCTIONS)
-            lines += [clean_output(line.text, most) for line in part.lines]
-        else:
-            lines.append(reader.show(kind, "", "words"))
-    EvMore(command.caller, "\n".join(lines), session=command.session, exit_on_lastpage=True)
-
-
-def why_lines(name: str, why: explanations.Explanation, reader: Reader) -> Iterator[str]:
-    """Yield the explanation of a line, as far as the reader may see it."""
-    kind = words_kind(why.private)
-    heard_by = "somebody in private"
-    if reader.may(kind):
-        heard_by = list_names(why.message["metadata"].get("audience") or [])
-    where = f"turn {why.turn.id}, to {heard_by}" if why.turn else f"to {heard_by}"
-    if why.turn is None and why.call is not None:
-        where = f"{why.call.purpose}, for {heard_by if why.private else 'everybody'}"
-    text = f'"{clean_output(why.text, TEXT_CHARS)}"' if why.text else "no text came of it"
-    said = reader.show(kind, text, "words")
-    at = reader.clock(datetime.fromisoformat(why.message["metadata"]["at"]))
-    yield f"|w{name}|n at {at} {reader.zone}, {clean_output(where, 120)}:\n  {said}"
-    if why.turn is not None:
-        events = why.turn.events.all()
-        yield "|wSet off by|n"
-        yield from (rendering.event_line(event, reader) for event in events)
-        if not events:
-            yield f"  nobody: {why.turn.context.replace('_', ' ')}"
-    if why.call is None:
-        excuse = " It is the game's line." * is_excuse(why.message)
-        excuse += PUPPETED_LINE * is_puppeted(why.message)
-        yield f"|wNo model chose this line.|n{excuse}"
-        if why.turn is not None and why.turn.detail:
-            yield f"  {reader.show(ERRORS, clean_output(why.turn.detail, LINE_CHARS), 'reason')}"
-        return
-    yield from _prompt_lines(why, reader)
-    yield from _reply_lines(why, reader)
-    for number, one in enumerate(why.sentences, 1):
-        if number == 1:
-            yield "|wWhere each sentence comes from|n"
-        said = reader.show(kind, clean_output(one.sentence, LINE_CHARS), "words")
-        yield f"  {number}. {said}\n     {_source_of(one, why.private, reader)}"
-
-
-def _prompt_lines(why: explanations.Explanation, reader: Reader) -> Iterator[str]:
-    lost = f"; the log has lost {why.missing} of its messages" if why.missing else ""
-    state = STATES.get(why.state, NOT_KEPT)
-    if why.is_offline:
-        state = "sent nowhere: the offline brain answered from what stands in it"
-    yield f"|wThe prompt|n is {state}{lost}."
-    yield f"  {rendering.model_call_text(why.call, reader)}"
-    yield from part_table(why.parts)
-    for part in why.parts:
-        if part.name in (attribution.RECALLED, attribution.LORE):
-            kind = _kind_of(part.name, why.private)
-            yield f"|w{part.name.capitalize()}|n"
-            for line in part.lines:
-                score = f"{line.score:5.2f} " if line.score else "      "
-                words = reader.show(kind, clean_output(line.text, LINE_CHARS), "words")
-                yield f"  {score}{words}"
-    if why.stored is not None and why.stored.kept.trace.withheld:
-        tools = ", ".join(why.stored.kept.trace.withheld)
-        yield f"|wTools withheld|n, since an author of the prompt may not use them: {tools}"
-
-
-def _kind_of(part: str, private: bool) -> str:
-    return disclosure.memory_kind(private) if part in attribution.MEMORIES else words_kind(private)
-
-
-def part_table(parts: Sequence[attribution.Part]) -> list[str]:
-    sizes = [(part.name, estimate_tokens(part.text)) for part in parts]
-    total = sum(tokens for _name, tokens in sizes) or 1
-    bars = ["=" * round(BAR_CHARS * tokens / total) for _name, tokens in sizes]
-    return [f"  {name:<12}{size:>7,} {bar}" for (name, size), bar in zip(sizes, bars, strict=True)]
-
-
-def _reply_lines(why: explanations.Explanation, reader: Reader) -> Iterator[str]:
-    kind = words_kind(why.reply_private)
-    if why.stored is not None:
-        yield "|wThe reply as it came|n"
-        texts = raw_texts(why.stored.kept.reply)
-        yield from (f"  {reader.show(kind, text, 'reply')}" for text in texts)
-    if why.acts:
-        yield "|wRead and done|n"
-        for act in why.acts:
-            yield rendering.act_lines(act, kind, reader)
-            if reader.may(kind):
-                told = (clean_output(one, TEXT_CHARS) for one in locks_of(act.locks))
-                yield from (f"    |x{one}|n" for one in told)
-    if _is_changed(why):
-        yield "|ySome of the words were changed or left out before they were said.|n"
-
-
-def raw_texts(raw: RawReply) -> list[str]:
-    calls = [rendering.call_text(name, arguments) for name, arguments in raw.calls]
-    return [*([clean_output(raw.text, TEXT_CHARS)] if raw.text else []), *calls] or ["nothing"]
-
-
-def _is_changed(why: explanations.Explanation) -> bool:
-    """Return True if the words that were said do not stand in the raw reply."""
-
-    def squeezed(text: str) -> str:
-        return "".join(text.replace("\\", "").split())
-
-    if why.stored is None or not why.acts:
-        return False
-    raw = why.stored.kept.reply
-    told = squeezed(" ".join([raw.text, *(arguments for _name, arguments in raw.calls)]))
-    return any(squeezed(word) not in told for word in why.text.split())
-
-
-def _source_of(one: Attribution, private: bool, reader: Reader) -> str:
-    if not one.tells:
-        return "|xsmall talk: it tells nothing|n"
-    if one.source is None:
-        return "|ynone of the prompt tells this|n"
-    source = f" ({clean_output(one.source.line.source, 60)})" if one.source.line.source else ""
-    kind = _kind_of(one.source.part, private)
-    text = reader.show(kind, clean_output(one.source.text, LINE_CHARS), "words")
-    return f"|g{one.source.part}{source}|n, {one.share:.0%}: {text}"
-
-
-class CmdAIReplay(AICommand):
-    """
-    ask a model again what was asked in an earlier turn
-
-    Usage:
-      aireplay <character> = <turn> [, <profile>]
-      aireplay/persona <character> = <turn> [, <profile>]
-
-    Sends the same prompt as in that turn, to the character's model or to that of
-    another profile, and shows what was answered then and what is answered now. The
-    results of tools are those of the turn. Nothing is said, done or stored; the
-    tokens count. |waihistory/turns|n and |waiwhy|n tell the numbers of turns.
-
-    Switches:
-      persona - with the persona that the character has now
-    """
-
-    key = "aireplay"
-    reads = disclosure.DRY_RUNS
-    switch_options = ("persona",)
-
-    def run(self) -> Deferred[None]:
-        self.find_assistant(self.lhs)
+    def again(self) -> Deferred[None]:
+        """Ask a model what was asked in an earlier turn, and show both replies."""
         number, _, name = (self.rhs or "").partition(",")
         if not number.strip():
             raise UsageError(f"Which turn? |waireplay {self.name} = <turn>|n")
-        self.script.mind.settings.resolve()
-        profile = self.find_profile(name.strip())
-        calls = self.find_calls(page_number(number))
-        shown = clean_output(f"{profile.name}:{profile.model}", 60)
-        self.msg(f"Asking {shown} again; calls: {len(calls)} ...")
-        return self.replay(calls, profile)
-
-    def find_profile(self, name: str) -> ModelProfile:
         profile: ModelProfile = self.script.mind.settings.profile
-        if name:
+        if name.strip():
             profile = resolve_profile(clean_heard(name, 60), self.services.profiles)
         if profile.client == "offline":
             raise UsageError(
                 "The offline brain reads no prompt, so it cannot be asked again. "
                 "Name another profile: |waireplay <character> = <turn>, <profile>|n"
             )
-        return profile
+        calls = self.find_calls(page_number(number))
+        shown = clean_output(f"{profile.name}:{profile.model}", 60)
+        self.msg(f"Asking {shown} again; calls: {len(calls)} ...")
+        return self.replay(calls, profile)
 
     def find_calls(self, turn_id: int) -> list[StoredCall]:
         """Return the calls of a turn whose prompts are kept; raises UsageError without any."""
@@ -350,26 +249,134 @@ class CmdAIReplay(AICommand):
     def replay(self, calls: Sequence[StoredCall], profile: ModelProfile) -> Steps[None]:
         for number, call in enumerate(calls, 1):
             found: Replayed = yield self.script.mind.replay.replay(
-                call.kept, call.messages, profile, self.switch == "persona"
+                call.kept, call.messages, profile, "persona" in self.switches
             )
             lines = [f"|wCall {number} of {len(calls)}|n"]
-            lines += [f"  |xthen|n {text}" for text in _texts_then(call)]
-            now = [f"  |gnow|n  {text}" for text in _texts_of(found.content, found.calls)]
+            lines += [f"  |xthen|n {text}" for text in texts_then(call)]
+            now = [f"  |gnow|n  {text}" for text in texts_of(found.content, found.calls)]
             if found.problem:
                 problem = clean_output(found.problem, REPLY_CHARS)
                 now = [f"  |rnow|n  no reply: {self.reader.show(ERRORS, problem, 'error')}"]
             self.tell([*lines, *now])
 
 
-def _texts_then(call: StoredCall) -> list[str]:
+def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
+    """Yield the explanation of a line, as far as the reader may see it."""
+    kind = words_kind(why.private)
+    heard_by = "somebody in private"
+    if reader.may(kind):
+        heard_by = list_names(why.message["metadata"].get("audience") or [])
+    where = f"turn {why.turn.id}, to {heard_by}" if why.turn else f"to {heard_by}"
+    if why.turn is None and why.call is not None:
+        where = f"{why.call.purpose}, for {heard_by if why.private else 'everybody'}"
+    text = f'"{clean_output(why.text, TEXT_CHARS)}"' if why.text else "no text came of it"
+    said = reader.show(kind, text, "words")
+    at = reader.clock(datetime.fromisoformat(why.message["metadata"]["at"]))
+    yield f"|w{name}|n at {at} {reader.zone}, {clean_output(where, 120)}:\n  {said}"
+    events = why.turn.events.all() if why.turn else []
+    if why.turn is not None:
+        yield "|wSet off by|n"
+        yield from (f"  {rendering.event_line(event, reader)}" for event in events)
+        if not events:
+            yield f"  nobody: {why.turn.context.replace('_', ' ')}"
+    if why.call is None:
+        excuse = " It is the game's line." * is_excuse(why.message)
+        excuse += PUPPETED_LINE * is_puppeted(why.message)
+        yield f"|wNo model chose this line.|n{excuse}"
+        detail = why.turn.detail if why.turn is not None else ""
+        if detail and detail not in {event.reason for event in events}:
+            yield f"  {reader.show(ERRORS, clean_output(detail, LINE_CHARS), 'reason')}"
+        return
+    yield from prompt_lines(why, reader)
+    yield from reply_lines(why, reader)
+    for number, one in enumerate(why.sentences, 1):
+        if number == 1:
+            yield "|wWhere each sentence comes from|n"
+        said = reader.show(kind, clean_output(one.sentence, LINE_CHARS), "words")
+        yield f"  {number}. {said}\n     {source_of(one, why.private, reader)}"
+
+
+def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
+    lost = f"; the log has lost {why.missing} of its messages" if why.missing else ""
+    state = STATES.get(why.state, NOT_KEPT)
+    if why.is_offline:
+        state = "sent nowhere: the offline brain answered from what stands in it"
+    yield f"|wThe prompt|n is {state}{lost}."
+    yield f"  {rendering.model_call_text(why.call, reader)}"
+    yield from part_table(why.parts)
+    for part in why.parts:
+        if part.name in (attribution.RECALLED, attribution.LORE):
+            kind = kind_of(part.name, why.private)
+            yield f"|w{part.name.capitalize()}|n"
+            for line in part.lines:
+                score = f"{line.score:5.2f} " if line.score else "      "
+                words = reader.show(kind, clean_output(line.text, LINE_CHARS), "words")
+                yield f"  {score}{words}"
+    if why.stored is not None and why.stored.kept.trace.withheld:
+        tools = ", ".join(why.stored.kept.trace.withheld)
+        yield f"|wTools withheld|n, since an author of the prompt may not use them: {tools}"
+
+
+def kind_of(part: str, private: bool) -> str:
+    return memory_kind(private) if part in attribution.MEMORIES else words_kind(private)
+
+
+def part_table(parts: Sequence[Part]) -> list[str]:
+    sizes = [(part.name, estimate_tokens(part.text)) for part in parts]
+    total = sum(tokens for _name, tokens in sizes) or 1
+    bars = ["=" * round(BAR_CHARS * tokens / total) for _name, tokens in sizes]
+    return [f"  {name:<12}{size:>7,} {bar}" for (name, size), bar in zip(sizes, bars, strict=True)]
+
+
+def reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
+    kind = words_kind(why.reply_private)
+    if why.stored is not None:
+        raw = why.stored.kept.reply
+        calls = [rendering.call_text(name, arguments) for name, arguments in raw.calls]
+        texts = [*([clean_output(raw.text, TEXT_CHARS)] if raw.text else []), *calls]
+        yield "|wThe reply as it came|n"
+        yield from (f"  {reader.show(kind, text, 'reply')}" for text in texts or ["nothing"])
+    if why.acts:
+        yield "|wRead and done|n"
+        for act in why.acts:
+            yield rendering.act_lines(act, kind, reader)
+            if reader.may(kind):
+                told = (clean_output(one, TEXT_CHARS) for one in locks_of(act.locks))
+                yield from (f"    |x{one}|n" for one in told)
+    if is_changed(why):
+        yield "|ySome of the words were changed or left out before they were said.|n"
+
+
+def is_changed(why: Explanation) -> bool:
+    """Return True if the words that were said do not stand in the raw reply."""
+    if why.stored is None or not why.acts:
+        return False
+    raw = why.stored.kept.reply
+    told = " ".join([raw.text, *(arguments for _name, arguments in raw.calls)])
+    squeezed = "".join(told.replace("\\", "").split())
+    return any(word.replace("\\", "") not in squeezed for word in why.text.split())
+
+
+def source_of(one: Attribution, private: bool, reader: Reader) -> str:
+    if not one.tells:
+        return "|xsmall talk: it tells nothing|n"
+    if one.source is None:
+        return "|ynone of the prompt tells this|n"
+    source = f" ({clean_output(one.source.line.source, 60)})" if one.source.line.source else ""
+    kind = kind_of(one.source.part, private)
+    text = reader.show(kind, clean_output(one.source.text, LINE_CHARS), "words")
+    return f"|g{one.source.part}{source}|n, {one.share:.0%}: {text}"
+
+
+def texts_then(call: StoredCall) -> list[str]:
     """Return the recorded reply as the calls that were read out of it."""
     raw, sent = call.kept.reply, call.kept.sent
     calls = tuple(ToolCallRequest("", name, arguments) for name, arguments in raw.calls)
     read = reply_reader(sent.form, Asked(tools=sent.tools)).finish(LLMReply(raw.text, calls))
-    return _texts_of(read.content, read.tool_calls)
+    return texts_of(read.content, read.tool_calls)
 
 
-def _texts_of(content: str, calls: Sequence[ToolCallRequest]) -> list[str]:
+def texts_of(content: str, calls: Sequence[Any]) -> list[str]:
     said = [clean_output(content, REPLY_CHARS)] if content.strip() else []
     return [*said, *(rendering.call_text(call.name, call.arguments) for call in calls)] or [
         "nothing"

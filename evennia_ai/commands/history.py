@@ -1,27 +1,27 @@
-"""``aihistory``: read what an assistant heard, thought, did and cost; export and follow it."""
+"""``aihistory``: read what an assistant heard, thought, did and cost, and export it."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
 from twisted.internet.defer import inlineCallbacks
-from twisted.logger import Logger
 
-from evennia_ai.commands import history_rendering as rendering
-from evennia_ai.commands.common import NUMBER, Outcome, UsageError, log_private_reading, page_number
+from evennia_ai.commands import rendering
+from evennia_ai.commands.common import NUMBER, Outcome, UsageError, page_number
 from evennia_ai.commands.history_changes import HistoryChanges
 from evennia_ai.commands.memory_rendering import journal_lines
 from evennia_ai.commands.players import objects_called
 from evennia_ai.game.client_text import clean_address, clean_output
+from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import export_folder
-from evennia_ai.messages import EXCUSE, Message
+from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
 from evennia_ai.policy.log_lines import (
     EDITED,
@@ -39,14 +39,8 @@ from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.names import names_of, speakers_among, speakers_named
 from evennia_ai.store.search import MOST_EVENTS, all_messages, events_beside, message_page
 
-log = Logger()
-
-MESSAGES_A_PAGE = 20
-TURNS_A_PAGE = 8
-COMPACTIONS_A_PAGE = 15
-PASSES_A_PAGE = 10
+MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
 NOTHING_SAID = "has heard and said nothing yet."
-NO_ENTRIES = "has no journal entries yet."
 JSON, SUFFIXES = "json", {"text": "txt", "json": "jsonl"}  # by the form of an export
 
 
@@ -58,7 +52,6 @@ class CmdAIHistory(HistoryChanges):
       aihistory <character> [= <page>]
       aihistory <character> = since <time>, until <time>, player <name>,
                               search <words>, page <page>
-      aihistory/since, /until, /player or /search <character> = <value>
       aihistory/turns <character> [= <page>, or turn <number>]
       aihistory/unanswered <character> [= <page>]
       aihistory/compactions <character> [= <page>]
@@ -66,53 +59,43 @@ class CmdAIHistory(HistoryChanges):
       aihistory/sleep <character> [= <number>, or page <page>]
       aihistory/journal <character> [= <page>]
       aihistory/export <character> [= json or text] [, since <time>, ...]
-      aihistory/follow <character>
       aihistory/hide <character> = <number of a line>
       aihistory/edit <character> = <number of a line>: <new words>
       aihistory/retry <character>
       aihistory/undo <character>
 
-    Without a switch: the conversation. Each message shows its number, its time,
-    who spoke, after > all others who heard it, and its tokens. Page 1 is the
-    newest. Whispers are marked (private). A line that the character said aloud is
-    marked (aloud, kept private) if its prompt held private words, since the line
-    may repeat them: later only those who heard it may be told.
-    Lines that wait, were only overheard or expired stand among them without a
-    number. Any of the filters can be left out. A time is 'yesterday 18:00', '2026-11-20',
-    '11-20 18:00', 'friday', '18:00' or '2 hours ago', in your own time zone:
-    |wstyle timezone = Europe/Berlin|n. 'player' finds what they said and what was
-    said to them; 'search' finds messages that hold all these words.
+    Without a switch: the conversation, page 1 the newest. Each message shows its
+    number, its time, who spoke, after > all others who heard it, and its tokens.
+    Whispers are marked (private); (aloud, kept private) is a line that may repeat
+    one. Lines without a number wait, were only overheard, or expired.
+
+    Any filter can be left out, and each is a switch too. A time is 'yesterday
+    18:00', '2026-11-20', 'friday', '18:00' or '2 hours ago', in your own time
+    zone: |wstyle timezone = Europe/Berlin|n.
 
     Switches:
-      turns - each turn: the events that started it, each model call with its
-              tokens and its time, each tool call with its result, the outcome
-      unanswered - lines that nobody answered, and why: such as too many lines
-              of one player, or too old
-      find  - the same as search
-      compactions - when messages were summarised, and how many facts were kept
-      compaction  - one compaction, with its summary for each audience
-      sleep - each sleep pass with its cost; with a number one pass step by step
-      journal - the journal with the turn that each entry comes from. Use
-              |waimemory|n to search and change it.
+      turns - what started each turn, its model calls, its acts, its outcome
+      unanswered - lines that nobody answered, and why
+      compactions, compaction - when messages were summarised; one summary
+      sleep - each sleep pass with its cost; with a number one, step by step
+      journal - what it wrote down; |waimemory|n searches and changes it
       export - write the lines into a file of the game: JSON Lines or text
-      follow - show new lines as they are stored; again, or at logout: end it
-      hide  - the character does not see a line any more; the log keeps it
-      edit  - the character sees a line with other words; the log keeps the old
+      hide, edit - the character does not see a line any more, or other words;
+                   the log keeps the line
       retry - hide its last answer and ask it again. What was said stays said.
       undo  - undo the last hide, edit or retry; repeat it for the one before
 
-    Several of since, until, player and search can be switches at once, with
-    commas between the values: |waihistory/since/player Mira = today, Ann|n.
     Builders see a placeholder in place of a whisper or an error; admins read its
     words, and the security log then says that they did.
     """
 
     key = "aihistory"
+    help_category = STAFF
     reads = FIGURES
-    combined = frozenset(SWITCHES)
+    combined = (frozenset(SWITCHES),)
     switch_options = (
         *("turns", "find", *SWITCHES, "unanswered", "compactions", "compaction"),
-        *("sleep", "journal", "export", "follow", "hide", "edit", "retry", "undo"),
+        *("sleep", "journal", "export", "hide", "edit", "retry", "undo"),
     )
 
     def run(self) -> Outcome:
@@ -141,8 +124,7 @@ class CmdAIHistory(HistoryChanges):
         else:
             self.msg(f"No message {'holds these words' if wanted.search else 'fits'}.")
         if (wanted.search or player) and not may_search:
-            whose = reader.whose(PRIVATE_WORDS)
-            self.msg(f"Whispers were not searched: {whose} read them.")
+            self.msg(f"Whispers were not searched: {reader.whose(PRIVATE_WORDS)} read them.")
 
     do_since = do_until = do_player = do_search = do_find = do_default
 
@@ -162,20 +144,22 @@ class CmdAIHistory(HistoryChanges):
         number = 1 if only else page_number(typed)
         page = reports.turn_page(self.script.id, number, TURNS_A_PAGE, only)
         public = reports.public_calls(turn.id for turn in page.rows)
-        lines = []
-        for turn in page.rows:
-            lines += rendering.turn_lines(turn, public, self.reader)
-        none = f"has no turn {only}." if only else NOTHING_SAID
-        self.show_page(self.name, lines, page, none)
+        lines = [
+            line for turn in page.rows for line in rendering.turn_lines(turn, public, self.reader)
+        ]
+        self.show_page(self.name, lines, page, f"has no turn {only}." if only else NOTHING_SAID)
 
     def do_unanswered(self) -> None:
         rows = reports.unanswered(assistant_id=self.script.id)
         page = reports.paged(rows, page_number(self.rhs), MESSAGES_A_PAGE)
-        lines = [rendering.unanswered_line(event, self.reader) for event in page.rows]
+        lines = [
+            f"|x{self.reader.clock(event.at)}|n {rendering.event_line(event, self.reader)}"
+            for event in page.rows
+        ]
         self.show_page(self.name, lines, page, "left no line unanswered.")
 
     def do_compactions(self) -> None:
-        page = self.log_page("Compaction", self.rhs, COMPACTIONS_A_PAGE)
+        page = self.log_page("Compaction", self.rhs)
         lines = [rendering.compaction_line(row, self.reader) for row in page.rows]
         self.show_page(self.name, lines, page, "has no compaction yet.")
 
@@ -190,20 +174,19 @@ class CmdAIHistory(HistoryChanges):
             row = self.find_row("SleepPass", "sleep pass", "sleep")
             self.msg(rendering.whole_pass(row, running, self.reader))
             return
-        page = self.log_page("SleepPass", number, PASSES_A_PAGE)
+        page = self.log_page("SleepPass", number)
         lines = [rendering.pass_lines(row, running, self.reader) for row in page.rows]
         self.show_page(self.name, lines, page, "has not slept yet.", "page ")
 
     @inlineCallbacks
     def do_journal(self) -> Steps[None]:
-        number, journal = page_number(self.rhs), self.script.character.journal
-        lines, page = yield journal_lines(
-            self.services.slices.put, journal, number, self.reader, self.script.id
-        )
-        self.show_page(self.name, lines, page, NO_ENTRIES)
+        number, put = page_number(self.rhs), self.services.slices.put
+        journal, id_ = self.script.character.journal, self.script.id
+        lines, page = yield journal_lines(put, journal, number, self.reader, id_)
+        self.show_page(self.name, lines, page, "has no journal entries yet.")
 
-    def log_page(self, table: str, number: str | None, size: int) -> reports.Page:
-        return reports.log_page(table, self.script.id, page_number(number), size)
+    def log_page(self, table: str, number: str | None) -> reports.Page:
+        return reports.log_page(table, self.script.id, page_number(number), ROWS_A_PAGE)
 
     def find_row(self, table: str, what: str, listing: str) -> dict[str, Any]:
         row = reports.find_row(table, self.script.id, page_number(self.rhs))
@@ -219,40 +202,24 @@ class CmdAIHistory(HistoryChanges):
         typed = rest if form in SUFFIXES else self.rhs or ""
         form = form if form in SUFFIXES else JSON
         wanted, player = self.read_wanted(typed, ())
-        script, now, reader = self.script, self.services.now(), self.reader
-        own_name, amended = script.mind.who.name, script.conversation.amendments.shown
-        name = f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{SUFFIXES[form]}"
-        may_read = reader.may(PRIVATE_WORDS)
-        hidden = "" if may_read else reader.show(PRIVATE_WORDS, "", "words")
-        pages = all_messages(script.id, wanted, player, may_read)
-        path, count = export_folder() / name, 0
+        script, reader, count = self.script, self.reader, 0
+        name, amended = script.mind.who.name, script.conversation.amendments.shown
+        now, may_read = self.services.now(), reader.may(PRIVATE_WORDS)
+        file_name = f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{SUFFIXES[form]}"
+        path = export_folder() / file_name
         with writing(path) as file:
-            for rows in pages:
+            for rows in all_messages(script.id, wanted, player, may_read):
                 names = names_of({dbref for row in rows for dbref in row["audience"]})
                 for row in rows:
-                    found = exported(row, own_name, reader, amended.get(row["id"]))
-                    at = reader.clock(row["at"], "%Y-%m-%d %H:%M:%S")
-                    whom = rendering.hearers(row, own_name, names)
-                    text = as_text(found, at, whom, hidden)
-                    file.write(f"{json.dumps(found) if form == JSON else text}\n")
+                    found = exported(row, name, reader, amended.get(row["id"]))
+                    whom = rendering.hearers(row, name, names)
+                    line = json.dumps(found) if form == JSON else as_text(found, whom, reader)
+                    file.write(f"{line}\n")
                 count += len(rows)
                 yield pause(self.services.slices.put)
         self.tell(
             f"{count:,} lines of {self.name} are in {clean_address(str(path))}. Only the game's "
             "own user can read the file. |wforgetme|n does not reach it: delete it in time."
-        )
-
-    def do_follow(self) -> None:
-        watchers = self.script.conversation.watchers
-        if self.session is None:
-            raise UsageError("Only somebody who is connected can follow.")
-        if watchers.pop(self.session, None):
-            self.msg(f"You no longer follow {self.name}.")
-            return
-        watchers[self.session] = Follower(self, watchers)
-        self.msg(
-            f"You follow {self.name}: new lines come as they are stored, what was heard at the "
-            f"beginning of the next turn. To end it: |waihistory/follow {self.name}|n"
         )
 
 
@@ -301,45 +268,14 @@ def exported(
     return known | ({change.kind: change.text or True} if change else {})
 
 
-def as_text(found: Mapping[str, Any], at: str, whom: str, hidden: str) -> str:
-    """Return what `exported` made as a line of text, with ``hidden`` in place of hidden words."""
+def as_text(found: Mapping[str, Any], whom: str, reader: Reader) -> str:
+    """Return what `exported` made as a line of text; ``whom`` are those who heard it."""
+    at = reader.clock(datetime.fromisoformat(found["at"]), "%Y-%m-%d %H:%M:%S")
     head, private = f"{at} {found['number']}", " (private)" * found["private"]
     if "withheld" in found:
-        return f"{head}{private}: {hidden}"
-    changes = [kind for kind in (HIDDEN, EDITED) if kind in found]
-    marks = [f" ({kind}{'' if found[kind] is True else f' {found[kind]}'})" for kind in changes]
+        return f"{head}{private}: {reader.show(PRIVATE_WORDS, '', 'words')}"
+    marks = [f" ({kind} {found[kind]})" for kind in (HIDDEN, EDITED) if kind in found]
     acts = (f"{call['name']} {call['arguments']}" for call in found["calls"])
     words = " ".join(filter(None, (found["words"], *acts)))
     line = f"{head} {found['name']} > {whom}{private}{''.join(marks)}: {words}"
     return clean_heard(line, 10**6)
-
-
-@dataclass(frozen=True)
-class Follower:
-    """Shows somebody new messages as they are stored, until they leave their character."""
-
-    command: CmdAIHistory  # that they typed
-    watchers: dict[Any, Callable[[Sequence[Message]], None]]  # by session, this one among them
-
-    def __call__(self, messages: Sequence[Message]) -> None:
-        """Show messages; an error ends the following and nothing else."""
-        command = self.command
-        try:
-            goes_on = command.session.puppet is command.caller and self.show(messages)
-        except Exception:  # noqa: BLE001  # a turn must not fail because somebody reads along
-            log.failure("{use} failed and ends", use=command.describe_use())
-            goes_on = False
-        if not goes_on:
-            self.watchers.pop(command.session, None)
-
-    def show(self, messages: Sequence[Message]) -> bool:
-        """Show messages as far as the caller may read them; False if they may read none now."""
-        command, reader = self.command, self.command.make_reader()
-        if not reader.may(FIGURES):
-            return False
-        rows = map(rendering.as_row, messages)
-        own_name = command.script.mind.who.name
-        lines = [rendering.message_line(row, own_name, reader) for row in rows]
-        command.caller.msg("\n".join(lines), session=command.session)
-        log_private_reading(reader, command.read_of, command.describe_use())
-        return True

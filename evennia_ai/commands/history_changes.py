@@ -62,9 +62,10 @@ class HistoryChanges(AICommand):
         turn = turns.last_answered()
         if turn is None:
             raise UsageError(f"{self.name} has answered nobody yet, or that answer was retried.")
-        logged = self.script.conversation.current.logged
         messages = [
-            m for m in logged if m["role"] != "user" and m["metadata"].get("turn_id") == turn.id
+            m
+            for m in self.script.conversation.current.logged
+            if m["role"] != "user" and m["metadata"].get("turn_id") == turn.id
         ]
         if not messages:
             raise UsageError(f"{self.name}'s last answer is in a summary, or hidden, already.")
@@ -149,8 +150,7 @@ class HistoryChanges(AICommand):
     def take_up(self, seqs: Sequence[int]) -> None:
         """Let prompts read changed lines anew; the security log names them without their words."""
         self.script.mind.renew(seqs)
-        character = self.script.character
-        logger.log_sec(f"{self.describe_use()} changed {numbered(seqs)} of {character}")
+        logger.log_sec(f"{self.describe_use()} changed {numbered(seqs)} of {self.script.character}")
 
     @inlineCallbacks
     def tell_rest(self, messages: Sequence[Message], told: str) -> Steps[None]:
@@ -168,8 +168,7 @@ class HistoryChanges(AICommand):
         if held:
             some = ", ".join(held[:SHOWN_IDS]) + " ..." * (len(held) > SHOWN_IDS)
             lines.append(f"Memories made of it are not recalled either: {clean_output(some, 300)}.")
-        count = self.script.conversation.compactions.count_over(seqs[0])
-        if count:
+        if count := self.script.conversation.compactions.count_over(seqs[0]):
             times = f", {count} times" if count > 1 else ""
             lines.append(
                 "A summary was written with it before and stays as it is. To have it written anew "

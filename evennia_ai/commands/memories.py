@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from evennia.utils import logger
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.commands import memory_rendering as rendering
 from evennia_ai.commands.common import NUMBER, AICommand, UsageError, error_line, page_number
-from evennia_ai.commands.history_rendering import message_line
-from evennia_ai.commands.memory_rendering import (
-    entry_lines,
-    journal_lines,
-    search_lines,
-    whole_entry,
-    whole_profile,
-)
 from evennia_ai.commands.players import name_of
+from evennia_ai.commands.rendering import message_line
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.messages import Audience
@@ -51,95 +43,86 @@ class CmdAIMemory(AICommand):
       aimemory/search <character> [as <player>, ...] = <words>
       aimemory/add <character> [for <player>, ...] = <text>
       aimemory/edit <character>/<number> = <text>
-      aimemory/pin <character> = <number>
-      aimemory/unpin <character> = <number>
-      aimemory/delete <character> = <number>
+      aimemory/pin, /unpin or /delete <character> = <number>
       aimemory/undo <character>
       aimemory/archive <character> [= <page>]
       aimemory/restore <character> = <number>
       aimemory/rebuild <character>
 
     Without a switch: the journal, newest first. Each entry is shown with its
-    number, its day, its weight (importance, 1 to 10) and who gave it, its source,
-    its audience, and whether it is pinned and in long-term memory.
+    number, its time, its weight (importance, 1 to 10) and who gave it, its
+    source, its audience, the turn that it comes from, and whether it is pinned
+    and in long-term memory.
 
     Switches:
       show    - one entry in full: source, links, and what was derived from it
       about   - what the character knows about somebody, with earlier values
-      search  - what the character would find if these players asked, and why;
-                without players, what anybody may be told. Also shows what it
-                would withhold.
-      add     - write an entry, for everybody or for some players only. It is
-                never removed automatically.
-      edit    - replace the words of an entry
-      pin, unpin - keep an entry in every prompt whose audience may know it, as
-                far as the setting pin_tokens has room
-      delete  - delete an entry
+      search  - what it would find if these players asked, and what it would
+                withhold, and why; without players, what anybody may be told
+      add     - write an entry that is never removed automatically
+      pin     - keep an entry in every prompt whose audience may know it
       undo    - undo the last add, edit, pin, unpin or delete; the last 20 are
                 kept
-      archive - the entries that were pruned during sleep
-      restore - put a pruned entry back into the journal
+      archive, restore - the entries that were pruned during sleep; put one back
       rebuild - build the index and the long-term memory again from the journal
 
     Only admins may read what was told in private.
-
-    Examples:
-      aimemory/search Mira as Ann = what does Ann owe
-      aimemory/edit Mira/j12 = Ann paid her debt.
     """
 
     key = "aimemory"
-    locks = "cmd:perm(Builder)"
     switch_options = tuple(
         "show about search add edit pin unpin delete undo archive restore rebuild".split()
     )
+    editor: MemoryEditor
+    more: str  # what stands behind the character's name
+    value: str  # what stands behind the "="
 
     @inlineCallbacks
     def run(self) -> Steps[None]:
         """Load what the character knows, in time slices, and dispatch by switch."""
         separator = {"edit": "/", "search": " as ", "add": " for "}.get(self.switch, "\n")
         name, _, more = (self.lhs or "").partition(separator)
-        find = self.find_assistant if self.reads_private else self.find_editable
-        self.script: AssistantScript = find(name.strip())
+        find = self.find_assistant if self.reader.may(PRIVATE_MEMORIES) else self.find_editable
+        script = find(name.strip())
         self.more, self.value = more.strip(), (self.rhs or "").strip()
-        self.shown = shown_name(self.script)
-        self.editor = MemoryEditor(self.script.character, self.script.mind.renew)
-        character, put = self.script.character, self.services.slices.put
-        yield character.journal.load(put)
-        yield character.ai_profiles.load(put)
+        self.editor = MemoryEditor(script.character, script.mind.renew)
+        for store in (script.character.journal, script.character.ai_profiles):
+            yield store.load(self.services.slices.put)
         work = self.dispatch()
         if isinstance(work, Deferred):
             yield work
 
     @inlineCallbacks
     def do_default(self) -> Steps[None]:
-        records: RecordStore = self.script.character.journal
-        if_none = "has no journal entries yet."
-        if self.switch == "archive":
-            records, if_none = self.script.character.journal.archive, "has no pruned entries."
-        number, put = page_number(self.value), self.services.slices.put
-        lines, page = yield journal_lines(put, records, number, self.reader)
-        self.show_page(self.shown, lines, page, if_none)
+        journal: RecordStore = self.script.character.journal
+        yield self.list_entries(journal, "has no journal entries yet.")
 
-    do_archive = do_default
+    @inlineCallbacks
+    def do_archive(self) -> Steps[None]:
+        archive = self.script.character.journal.archive
+        yield self.list_entries(archive, "has no pruned entries.")
+
+    @inlineCallbacks
+    def list_entries(self, records: RecordStore, if_none: str) -> Steps[None]:
+        number, put = page_number(self.value), self.services.slices.put
+        lines, page = yield rendering.journal_lines(
+            put, records, number, self.reader, self.script.id
+        )
+        self.show_page(self.name, lines, page, if_none)
 
     @inlineCallbacks
     def do_show(self) -> Steps[None]:
-        script, character = self.script, self.script.character
-        entry = self.find_entry(self.value)
-        profiles = character.ai_profiles
+        script, profiles = self.script, self.script.character.ai_profiles
+        journal, entry = script.character.journal, self.find_entry(self.value)
 
         def derived_record(id: str) -> Record | None:
             record = profiles.get(id)
-            if record is None or entry["id"] not in record.get("sources", ()):
-                return None
-            return record if may_read(self.reader, record) else None
+            made = record is not None and entry["id"] in record.get("sources", ())
+            return record if made and may_read(self.reader, record) else None
 
         found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
         derived, now = [one for one in found if one], self.services.now()
-        lines = [
-            whole_entry(character.journal, script.id, entry, derived, now, self.reader),
-        ]
+        lines = rendering.whole_entry(journal, script.id, entry, derived, now, self.reader)
         if seqs := entry["source_seqs"]:
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
             lines.append(f"Source messages ({len(seqs)}{more}):")
@@ -157,31 +140,50 @@ class CmdAIMemory(AICommand):
             found = self.find_character(who)
             dbref, name = found.dbref, shown_name(found)
         records = self.script.character.ai_profiles.about(dbref)
-        lines = whole_profile(dbref, records, self.services.now(), self.reader)
-        if not lines:
-            self.msg(f"{self.shown} has no profile of {name}. Its journal may still name them.")
-            return
-        self.msg("\n".join([f"What {self.shown} knows about |w{name}|n ({dbref}):", *lines]))
+        lines = rendering.whole_profile(dbref, records, self.services.now(), self.reader)
+        if lines:
+            self.msg("\n".join([f"What {self.name} knows about |w{name}|n ({dbref}):", *lines]))
+        else:
+            self.msg(f"{self.name} has no profile of {name}. Its journal may still name them.")
 
     @inlineCallbacks
     def do_search(self) -> Steps[None]:
         if not self.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
-        audience = self.find_audience(self.more) if self.more else frozenset()
-        lines = yield search_lines(
-            self.script.mind.search, self.script.mind.recall, self.value, audience, self.reader
+        audience, mind = self.find_audience() or frozenset(), self.script.mind
+        lines = yield rendering.search_lines(
+            mind.search, mind.recall, self.value, audience, self.reader
         )
         self.msg("\n".join(lines))
 
     @inlineCallbacks
     def do_rebuild(self) -> Steps[None]:
+        """Rebuild the index and the long-term memory in time slices; tell about the progress."""
+        mind, name, reported = self.script.mind, self.name, 0
+        if mind.is_rebuilding:
+            raise UsageError(f"{name}'s memory is being rebuilt already.")
+
+        def report(done: int, left: int) -> None:
+            nonlocal reported
+            if done - reported >= PROGRESS_EVERY:
+                reported = done
+                self.msg(f"{name}: {done:,} entries done, {left:,} to go ...")
+
+        mind.is_rebuilding = True
         try:
-            yield rebuild_memory(self.script, self.msg)
+            self.msg(f"Rebuilding {name}'s memory from its journal ...")
+            mind.drop_index()
+            yield mind.memories().prepare(self.services)
+            self.msg(f"The index is done, with {len(mind.memories()):,} memories.")
+            result = yield mind.links.rebuild(report)
         except TurnAborted as error:
             raise UsageError(f"The rebuild stopped early: {error_line(error)}") from error
+        finally:
+            mind.is_rebuilding = False
+        self.msg(rebuilt(result))
 
     def do_add(self) -> None:
-        audience = self.find_audience(self.more) if self.more else None
+        audience = self.find_audience()
         self.ensure_words("add <character> [for <player>]")
         entry = self.editor.add(self.value, audience)
         known = who_may_know(entry, names_in(entry))
@@ -191,8 +193,7 @@ class CmdAIMemory(AICommand):
         entry = self.find_entry(self.more)
         self.ensure_words("edit <character>/<number>")
         before = self.editor.edit(entry["id"], self.value)
-        words = clean_output(self.value, LINE_CHARS)
-        self.tell_change(f"Now: {words}\nBefore:", before)
+        self.tell_change(f"Now: {clean_output(self.value, LINE_CHARS)}\nBefore:", before)
 
     def do_pin(self) -> None:
         pinned = self.switch == "pin"
@@ -204,8 +205,7 @@ class CmdAIMemory(AICommand):
 
     def do_delete(self) -> None:
         entry = self.find_entry(self.value)
-        lines = self.editor.delete(entry["id"], self.caller.dbref)
-        if lines:
+        if lines := self.editor.delete(entry["id"], self.caller.dbref):
             many = "line" if lines == 1 else "lines"
             self.msg(f"Not recalled either, since it came from them: {lines} {many} of the log.")
         self.tell_change("Deleted:", entry)
@@ -222,7 +222,7 @@ class CmdAIMemory(AICommand):
         entry = self.find_in(archive, self.value, "aimemory/archive")
         back = self.editor.restore(entry["id"])
         self.log_change(back["id"])
-        lines = entry_lines([back], names_in(back), self.reader)
+        lines = rendering.entry_lines([back], self.reader, self.script.id)
         self.msg("\n".join(["Back in the journal; pruning will not remove it again:", *lines]))
 
     def tell_change(self, message: str, entry: Record) -> None:
@@ -230,17 +230,12 @@ class CmdAIMemory(AICommand):
         self.log_change(entry["id"])
         count_shown(self.reader, entry)
         words = clean_output(entry["content"], LINE_CHARS)
-        undo = f"To undo it: |waimemory/undo {self.shown}|n"
+        undo = f"To undo it: |waimemory/undo {self.name}|n"
         self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")
 
     def log_change(self, id: str) -> None:
         """Write into the server's log who changed which entry, without its words."""
         logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {self.script.character}")
-
-    @property
-    def reads_private(self) -> bool:
-        """True if the caller may read private records."""
-        return self.reader.may(PRIVATE_MEMORIES)
 
     def find_entry(self, number: str) -> Record:
         """Return the journal entry with a number; raises UsageError."""
@@ -248,7 +243,7 @@ class CmdAIMemory(AICommand):
 
     def find_in(self, records: RecordStore, number: str, listing: str) -> Record:
         """Return an entry; raises UsageError, which names ``listing`` as what lists them."""
-        lists = f"|w{listing} {self.shown}|n lists them."
+        lists = f"|w{listing} {self.name}|n lists them."
         if not number:
             raise UsageError(f"Which entry? Give its number. {lists}")
         kind, _, seq = number.lower().partition(":")
@@ -256,23 +251,28 @@ class CmdAIMemory(AICommand):
             raise UsageError(self.line_hint(int(seq)))
         found: Record | None = records.get(number) or records.get(number.lower())
         if found is None or not may_read(self.reader, found):
-            raise UsageError(f"{self.shown} has no entry '{clean_output(number, 40)}'. {lists}")
+            raise UsageError(f"{self.name} has no entry '{clean_output(number, 40)}'. {lists}")
         return found
 
     def line_hint(self, seq: int) -> str:
         """Return how to hide a line of the log, and which lines of the character repeat it."""
-        hide = f"|waihistory/hide {self.shown} = {seq}|n"
+        hide = f"|waihistory/hide {self.name} = {seq}|n"
         hint = f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
         again = repeats_of(self.script.id, seq, self.reader.may(PRIVATE_WORDS))[:MOST_REPEATS]
-        told = f". {self.shown} may have repeated it: hide {', '.join(map(str, again))} as well."
+        told = f". {self.name} may have repeated it: hide {', '.join(map(str, again))} as well."
         return f"{hint}{told * bool(again)}"
 
-    def find_audience(self, names: str) -> Audience:
-        """Return the named players by dbref; raises UsageError unless the caller is an admin."""
-        if not self.reads_private:
+    def find_audience(self) -> Audience | None:
+        """Return the players who were named, by dbref, None if none was.
+
+        Raises UsageError unless the caller may read what is private to a player.
+        """
+        if not self.more:
+            return None
+        if not self.reader.may(PRIVATE_MEMORIES):
             readers = self.reader.whose(PRIVATE_MEMORIES).lower()
             raise UsageError(f"Only {readers} may read or write what is private to a player.")
-        return frozenset(self.find_character(name.strip()).dbref for name in names.split(","))
+        return frozenset(self.find_character(name.strip()).dbref for name in self.more.split(","))
 
     def ensure_words(self, usage: str) -> None:
         """Raise UsageError if no text was typed for an entry."""
@@ -280,36 +280,7 @@ class CmdAIMemory(AICommand):
             raise UsageError(f"Which text? |waimemory/{usage} = <text>|n")
 
 
-@inlineCallbacks
-def rebuild_memory(script: AssistantScript, tell: Callable[[str], Any]) -> Steps[None]:
-    """Rebuild the index and the long-term memory in time slices; tell about the progress.
-
-    Fails with UsageError if a rebuild is running already, StoreUnavailable and TurnAborted.
-    """
-    name, services = shown_name(script), script.services
-    if script.mind.is_rebuilding:
-        raise UsageError(f"{name}'s memory is being rebuilt already.")
-    reported = 0
-
-    def report(done: int, left: int) -> None:
-        nonlocal reported
-        if done - reported >= PROGRESS_EVERY:
-            reported = done
-            tell(f"{name}: {done:,} entries done, {left:,} to go ...")
-
-    script.mind.is_rebuilding = True
-    try:
-        tell(f"Rebuilding {name}'s memory from its journal ...")
-        script.mind.drop_index()
-        yield script.mind.memories().prepare(services)
-        tell(f"The index is done, with {len(script.mind.memories()):,} memories.")
-        result = yield script.mind.links.rebuild(report)
-    finally:
-        script.mind.is_rebuilding = False
-    tell(describe(result))
-
-
-def describe(result: dict[str, Any]) -> str:
+def rebuilt(result: dict[str, Any]) -> str:
     """Return the result for the long-term memory as a sentence."""
     if result.get("skipped"):
         return f"Long-term memory is not rebuilt: {clean_output(result['reason'], 300)}"

@@ -1,18 +1,18 @@
-"""The lines of ``aimemory`` and ``aihistory/journal``: entries, profiles and search results."""
+"""Journal entries, profiles and search results as lines, for ``aimemory``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.memory_reading import MemorySearch, readable_page
+from evennia_ai.game.memory_reading import MemorySearch, SearchReport, readable_page
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
-from evennia_ai.policy.records.memory_listing import Names, count_shown, may_read
+from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Found, Journal, LineMaker, RecordStore
@@ -25,65 +25,43 @@ ENTRIES_A_PAGE = 20
 LINE_CHARS = 400
 WHOLE_LINE_CHARS = 1_000
 LINK_CHARS = 80
-SECONDS_CHARS = 19
 
 
 @inlineCallbacks
 def journal_lines(
-    put: Put,
-    journal: RecordStore,
-    number: int,
-    reader: Reader,
-    origins_in: int | None = None,
+    put: Put, journal: RecordStore, number: int, reader: Reader, assistant_id: int
 ) -> Steps[tuple[list[str], Page]]:
     """Read a page of a journal or its archive, newest first, in time slices.
 
-    ``origins_in`` is the assistant in whose log the turns are looked up that entries come from.
     Fires with its lines, which also say how many entries are hidden from the reader, and the page
     (the last one if the number is too high). Fails with StoreUnavailable.
     """
     page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
-    rows = page.rows
-    origins = None if origins_in is None else origins_of(origins_in, rows)
-    lines = entry_lines(rows, names_in(*rows), reader, origins)
+    lines = entry_lines(page.rows, reader, assistant_id)
     if hidden:
         lines.append(hidden_line(hidden, reader))
     return lines, page
 
 
-def entry_lines(
-    entries: Sequence[Record],
-    names: Names,
-    reader: Reader,
-    origins: Mapping[str, str] | None = None,
-) -> list[str]:
-    """Return two lines for each entry, with where it comes from if ``origins`` say so by id.
+def entry_lines(entries: Sequence[Record], reader: Reader, assistant_id: int) -> list[str]:
+    """Return two lines for each entry; ``assistant_id`` is whose log has the turns behind them.
 
-    The reader must be allowed to read them all.
+    The reader must be allowed to read them all. One query.
     """
-    chars = listing.DAY_CHARS if origins is None else SECONDS_CHARS
-
-    def line(entry: Record) -> str:
-        origin = (origins or {}).get(entry["id"], "")
-        facts = "; ".join(filter(None, [listing.entry_facts(entry, names), origin]))
+    ends = {end for one in entries for end in (*one["source_seqs"][:1], *one["source_seqs"][-1:])}
+    turns, names = turns_of_messages(assistant_id, ends), names_in(*entries)
+    count_shown(reader, *entries)
+    lines = []
+    for entry in entries:
+        told = [listing.entry_facts(entry, names), listing.origin_of(entry, turns)]
+        facts = clean_output("; ".join(filter(None, told)), 300)
         private = " |r(private)|n" if entry["audience"] is not None else ""
-        count_shown(reader, entry)
-        at = datetime.fromisoformat(entry["timestamp"]).astimezone(reader.zone)
-        when = at.isoformat(" ")[:chars]
-        return (
-            f"|w{clean_output(entry['id'], 60)}|n |x{when} {clean_output(facts, 300)}|n{private}\n"
+        when = reader.clock(datetime.fromisoformat(entry["timestamp"]), "%Y-%m-%d %H:%M")
+        lines.append(
+            f"|w{clean_output(entry['id'], 60)}|n |x{when} {facts}|n{private}\n"
             f"    {clean_output(entry['content'], LINE_CHARS)}"
         )
-
-    return [line(entry) for entry in entries]
-
-
-def origins_of(assistant_id: int, entries: Sequence[Record]) -> dict[str, str]:
-    """Return the turns that each entry comes from, by its id. One query."""
-    seqs = [entry["source_seqs"] for entry in entries]
-    ends = {end for known in seqs for end in (*known[:1], *known[-1:])}
-    turns = turns_of_messages(assistant_id, ends)
-    return {entry["id"]: listing.origin_of(entry, turns) for entry in entries}
+    return lines
 
 
 def whole_entry(
@@ -93,12 +71,17 @@ def whole_entry(
     derived: Sequence[Record],
     now: datetime,
     reader: Reader,
-) -> str:
+) -> list[str]:
     """Return one entry with everything that is known about it, and what is derived from it."""
-    names = names_in(entry, *derived)
-    title, _ = entry_lines([entry], names, reader, origins_of(assistant_id, [entry]))[0].split("\n")
-    details = listing.entry_details(entry, names, now)
-    links = [linked_to(journal, link, reader) for link in entry["links"]]
+    title, _ = entry_lines([entry], reader, assistant_id)[0].split("\n")
+    details = listing.entry_details(entry, names_in(entry, *derived), now)
+    links = []
+    for link in entry["links"]:
+        linked = journal.get(link)
+        readable = [linked] if linked and may_read(reader, linked) else []
+        count_shown(reader, *readable)
+        words = [clean_heard(one["content"], LINK_CHARS) for one in readable]
+        links.append(" ".join([link, *words]))
     if links:
         details.append(f"Linked to: {'; '.join(links)}")
     if journal.withholds(entry):
@@ -107,19 +90,10 @@ def whole_entry(
     if derived:
         made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
         details.append(f"Derived from it: {'; '.join(made)}")
-    lines = entry["content"].splitlines()
-    content = [f"    {clean_output(line, WHOLE_LINE_CHARS)}" for line in lines]
-    shown = [clean_output(line, WHOLE_LINE_CHARS) for line in details]
-    return "\n".join([title, *content, *shown])
-
-
-def linked_to(journal: Journal, link: str, reader: Reader) -> str:
-    """Return a link, with the words of its entry if the reader may see them."""
-    entry = journal.get(link)
-    if entry and may_read(reader, entry):
-        count_shown(reader, entry)
-        return f"{link} {clean_heard(entry['content'], LINK_CHARS)}"
-    return link
+    words = [
+        f"    {clean_output(line, WHOLE_LINE_CHARS)}" for line in entry["content"].splitlines()
+    ]
+    return [title, *words, *(clean_output(line, WHOLE_LINE_CHARS) for line in details)]
 
 
 def whole_profile(
@@ -146,23 +120,24 @@ def search_lines(
     match. Fails with StoreUnavailable and TurnAborted.
     """
     report = yield search.for_staff(words, audience, reader)
-    withheld = report.withheld
-    names = names_in(*withheld, besides=audience)
-    who = (
-        f"If {listing.named(sorted(audience), names)} asked"
-        if audience
-        else "What anybody may be told"
-    )
+    who = "What anybody may be told"
+    if audience:
+        who = f"If {listing.named(sorted(audience), names_in(besides=audience))} asked"
     lines = [f"{clean_output(who, 200)}:"]
     lines += [hit_line(lines_of.line(hit.record, words), words, hit) for hit in report.found]
     if not report.found:
         lines.append("Nothing.")
-    if withheld:
-        rules = "; ".join(listing.why_withheld(record, audience, names) for record in withheld)
-        lines.append(f"|yWithheld|n (with its audience): {clean_output(rules, 600)}.")
-    if report.hidden:
-        lines.append(hidden_line(report.hidden, reader))
-    return lines
+    return [*lines, *withheld_lines(report, audience, reader)]
+
+
+def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> list[str]:
+    """Return what a search withholds from an audience, with the rule."""
+    names, lines = names_in(*report.withheld, besides=audience), []
+    if report.withheld:
+        rules = [listing.why_withheld(record, audience, names) for record in report.withheld]
+        shown = clean_output("; ".join(rules), 600)
+        lines.append(f"|yWithheld|n (with its audience): {shown}.")
+    return [*lines, *([hidden_line(report.hidden, reader)] if report.hidden else [])]
 
 
 def hit_line(line: str, words: str, hit: Found) -> str:

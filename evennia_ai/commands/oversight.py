@@ -9,10 +9,11 @@ from evennia.locks.lockhandler import check_lockstring
 from evennia.utils import logger
 
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants, choose, page_number
-from evennia_ai.commands.history_rendering import message_line
 from evennia_ai.commands.players import PlayersCommand
+from evennia_ai.commands.rendering import message_line
 from evennia_ai.game.act_answers import answer, decide
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.oversight import (
@@ -27,20 +28,11 @@ from evennia_ai.policy.sanitize import clean_heard, one_line, storable
 from evennia_ai.store import pending_acts, reports
 from evennia_ai.store.attributes import script_of
 from evennia_ai.store.names import list_names
-from evennia_ai.store.reports import messages_by_seq
 
 WHEN = "%Y-%m-%d %H:%M"
 REASON_CHARS, SHOWN_CHARS = 500, 160
 MOST_OPEN = 5
 REPORTS_A_PAGE = 15
-FOR_ADMINS = """
-For admins:
-  aireport/list [<page>]
-  aireport/show <number>
-  aireport/close <number>
-
-Shows the open reports, and one with the lines that its writer heard. Each
-reading of a report is noted in the server's log."""
 
 
 class CmdAIApprove(AICommand):
@@ -56,12 +48,8 @@ class CmdAIApprove(AICommand):
     Some tools need the word of the staff each time. Their calls wait here until
     somebody answers, or until they are too old (the setting |wapprove_within|n).
     You see the calls that you may approve. Without a switch: all of them, or one
-    with what the tool does and who spoke.
-
-    Switches:
-      yes - approve a call: the character makes it once, with exactly the
-            arguments that are shown; nothing in them is hidden or cut
-      no  - refuse a call
+    with what the tool does and who spoke. An approved call is made once, with
+    exactly the arguments that are shown; nothing in them is hidden or cut.
     """
 
     key = "aiapprove"
@@ -71,7 +59,7 @@ class CmdAIApprove(AICommand):
         if self.args.strip():
             self.msg(self.details(self.find()))
             return
-        lines = [self.line(act) for act in self.waiting()]
+        lines = map(self.line, self.waiting())
         self.msg("\n".join(lines) or "Nothing waits for your approval.")
 
     def do_yes(self) -> None:
@@ -86,11 +74,13 @@ class CmdAIApprove(AICommand):
     def waiting(self) -> list[PendingAct]:
         """Return the calls whose tool's lock ``approval`` the caller passes, oldest first."""
         self.caller.locks.cache_lock_bypass(self.caller)  # a superuser may have played it before
-        acts = pending_acts.waiting(self.services.now(), APPROVE)
         tools = self.services.toolbox.tools
-        known = [(act, tools[act.name].approval) for act in acts if act.name in tools]
-        may = [lock and check_lockstring(self.caller, f"approve:{lock}") for _, lock in known]
-        return [act for (act, _), passes in zip(known, may, strict=True) if passes]
+
+        def may_approve(act: PendingAct) -> bool:
+            lock = tools[act.name].approval if act.name in tools else ""
+            return bool(lock and check_lockstring(self.caller, f"approve:{lock}"))
+
+        return [*filter(may_approve, pending_acts.waiting(self.services.now(), APPROVE))]
 
     def find(self) -> PendingAct:
         number = self.args.strip().lstrip("#")
@@ -102,14 +92,14 @@ class CmdAIApprove(AICommand):
 
     def line(self, act: PendingAct) -> str:
         told = clean_output(arguments_line(act.arguments))
-        return f"|w{act.id}|n {_character_name(act)}: {act.name} ({told})"
+        return f"|w{act.id}|n {character_name(act)}: {act.name} ({told})"
 
     def details(self, act: PendingAct) -> str:
         item = self.services.toolbox.tools[act.name]
         asked, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
         return "\n".join(
             [
-                f"|w{act.id}|n {_character_name(act)} wants to use {act.name}: {item.purpose}",
+                f"|w{act.id}|n {character_name(act)} wants to use {act.name}: {item.purpose}",
                 f"With exactly: {clean_output(arguments_line(act.arguments))}",
                 f"At the words of: {list_names(act.speakers) or 'nobody'}",
                 f"Asked {asked}, waits until {until} {self.reader.zone}.",
@@ -118,7 +108,7 @@ class CmdAIApprove(AICommand):
         )
 
 
-def _character_name(act: PendingAct) -> str:
+def character_name(act: PendingAct) -> str:
     script = script_of(act.assistant_id)
     return clean_output(script.mind.who.name, 60) if script else "?"
 
@@ -134,11 +124,11 @@ class CmdYes(AICommand):
     """
 
     key = "yes"
+    help_category = HELP_CATEGORY
     locks = "cmd:all()"
-    agrees = True
 
     def run(self) -> None:
-        answer(self.caller, self.agrees)
+        answer(self.caller, self.key == CmdYes.key)
 
 
 class CmdNo(CmdYes):
@@ -150,7 +140,6 @@ class CmdNo(CmdYes):
     """
 
     key = "no"
-    agrees = False
 
 
 class AnswerCmdSet(CmdSet):
@@ -170,7 +159,15 @@ class CmdAIReport(PlayersCommand):
     key = "aireport"
     locks = "cmd:all();staff:perm(Admin)"
     switch_options: tuple[str, ...] = ("list", "show", "close")
-    help_text, for_admins = "help_report", FOR_ADMINS
+    help_text = "help_report"
+    for_admins = """
+For admins:
+  aireport/list [<page>]
+  aireport/show <number>
+  aireport/close <number>
+
+Shows the open reports, and one with the lines that its writer heard. Each
+reading of a report is noted in the server's log."""
 
     def check_switches(self) -> None:
         """Raise UsageError for a wrong switch; players know none."""
@@ -212,7 +209,7 @@ class CmdAIReport(PlayersCommand):
     def do_show(self) -> None:
         report = self.find_report()
         logger.log_sec(f"aireport/show: {self.caller} reads report {report.id}")
-        rows = messages_by_seq(report.assistant_id, report.seqs, len(report.seqs))
+        rows = reports.messages_by_seq(report.assistant_id, report.seqs, len(report.seqs))
         self.read_of = report.assistant.obj
         name = display_name(self.read_of, self.caller) if self.read_of else ""
         gone = len(report.seqs) - len(rows)
@@ -223,8 +220,7 @@ class CmdAIReport(PlayersCommand):
 
     def do_close(self) -> None:
         report = self.find_report()
-        by = self.caller_name
-        if not reports.close_report(report.id, self.services.now(), by):
+        if not reports.close_report(report.id, self.services.now(), self.caller_name):
             raise UsageError(f"Report {report.id} is closed already.")
         logger.log_sec(f"aireport/close: {self.caller} closes report {report.id}")
         self.msg(f"Report {report.id} is closed.")
@@ -260,9 +256,6 @@ class CmdAINote(AICommand):
     'for' it stands for 20 turns. A new note replaces the one before. The offline
     brain does not use it.
 
-    Switches:
-      clear - remove the note
-
     Example:
       ainote Mira = You are in a hurry: the inn closes soon. for 5 turns
     """
@@ -270,13 +263,19 @@ class CmdAINote(AICommand):
     key = "ainote"
     switch_options = ("clear",)
 
+    def run(self) -> None:
+        self.find_editable(self.lhs)
+        self.dispatch()
+
     def do_default(self) -> None:
-        script = self.find_editable(self.lhs)
-        if self.rhs is None:
-            self.tell_note()
-            return
+        if self.rhs is not None:
+            self.write(self.read_note(self.rhs))
+        self.tell_note()
+
+    def read_note(self, typed: str) -> AuthorNote:
+        """Return the note that was typed; raises UsageError."""
         try:
-            typed, turns, minutes = split_duration(self.rhs)
+            typed, turns, minutes = split_duration(typed)
         except ValueError as error:
             raise UsageError(str(error)) from error
         words = one_line(typed)
@@ -290,13 +289,11 @@ class CmdAINote(AICommand):
                 "shall stay for good belongs into the persona: |waisetup/set|n"
             )
         until = self.services.now().timestamp() + 60 * minutes if minutes else None
-        by, after = self.caller.dbref, script.mind.turns.newest()
-        self.write(AuthorNote(text=words, by=by, after_turn=after, turns=turns, until=until))
-        self.tell_note()
+        by, after = self.caller.dbref, self.script.mind.turns.newest()
+        return AuthorNote(text=words, by=by, after_turn=after, turns=turns, until=until)
 
     def do_clear(self) -> None:
-        script = self.find_editable(self.lhs)
-        if script.mind.life.note_in_force() is None:
+        if self.script.mind.life.note_in_force() is None:
             raise UsageError(f"{self.name} has no note.")
         self.write(None)
         self.msg(f"{self.name} has no note any more.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from evennia.utils.evmore import EvMore
 
 from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError, choose, told_apart
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
@@ -29,16 +29,6 @@ from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
 from evennia_ai.store.who_knows import count_traces, is_known
 
-FOR_ADMINS = """
-For admins:
-  aiforget <name or #number>
-  aiforget/account <name or #number>
-
-Does the same for another player. They may be offline or deleted: the logs
-keep their last name and their number. With /account: for all characters of
-the account. To check afterwards, type it again: it then says that nothing is
-stored."""
-
 
 class PlayersCommand(AICommand):
     """A command whose help a game can reword and translate.
@@ -46,6 +36,8 @@ class PlayersCommand(AICommand):
     Admins, who pass the lock ``staff``, also read ``for_admins``.
     """
 
+    help_category = HELP_CATEGORY
+    locks = "cmd:all()"
     help_text = for_admins = ""
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
@@ -79,21 +71,30 @@ class Speaker:
 class CmdForgetMe(PlayersCommand):
     __doc__ = TEXTS["help_forget"]
 
-    key = "aiforget"
-    aliases = ("forgetme",)
+    key = "forgetme"
+    aliases = ("aiforget",)
     locks = "cmd:all();staff:perm(Admin)"
     switch_options = ("account",)
     switches: list[str] = []  # Evennia sets it on each instance
-    help_text, for_admins = "help_forget", FOR_ADMINS
+    help_text = "help_forget"
+    for_admins = """
+For admins:
+  forgetme <name or #number>
+  forgetme/account <name or #number>
+
+Does the same for another player. They may be offline or deleted: the logs
+keep their last name and their number. With /account: for all characters of
+the account. To check afterwards, type it again: it then says that nothing is
+stored. |waiforget|n is another name of this command."""
 
     def run(self) -> Dialogue:
         """Show what will go, ask, then delete it."""
         speaker = self.find_people()
-        count = sum(count_traces(dbref, speaker.assistant) for dbref in speaker.people)
         if not any(is_known(dbref, speaker.assistant) for dbref in speaker.people):
             self.msg(speaker.line("forget_nothing"))
             return
         self.msg("\n".join(self.preview(speaker)))
+        count = sum(count_traces(dbref, speaker.assistant) for dbref in speaker.people)
         answer = yield speaker.line("forget_ask", count=count)
         if not is_yes(answer):
             self.msg(text("forget_kept"))
@@ -112,16 +113,17 @@ class CmdForgetMe(PlayersCommand):
 
     def preview(self, speaker: Speaker) -> list[str]:
         """Return what will be forgotten, by character and kind, and what stays."""
-        lines, stays = [], Counter[str]()
+        lines, built = [], 0
         for known in known_of(speaker.people, speaker.assistant):
             kinds = [
                 text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
                 for kind in KINDS
                 if kind not in (BUILT, CONFIDED) and known.counts[kind]
             ]
-            stays.update({BUILT: known.counts[BUILT]})
+            built += known.counts[BUILT]
             lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
-        lines.append(text("forget_stays", count=stays[BUILT], files=exported_files()))
+        files = sum(1 for _ in export_folder().glob("aihistory-*"))
+        lines.append(text("forget_stays", count=built, files=files))
         whole = not (speaker.name or speaker.character or self.switch)
         if whole and len(characters_of(self.caller.account)) > 1:
             lines.append(text("forget_account"))
@@ -129,8 +131,7 @@ class CmdForgetMe(PlayersCommand):
 
     def find_people(self) -> Speaker:
         """Return whose words are to be forgotten; raises UsageError."""
-        who = self.args.strip()
-        people = self.own_people()
+        who, people = self.args.strip(), self.own_people()
         if not who:
             return Speaker(people)
         scripts = {script.db_obj: script for script in scripts_who_know(people)}
@@ -144,13 +145,9 @@ class CmdForgetMe(PlayersCommand):
         """Return a speaker with all characters of the same account."""
         accounts = set(AccountDB.objects.filter(username__iexact=who))
         characters = ObjectDB.objects.filter(id__in=numbers_of(speaker.people))
-        owned = characters.exclude(db_account=None)
-        accounts |= {character.account for character in owned}
-        accounts |= {
-            account
-            for account in AccountDB.objects.all()
-            if speaker.people.intersection(characters_of(account))
-        }
+        accounts |= {one.account for one in characters.exclude(db_account=None)}
+        every = AccountDB.objects.all()
+        accounts |= {one for one in every if speaker.people.intersection(characters_of(one))}
         return speaker.people.union(*map(characters_of, accounts))
 
     def find_speaker(self, who: str) -> Speaker:
@@ -165,23 +162,18 @@ class CmdForgetMe(PlayersCommand):
         found = objects_called(who) | speakers_named(who)
         accounts = AccountDB.objects.filter(username__iexact=who)
         if self.switch and accounts:
-            return Speaker(frozenset(characters_of(accounts[0])), clean_output(who, 60))
+            return Speaker(frozenset(characters_of(accounts[0])), shown)
         # Of several of one name, those who never spoke near an assistant are not meant.
         candidates = sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
         if not candidates:
             raise UsageError(
                 f"There is nobody called '{shown}', and no assistant ever heard anybody of that "
-                "name. You can also use a number: |waiforget #12|n."
+                "name. You can also use a number: |wforgetme #12|n."
             )
         if len(candidates) > 1:
             options = ", ".join(map(describe, candidates))
             raise UsageError(f"Several match: {options}. Use the number.")
         return Speaker(frozenset({candidates[0]}), name_of(candidates[0]))
-
-
-def exported_files() -> int:
-    """Return the number of files in the folder for exports, of all characters."""
-    return sum(1 for _ in export_folder().glob("aihistory-*"))
 
 
 def characters_of(account: Any) -> list[str]:
@@ -213,8 +205,7 @@ class CmdMute(PlayersCommand):
     __doc__ = TEXTS["help_mute"]
 
     key = "mute"
-    aliases = ["aimute"]
-    locks = "cmd:all()"
+    aliases = ("aimute",)
     help_text = "help_mute"
 
     def run(self) -> None:
@@ -250,8 +241,7 @@ class CmdDismiss(PlayersCommand):
     __doc__ = TEXTS["help_dismiss"]
 
     key = "dismiss"
-    aliases = ["aidismiss"]
-    locks = "cmd:all()"
+    aliases = ("aidismiss",)
     help_text = "help_dismiss"
 
     def run(self) -> None:
@@ -276,7 +266,6 @@ class CmdAboutMe(PlayersCommand):
     __doc__ = TEXTS["help_about"]
 
     key = "aboutme"
-    locks = "cmd:all()"
     switch_options = ("account",)
     help_text = "help_about"
 

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.common import AICommand, all_assistants, table, told_apart
-from evennia_ai.commands.history_rendering import how_it_ended, pass_summary
+from evennia_ai.commands.common import (
+    AICommand,
+    all_assistants,
+    as_sentence,
+    table,
+    told_apart,
+    wrapped,
+)
+from evennia_ai.commands.rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.crowd import budget_name
+from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.limits.money import TIGHT
-from evennia_ai.policy.sleep_schedule import GAME, REASONS
+from evennia_ai.policy.sleep_schedule import REASONS
 from evennia_ai.store import reports
 from evennia_ai.store.attributes import read_attribute, script_of
 from evennia_ai.store.usage import cached_on, use_on
@@ -25,35 +33,34 @@ AWAKE = frozenset({"awake", "thinking"})
 TITLES = ("Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens")
 SHOWN_NAMES = 5
 SHOWN_CALLS = 8
+CONNECT = (
+    "No model is connected: the offline brain, a stand-in, answers. To connect one, set "
+    "OPENAI_BASE_URL (such as http://localhost:11434/v1 for Ollama) or OPENAI_API_KEY, and "
+    "EVENNIA_AI_MODEL; then stop and start the game, and type aitest/provider default."
+)
 
 Problem = tuple[str, str]  # what it concerns, and what is wrong
 
 
 class CmdAIStatus(AICommand):
     """
-    see all assistants at a glance
+    see all assistants at a glance, and what is wrong
 
     Usage:
       aistatus
 
     The table shows for each assistant its mode, how full its context window is,
     how many events wait for an answer, and its model calls and tokens of today
-    (UTC).
+    (UTC). Below stand who sleeps and since when, what the others are doing, the
+    context window of each model, the model calls that wait, and what is wrong:
+    a model that is paused after failures, a budget that is nearly used up, an
+    invalid setting, the last error of a model, lines that nobody answered.
 
-    Below the table stand
-      - the sleeping assistants: since when they sleep, and what they did
-      - the awake assistants: what they are doing by their day plan, and how
-        many goals they have
-      - the models: the size of each context window, and where that number comes
-        from (the profile, the endpoint, or a table by the model's name)
-      - today's prompt tokens that endpoints took from their caches
-      - the model calls that wait: whose, since when, and for what
-      - what is wrong: a model that is paused after failures, a budget that is
-        nearly used up, an invalid setting, the last error of a model, how many
-        lines nobody answered today, and why
+    If something is wrong, |whelp ai staff|n says what to type.
     """
 
     key = "aistatus"
+    help_category = STAFF
     reads = FIGURES
     named: Sequence[tuple[AssistantScript, str]]  # every assistant with its name
 
@@ -71,10 +78,11 @@ class CmdAIStatus(AICommand):
             self.msg(f"|x{clean_output(name, 60)}:|n {line}")
         if asleep:
             self.msg(f"|xTimes in {self.reader.zone}.|n")
-        lines = window_lines(script.mind.settings.profile for script in scripts)
+        lines = model_lines([script.mind.settings.profile for script in scripts])
         for line in [*lines, *self.cache_lines(), *self.waiting_lines()]:
             self.msg(line)
-        for subject, problem in [*self.shared_problems(), *self.all_own_problems()]:
+        shared = list(self.shared_problems())
+        for subject, problem in [*shared, *self.all_own_problems(shared)]:
             self.msg(f"|y{clean_output(subject, 120)}:|n {clean_output(problem, 300)}")
 
     def rows(self) -> Iterator[list[str]]:
@@ -82,13 +90,13 @@ class CmdAIStatus(AICommand):
         prompts = reports.last_prompt_tokens()
         for script, name in self.named:
             calls, tokens = used.get(script.id, (0, 0))
-            window = usable_window(script.config, script.mind.settings.profile)
-            place = script.character.location
+            profile, place = script.mind.settings.profile, script.character.location
+            window = usable_window(script.config, profile)
             yield [
                 name,
                 told_apart([place])[0] if place else "nowhere",
                 mode_of(script.character, script.services),
-                f"{script.mind.settings.profile.name}:{script.mind.settings.profile.model}",
+                f"{profile.name}:{profile.model}",
                 f"{prompts.get(script.id, 0) / window:.0%}",
                 str(queues.get(script.id, 0)),
                 f"{calls:,}",
@@ -100,14 +108,13 @@ class CmdAIStatus(AICommand):
         asleep = [(script, name) for script, name in self.named if script.mind.rest.is_asleep]
         passes = reports.last_passes() if asleep else {}
         for script, name in asleep:
-            since = self.since(read_attribute(script, "asleep_since"))
-            parts = [f"asleep{since} ({REASONS[script.mind.rest.cause]})"]
+            rest, since = script.mind.rest, self.since(read_attribute(script, "asleep_since"))
+            parts = [f"asleep{since} ({REASONS[rest.cause]})"]
             if script.config.sleep_schedule:
-                clock = " of the game world" if script.config.sleep_clock == GAME else ""
-                parts.append(f"sleep hours {script.config.sleep_schedule}{clock}")
+                parts.append(f"sleep hours {script.config.sleep_schedule}")
             if last := passes.get(script.id):
                 summary = f", {pass_summary(last, self.reader)}" if last["ended_at"] else ""
-                ended = how_it_ended(last, script.mind.rest.state.pass_id)
+                ended = how_it_ended(last, rest.state.pass_id)
                 parts.append(f"last pass ({last['id']}): {ended}{summary}")
             yield name, "; ".join(parts)
 
@@ -121,25 +128,21 @@ class CmdAIStatus(AICommand):
 
     def activity_lines(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each awake one with its public activity and open goals; no query."""
+        may_read = self.reader.may(PUBLIC_MEMORIES)
         for script, name in self.named:
             if mode_of(script.character, script.services) in AWAKE:
                 count = len(script.character.ai_goals.open())
-                plan = (
-                    script.mind.knowledge.occupation() if self.reader.may(PUBLIC_MEMORIES) else ()
-                )
+                plan = script.mind.knowledge.occupation() if may_read else ()
                 about = [f"about to {line.text}" for line in plan]
-                about += [f"{count} open goal{'s' if count > 1 else ''}"] if count else []
+                about += [f"{count} open goal{'s' * (count > 1)}"] * bool(count)
                 if about:
                     yield name, clean_output("; ".join(about), 160)
 
     def cache_lines(self) -> Iterator[str]:
-        prompt_tokens, cached_tokens = cached_on(self.services.now().date())
-        if cached_tokens:
-            share = cached_tokens / max(prompt_tokens, cached_tokens)
-            yield (
-                f"Prompt tokens today: {prompt_tokens:,}, of these {cached_tokens:,} cached "
-                f"({share:.0%})."
-            )
+        total, cached = cached_on(self.services.now().date())
+        if cached:
+            share = cached / max(total, cached)
+            yield f"Prompt tokens today: {total:,}, of these {cached:,} cached ({share:.0%})."
 
     def waiting_lines(self) -> Iterator[str]:
         known = {str(script.id): name for script, name in self.named}
@@ -154,7 +157,7 @@ class CmdAIStatus(AICommand):
     def shared_problems(self) -> Iterator[Problem]:
         services, reader = self.services, self.reader
         if services.switched_off:
-            yield "Stopped", f"{services.switched_off} To start them: aistart all"
+            yield "Stopped", f"{as_sentence(services.switched_off)} To start them: aistart all"
         for lane in services.gateway.lanes:
             if lane.paused_s > 0:
                 error = reader.show(ERRORS, lane.breaker.error, "error")
@@ -172,10 +175,12 @@ class CmdAIStatus(AICommand):
         yield from self.unanswered_today()
         if services.crowd.trouble:
             yield "Players", services.crowd.trouble
-        if services.recall_trouble:
-            yield "Recall", reader.show(ERRORS, services.recall_trouble, "error")
-        if services.semantic.trouble:
-            yield "Long-term memory", reader.show(ERRORS, services.semantic.trouble, "error")
+        for subject, trouble in (
+            ("Recall", services.recall_trouble),
+            ("Long-term memory", services.semantic.trouble),
+        ):
+            if trouble:
+                yield subject, reader.show(ERRORS, trouble, "error")
 
     def unanswered_today(self) -> Iterator[Problem]:
         """Yield how many lines expired today, and why the last one did, if any did."""
@@ -183,32 +188,36 @@ class CmdAIStatus(AICommand):
         count, last = reports.unanswered_since(midnight)
         script = script_of(last.assistant_id) if last else None
         if last and script:
-            name, reason = script.mind.who.name, self.reader.show(ERRORS, last.reason, "reason")
+            name = script.mind.who.name
+            reason = as_sentence(self.reader.show(ERRORS, last.reason, "reason"))
             lines = f"{count:,} line{'s' * (count != 1)} today (UTC), the last one to {name}"
-            yield "Unanswered", f"{lines}: {reason}. To see which: aihistory/unanswered {name}"
+            yield "Unanswered", f"{lines}: {reason} To see which: aihistory/unanswered {name}"
 
-    def all_own_problems(self) -> Iterator[Problem]:
+    def all_own_problems(self, shared: Iterable[Problem]) -> Iterator[Problem]:
         """Yield the problems of single assistants.
 
-        One that several have is told once, and not at all if the model of all is paused for it.
+        One that several have is told once, and an error that stands in ``shared`` not again.
         """
         errors, found = reports.last_error(), dict[Problem, list[str]]()
-        paused = {one.breaker.error for one in self.services.gateway.lanes if one.paused_s > 0}
+        paused = (one.breaker.error for one in self.services.gateway.lanes if one.paused_s > 0)
+        told_already = " ".join([*paused, *(problem for _subject, problem in shared)])
         for script, name in self.named:
+            settings = script.mind.settings
             kind, words = errors.get(script.id, ("", ""))
-            told = []
-            if words and words not in paused:
-                kind = ERROR_KINDS.get(kind, "a model error")
-                told.append(("", self.reader.show(ERRORS, words, kind)))
-            told += [("", warning) for warning in script.mind.settings.warnings]
             wrong = [
-                *self.missing_prices(script.mind.settings.profile, script.config.money_per_day)
+                *self.missing_prices(settings.profile, script.config.money_per_day),
+                *settings.complaints,
             ]
-            told += [(", fix this", one) for one in [*wrong, *script.mind.settings.complaints]]
+            told = [("", warning) for warning in settings.warnings]
+            told += [(", fix this", one) for one in wrong]
+            if words and words not in told_already:
+                kind = ERROR_KINDS.get(kind, "a model error")
+                told.insert(0, ("", self.reader.show(ERRORS, words, kind)))
             for one in told:
                 found.setdefault(one, []).append(name)
         for (request, problem), names in found.items():
-            yield shortened(names) + request, problem
+            more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+            yield ", ".join(names[:SHOWN_NAMES]) + more + request, problem
 
     def missing_prices(self, profile: ModelProfile, own_budget: float | None) -> Iterator[str]:
         limits = self.services.gateway.limits
@@ -221,19 +230,16 @@ class CmdAIStatus(AICommand):
                 )
 
 
-def shortened(names: Collection[str]) -> str:
-    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
-    return ", ".join([*names][:SHOWN_NAMES]) + more
+def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:
+    """Return a line for each model: its context window, and where the size comes from.
 
-
-def window_lines(profiles: Iterator[ModelProfile]) -> list[str]:
-    """Return a line for each model in use: its context window, and where the size comes from."""
+    Without any model: how to connect one.
+    """
+    models = [profile for profile in profiles if profile.client == "openai"]
     lines = []
-    for profile in profiles:
-        if profile.client == "openai":
-            known = window_known(profile)
-            amount = f"{known.tokens:,} tokens, " if known.tokens else ""
-            name = f"{profile.name}:{profile.model}".rstrip(":")
-            line = f"Context window of {name}: {amount}{known.source}."
-            lines.append(clean_output(line, 160))
-    return list(dict.fromkeys(lines))
+    for profile in models:
+        known = window_known(profile)
+        amount = f"{known.tokens:,} tokens, " if known.tokens else ""
+        name = f"{profile.name}:{profile.model}".rstrip(":")
+        lines.append(clean_output(as_sentence(f"Context window of {name}: {amount}{known.source}")))
+    return list(dict.fromkeys(lines)) if models else [wrapped(f"|x{CONNECT}|n")]

@@ -45,8 +45,7 @@ NOTEWORTHY = 4
 class Hearing:
     """Stores what one assistant's character hears.
 
-    `connect` sets what is made later: ``attend`` lets the assistant tick while players are near,
-    ``unlogged`` answers a line while nothing can be stored.
+    `connect` sets what is made later: ``attend`` lets the assistant tick while players are near.
     """
 
     def __init__(
@@ -70,15 +69,9 @@ class Hearing:
             clock, inbox.put, self._attend_to, self._give_up
         )
 
-    def connect(
-        self,
-        company: Presence,
-        will: Will,
-        attend: Callable[[], None],
-        unlogged: Callable[[Heard], None],
-    ) -> None:
+    def connect(self, company: Presence, will: Will, attend: Callable[[], None]) -> None:
         """Set what is made after the hearing, since it hears, too."""
-        self._company, self._will, self._attend, self._unlogged = company, will, attend, unlogged
+        self._company, self._will, self._attend = company, will, attend
 
     def drop(self) -> None:
         """Drop what waits to be stored."""
@@ -185,9 +178,6 @@ class Hearing:
         if changed is None:
             return
         services = self._services
-        if services.schema_trouble:
-            services.slices.put(self._unlogged, changed)
-            return
         if services.store_trouble:
             self._tell_silent(changed)
             return
@@ -201,7 +191,7 @@ class Hearing:
             self._company.partners[changed.speaker] = services.now()
 
     def _tell_silent(self, heard: Heard) -> None:
-        """Tell who spoke to the character that it does not think; another server has its world."""
+        """Tell who spoke to the character that it does not think: nothing can be stored."""
         if heard.addressed and self._services.crowd.should_tell(heard.speaker):
             self._life.tell("minds_off", [heard.speaker])
 

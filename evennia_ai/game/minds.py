@@ -29,7 +29,6 @@ from evennia_ai.game.presence import Presence
 from evennia_ai.game.settings import game_settings
 from evennia_ai.game.sleep_check import SleepCheck
 from evennia_ai.game.sleep_state import Sleep
-from evennia_ai.game.unlogged_answers import UnloggedAnswers
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
@@ -47,6 +46,7 @@ from evennia_ai.store.attributes import (
     inspect_attribute,
     read_attribute,
     tell_once,
+    write_attribute,
 )
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
@@ -147,6 +147,18 @@ class GameSettings:
     def own(self) -> dict[str, Any]:
         """Return the settings stored on this assistant itself."""
         return own_settings(self._shell)
+
+    def write(self, changes: Mapping[str, Any]) -> None:
+        """Store checked values on this assistant, None to inherit again.
+
+        Raises StoreUnavailable.
+        """
+        for name, value in changes.items():
+            if value is None:
+                self._shell.attributes.remove(name)
+            else:
+                write_attribute(self._shell, name, value)
+        self.resolve()
 
     def resolve(self) -> tuple[AssistantConfig, ModelProfile]:
         """Read the settings again. A bad value is replaced by its default and reported."""
@@ -252,10 +264,7 @@ class GameMind(Mind):
             who, settings, self.meter, company, life, rest, self.ticker, services.clock
         )
         self.search = MemorySearch(who, log, self.memories, services)
-        unlogged = UnloggedAnswers(
-            who, settings, services.world, self.acts, services.models.offline
-        )
-        self.hearing.connect(company, self.will, partial(services.attend, self), unlogged.answer)
+        self.hearing.connect(company, self.will, partial(services.attend, self))
 
     def memories(self) -> Memories:
         """Return the search over its character's memories and those shared with it."""

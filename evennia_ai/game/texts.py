@@ -136,8 +136,8 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     ),
     "about_end": gettext_noop("|wforgetme|n makes all of them forget you."),
     "forget_only_own": gettext_noop(
-        "You can have only your own words forgotten: |waiforget|n by all characters, or "
-        "|waiforget <character>|n by one that knows you."
+        "You can have only your own words forgotten: |wforgetme|n by all characters, or "
+        "|wforgetme <character>|n by one that knows you."
     ),
     "report_reason": gettext_noop("Why? |waireport {name} = <reason>|n"),
     "report_nothing": gettext_noop("You have heard nothing of {name} that could be reported."),
@@ -186,7 +186,7 @@ characters of your account.
 
 What other players said stays with them, and what the staff
 wrote by hand. |waboutme|n shows what the characters know of
-you. |waiforget|n is another name of this command."""
+you."""
     ),
     "help_about": gettext_noop(
         """what the characters with minds know of you
@@ -308,6 +308,37 @@ SUMMARISED: Mapping[str, str] = {
     "last turn": "only the last turn is left",
 }
 ACT_STATES: Mapping[str, str] = {"intended": "begun", "unknown": "outcome unknown"}
+TURN_ENDS: Mapping[str, str] = {
+    "answered": "answered",
+    "excused": "excused by the fallback line",
+    "noted": "no answer needed",
+    "expired": "too old to answer",
+    "interrupted": "interrupted",
+    "unheard": "nobody was left to hear it",
+}
+EVENT_STATES: Mapping[str, str] = {
+    "claimed": "being answered",
+    "doubtful": "perhaps answered already",
+    "excused": "excused by the fallback line",
+    "noted": "no answer needed",
+    "ambient": "names nobody, and others are there",
+}
+FINISHED: Mapping[str, str] = {"stop": "complete", "length": "cut off", "tool_calls": "with acts"}
+PURPOSES: Mapping[str, str] = {
+    "tick_event": "an answer",
+    "tick_autonomous": "acting unasked",
+    "agreed_act": "an act that was agreed to",
+    "excuse": "the fallback line",
+    "pre_compaction": "notes before a compaction",
+    "summary": "a summary",
+    "sleep_consolidate": "sorting memories",
+    "reflection": "reflection",
+    "plan_day": "the plan of a day",
+    "goal_decompose": "the steps of a goal",
+    "importance": "what matters of memories",
+    "rehearsal": "a trial",
+    "replay": "a replay",
+}
 
 
 def worded(words: Mapping[str, str], stored: str) -> str:

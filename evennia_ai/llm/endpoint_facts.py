@@ -31,8 +31,7 @@ from evennia_ai.policy.limits.endpoints import (
     stored_facts,
 )
 from evennia_ai.policy.secrecy import hide_secrets, shown_address
-from evennia_ai.ports import FactStore, LLMClient, LLMRequest
-from evennia_ai.scheduling import Clock
+from evennia_ai.ports import FactStore
 
 log = Logger()
 
@@ -57,18 +56,21 @@ class EndpointRegistry:
         fallback = profile.fallback and self.told(profile.fallback)
         return replace(profile, told=self._known(key_of(profile)), fallback=fallback)
 
-    def note_reply(self, profile: ModelProfile, reply: LLMReply, took_s: float) -> None:
-        """Learn from a good reply; after the first one ask for the window."""
+    def learn(self, profile: ModelProfile, outcome: LLMReply | Failure, took_s: float) -> None:
+        """Learn from the end of a call; after the first good reply ask for the window.
+
+        The window that a refusal names counts more than what was known.
+        """
         key = key_of(profile)
         facts = self._known(key)
-        self._keep(key, after_reply(facts, reply, took_s))
+        if isinstance(outcome, Failure):
+            if isinstance(outcome.value, ContextOverflow):
+                self._keep_window(key, outcome.value.window)
+            return
+        self._keep(key, after_reply(facts, outcome, took_s))
         if not (facts.answered or profile.context_window):
             asked = self._ask(profile)
             asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
-
-    def note_window(self, profile: ModelProfile, window: int) -> None:
-        """Learn the window that a refusal names; it counts more than what was known."""
-        self._keep_window(key_of(profile), window)
 
     def note_probe(self, profile: ModelProfile, form: str, system: bool, speed: Speed) -> None:
         """Keep what a probe found."""
@@ -126,30 +128,3 @@ def key_of(profile: ModelProfile) -> str:
     except ValueError:
         address = "?"  # an address of no server: nothing is ever learnt about it
     return f"{address} {profile.model}"
-
-
-class LearningClient:
-    """A client that tells the registry about each good reply."""
-
-    def __init__(self, client: LLMClient, registry: EndpointRegistry, clock: Clock) -> None:
-        self._client = client
-        self._registry = registry
-        self._clock = clock
-
-    def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
-        """Send one request. Fires and fails as the client does."""
-        started = self._clock.seconds()
-        sent = self._client.complete(request, profile)
-        return sent.addCallbacks(
-            partial(self._learn, profile, started), partial(self._learn_window, profile)
-        )
-
-    def _learn_window(self, profile: ModelProfile, failure: Failure) -> Failure:
-        error = failure.value
-        if isinstance(error, ContextOverflow) and error.window is not None:
-            self._registry.note_window(profile, error.window)
-        return failure
-
-    def _learn(self, profile: ModelProfile, started: float, reply: LLMReply) -> LLMReply:
-        self._registry.note_reply(profile, reply, self._clock.seconds() - started)
-        return reply

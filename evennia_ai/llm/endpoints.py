@@ -1,23 +1,18 @@
-"""Where a profile's requests go and with which key, and the client that reads its replies."""
+"""Where a profile's requests go, and with which key."""
 
 from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit, urlunsplit
-
-from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import missing_model
 from evennia_ai.errors import ProviderMisconfigured
-from evennia_ai.policy.replies.reply_reader import ReplyReader, reply_reader
 from evennia_ai.policy.secrecy import mask_key, shown_address
-from evennia_ai.ports import Delta, LLMClient, LLMReply, LLMRequest, ToolCallRequest
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 COMPLETIONS = "/chat/completions"
@@ -101,40 +96,6 @@ def name_character(entry: Any, character: str) -> Any:
     return character if entry == CHARACTER else entry
 
 
-class ReplyClient:
-    """An `LLMClient` over one that returns raw replies.
-
-    In a profile's ``extra``, `CHARACTER` stands for the caller under a pseudonym: always the same
-    for one character of the game ``game``, and unlike any other's.
-    """
-
-    def __init__(
-        self, client: LLMClient, call_from_thread: Callable[..., object], game: str = ""
-    ) -> None:
-        self._client = client
-        self._game = game
-        # Runs ``f(*args)`` in the reactor's thread, since deltas come from another.
-        self._call_from_thread = call_from_thread
-
-    def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
-        """Send one request. Fires with the reply; fails as the client does."""
-        # ``request.on_call`` gets the calls that are finished before the reply is.
-        reader = reply_reader(request.form, request.asked)
-        if request.on_call is not None and profile.stream:
-            on_delta = partial(self._read, reader, request.on_call)
-            request = replace(request, on_delta=on_delta)
-        who = f"{self._game}\0{request.caller.assistant}".encode()
-        character = hashlib.blake2b(who, digest_size=12).hexdigest()
-        profile = replace(profile, extra=name_character(profile.extra, character))
-        reply = self._client.complete(request, profile)
-        return reply.addCallback(lambda raw: replace(reader.finish(raw), raw=raw))
-
-    def _read(
-        self, reader: ReplyReader, on_call: Callable[[ToolCallRequest], None], delta: Delta
-    ) -> None:
-        """Read one delta, in the thread of the connection."""
-        calls = reader.feed(delta.content) if delta.content else []
-        if delta.tool_index is not None:
-            calls += reader.feed_call(delta.tool_index, delta.tool_name, delta.arguments)
-        for call in calls:
-            self._call_from_thread(on_call, call)
+def pseudonym(game: str, assistant: str) -> str:
+    """Return what stands for a character of a game: always the same, and unlike any other's."""
+    return hashlib.blake2b(f"{game}\0{assistant}".encode(), digest_size=12).hexdigest()

@@ -11,24 +11,23 @@ from twisted.internet.defer import CancelledError, Deferred, fail, maybeDeferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from evennia_ai import errors
 from evennia_ai.config import ModelProfile, window_known
-from evennia_ai.errors import (
-    AssistantError,
-    BudgetExhausted,
-    Busy,
-    DeadlineExceeded,
-    ProviderError,
-    ProviderMisconfigured,
-    SwitchedOff,
-    TurnAborted,
-)
 from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
 from evennia_ai.llm.lanes import Call, Lane, Lanes
-from evennia_ai.policy.limits import breaker as breakers
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
-from evennia_ai.policy.limits.fair_queue import DEFAULTS, GatewayLimits
 from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
-from evennia_ai.policy.limits.retry import may_fall_back, retry_delay
+from evennia_ai.policy.limits.retry import (
+    DEFAULTS,
+    Breaker,
+    GatewayLimits,
+    admits,
+    after_failure,
+    judges_endpoint,
+    may_fall_back,
+    retry_delay,
+    with_probe,
+)
 from evennia_ai.ports import NO_SCENE, LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
@@ -37,6 +36,7 @@ log = Logger()
 PAUSED = "evennia_ai: no calls to the model {name} for {pause:.0f} s, after: {error}"
 TRIAL = LLMRequest([{"role": "user", "content": "Ready?"}], NO_SCENE, max_tokens=1)
 FREE_CLIENT = "offline"
+Learn = Callable[[ModelProfile, LLMReply | Failure, float], object]
 FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint
 
 
@@ -54,6 +54,7 @@ class ModelGateway:
 
     Attributes:
         lanes: what each endpoint does, and which calls wait.
+        learn: is called with the profile, each reply or failure, and the seconds that it took.
 
     Args:
         clients: by the names that profiles use; calls of ``offline`` cost nothing.
@@ -75,6 +76,7 @@ class ModelGateway:
         self._clients = clients
         self.limits = limits
         self._jitter = jitter
+        self.learn: Learn = lambda _profile, _outcome, _took_s: None
         self.lanes = Lanes(clock, limits.max_in_flight)
         players, game = limits.player_tokens_per_day, limits.game_tokens_per_day
         tokens = Ledger(TOKENS, spent, players, game, limits.waived)
@@ -83,7 +85,7 @@ class ModelGateway:
         self.budgets = DailyBudgets(clock, (tokens, money), books)
         self._starting = False
         self._quiet: DelayedCall | None = None  # until background work may begin somewhere
-        self._shut: AssistantError | None = None
+        self._shut: errors.AssistantError | None = None
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float
@@ -105,17 +107,17 @@ class ModelGateway:
 
     def close(self) -> None:
         """Refuse new calls, fail others with TurnAborted; the next process resumes their turns."""
-        self._shut_down(TurnAborted("The server is stopping; it calls no more models."))
+        self._shut_down(errors.TurnAborted("The server is stopping; it calls no more models."))
 
     def switch_off(self, reason: str) -> None:
         """Refuse new calls, and fail all others with SwitchedOff, at once."""
-        self._shut_down(SwitchedOff(reason))
+        self._shut_down(errors.SwitchedOff(reason))
 
     def open(self) -> None:
         """Accept calls again after `close` or `switch_off`."""
         self._shut = None
 
-    def _shut_down(self, error: AssistantError) -> None:
+    def _shut_down(self, error: errors.AssistantError) -> None:
         self._shut = error
         for call in list(self.lanes.calls):
             self._end(call, Failure(error))
@@ -131,7 +133,7 @@ class ModelGateway:
         is_due = lane.admits and not lane.breaker.closed and not lane.waiting
         if is_due and self.lanes.lane_for(fallback).breaker.closed:
             trial = self._ask(TRIAL, profile, self._clock.seconds() + FIRST_DEADLINE_S)
-            trial.addErrback(lambda failed: failed.trap(AssistantError, CancelledError))
+            trial.addErrback(lambda failed: failed.trap(errors.AssistantError, CancelledError))
 
     def _fall_back(
         self, failed: Failure, request: LLMRequest, fallback: ModelProfile, deadline_at: float
@@ -140,7 +142,7 @@ class ModelGateway:
         error, left_s = failed.value, deadline_at - self._clock.seconds()
         window = window_known(fallback).tokens
         fits = window is None or request.tokens + (request.max_tokens or 0) <= window
-        is_its_case = isinstance(error, ProviderError) and may_fall_back(error)
+        is_its_case = isinstance(error, errors.ProviderError) and may_fall_back(error)
         if not (is_its_case and fits and left_s >= self.limits.retry.least_time_s):
             return fail(failed)
         reply = self._ask(request, fallback, deadline_at)
@@ -160,7 +162,7 @@ class ModelGateway:
         try:
             free = profile.client == FREE_CLIENT
             reserved = () if free else self.budgets.reserve(request, profile)
-        except BudgetExhausted as error:
+        except errors.BudgetExhausted as error:
             return fail(error)
         client = self._clients[profile.client]
         result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
@@ -174,13 +176,13 @@ class ModelGateway:
 
     def _refusal(
         self, lane: Lane, request: LLMRequest, profile: ModelProfile, deadline_at: float
-    ) -> AssistantError | None:
+    ) -> errors.AssistantError | None:
         """Return why a call cannot be accepted, or None."""
         if self._shut is not None:
             return self._shut
         if profile.client not in self._clients:
             known = ", ".join(sorted(self._clients)) or "none"
-            return ProviderMisconfigured(
+            return errors.ProviderMisconfigured(
                 f"The profile '{profile.name}' names the client '{profile.client}', "
                 f"which is not running. Running clients: {known}."
             )
@@ -193,7 +195,7 @@ class ModelGateway:
             return players_first(profile)
         is_full = self.lanes.is_full or not lane.has_place
         if is_full and self.lanes.waiting >= self.limits.max_queued:
-            return Busy(
+            return errors.Busy(
                 f"{self.lanes.in_flight} model calls are in flight and {self.lanes.waiting} are "
                 "waiting; the queue is full."
             )
@@ -207,7 +209,7 @@ class ModelGateway:
             elif call.work is not None:
                 work, call.work = call.work, None
                 call.attempts -= 1
-                call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
+                call.lane.breaker = with_probe(call.lane.breaker, runs=False)
                 call.lane.leave(call)
                 work.cancel()
                 self._wait(call)
@@ -239,7 +241,7 @@ class ModelGateway:
 
     def _wait(self, call: Call) -> None:
         call.pause = None
-        call.lane.wait(call)
+        call.lane.waiting[call] = None
         if call.request.caller.background and self.lanes.quiet_in(call.lane):
             self._hold(call)
         self._start_waiting()
@@ -257,7 +259,7 @@ class ModelGateway:
         if not call.lane.admits:
             self._end(call, Failure(call.lane.circuit_open()))
             return
-        call.lane.breaker = breakers.after_start(call.lane.breaker)
+        call.lane.breaker = with_probe(call.lane.breaker, runs=True)
         self._resume(call)
         call.attempts += 1
         call.started_at = self._clock.seconds()
@@ -271,6 +273,8 @@ class ModelGateway:
             return
         call.work = None
         call.lane.leave(call)
+        if call.profile.client != FREE_CLIENT:
+            self.learn(call.profile, outcome, self._clock.seconds() - call.started_at)
         if isinstance(outcome, Failure):
             delay = self._retry_after(call, outcome)
             if delay is not None:
@@ -280,30 +284,30 @@ class ModelGateway:
                 return
         else:
             call.lane.answered, call.lane.warned_of = True, ""
-            call.lane.breaker = breakers.after_success(call.lane.breaker)
+            call.lane.breaker = Breaker()
         self._end(call, outcome)
 
     def _retry_after(self, call: Call, failure: Failure) -> float | None:
         """Update the circuit breaker; return the seconds until a retry, or None."""
         error = failure.value
-        if not isinstance(error, ProviderError):
-            call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
+        if not isinstance(error, errors.ProviderError):
+            call.lane.breaker = with_probe(call.lane.breaker, runs=False)
             return None
         self._note_failure(call.lane, error)
         now = self._clock.seconds()
         call.error = str(error)
         left_s = call.deadline_at - now
         delay = retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
-        is_open = delay is not None and not breakers.admits(call.lane.breaker, now + delay)
+        is_open = delay is not None and not admits(call.lane.breaker, now + delay)
         return None if is_open else delay
 
-    def _note_failure(self, lane: Lane, error: ProviderError) -> None:
+    def _note_failure(self, lane: Lane, error: errors.ProviderError) -> None:
         """Update the circuit breaker; if it opened, fail the calls that wait."""
-        if not breakers.judges_endpoint(error):
-            lane.breaker = breakers.after_success(lane.breaker)
+        if not judges_endpoint(error):
+            lane.breaker = Breaker()
             return
         starting = not lane.answered and lane.profile.is_local
-        lane.breaker = breakers.after_failure(
+        lane.breaker = after_failure(
             lane.breaker, error, self._clock.seconds(), self.limits.breaker, starting
         )
         if lane.breaker.closed:
@@ -311,7 +315,7 @@ class ModelGateway:
         if lane.warned_of != str(error):
             lane.warned_of = str(error)
             log.warn(PAUSED, name=lane.name, pause=lane.paused_s, error=error)
-        for waiting in lane.waiting:
+        for waiting in list(lane.waiting):
             self._end(waiting, Failure(lane.circuit_open()))
 
     def _expire(self, call: Call) -> None:
@@ -339,7 +343,7 @@ class ModelGateway:
         if call.reserved:
             self.budgets.settle(call.reserved, call.usage(outcome), call.profile)
         if call.work is not None:
-            call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
+            call.lane.breaker = with_probe(call.lane.breaker, runs=False)
             call.work.cancel()
         self._start_waiting()
 
@@ -347,17 +351,19 @@ class ModelGateway:
 def more_telling(first: Failure, second: Failure) -> Failure:
     """Return the failure to report if the fallback failed, too: its own if that ends the turn."""
     error = second.value
-    is_usual = isinstance(error, ProviderError) and not error.begun
-    return first if is_usual and not isinstance(error, SwitchedOff) else second
+    is_usual = isinstance(error, errors.ProviderError) and not error.begun
+    return first if is_usual and not isinstance(error, errors.SwitchedOff) else second
 
 
-def players_first(profile: ModelProfile) -> Busy:
+def players_first(profile: ModelProfile) -> errors.Busy:
     """Return the error of a call that nobody waits for while players talk."""
-    return Busy(f"Players talk with the model '{profile.model}'; nobody waits for this call.")
+    return errors.Busy(
+        f"Players talk with the model '{profile.model}'; nobody waits for this call."
+    )
 
 
-def deadline_error(profile: ModelProfile) -> DeadlineExceeded:
+def deadline_error(profile: ModelProfile) -> errors.DeadlineExceeded:
     """Return the error of a call that ran out of time."""
-    return DeadlineExceeded(
+    return errors.DeadlineExceeded(
         f"The model '{profile.model}' of the profile '{profile.name}' did not reply in time."
     )

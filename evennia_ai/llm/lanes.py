@@ -5,7 +5,7 @@ All lanes share a cap on calls in flight, and start their calls in turn.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
@@ -15,9 +15,8 @@ from twisted.python.failure import Failure
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.breaker import Breaker, admits
-from evennia_ai.policy.limits.fair_queue import FairQueue
 from evennia_ai.policy.limits.money import Reservation
+from evennia_ai.policy.limits.retry import Breaker, admits
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
@@ -75,7 +74,8 @@ class Lane:
     warned_of: str = ""  # the error of the last warning in the log, until a call succeeds
     breaker: Breaker = field(default_factory=Breaker)
     in_flight: set[Call] = field(default_factory=set)
-    waiting: FairQueue[Call] = field(default_factory=FairQueue)
+    waiting: dict[Call, None] = field(default_factory=dict)  # in the order in which they came
+    served: dict[str, int] = field(default_factory=dict)  # when each assistant had its last turn
 
     @property
     def name(self) -> str:
@@ -112,24 +112,33 @@ class Lane:
             f"for {self.paused_s:.0f} s more, after: {self.breaker.error}"
         )
 
-    def wait(self, call: Call) -> None:
-        """Add a call to the queue."""
-        caller = call.request.caller
-        self.waiting.put(call, caller.assistant, caller.background)
-
     def leave(self, call: Call) -> None:
         """Remove a call from those in flight and from the queue."""
         self.in_flight.discard(call)
-        self.waiting.remove(call)
+        self.waiting.pop(call, None)
+
+    def in_turn(self) -> list[Call]:
+        """Return the calls that wait in the order of their turns.
+
+        Assistants take turns, whoever had none for longest first; background work comes last.
+        """
+        keys: dict[Call, tuple[bool, int, int]] = {}
+        ranks = Counter[tuple[bool, str]]()
+        for call in self.waiting:
+            caller = call.request.caller
+            who = (caller.background, caller.assistant)
+            keys[call] = (caller.background, ranks[who], self.served.get(caller.assistant, 0))
+            ranks[who] += 1
+        return sorted(keys, key=lambda call: keys[call])
 
     def next_call(self, with_background: bool) -> Call | None:
         """Return the next call in turn if it may start; None if all wait.
 
         If the circuit breaker lets no call pass, this call must end.
         """
-        call = next(self.waiting.in_turn(), None)
-        if call is None or (self.admits and not self.has_place):
+        if not self.waiting or (self.admits and not self.has_place):
             return None
+        call = self.in_turn()[0]
         return call if with_background or not call.request.caller.background else None
 
 
@@ -154,6 +163,7 @@ class Lanes:
         self._clock = clock
         self._max_in_flight = max_in_flight
         self._lanes: OrderedDict[str, Lane] = OrderedDict()
+        self._turns = 0
         self.calls: dict[Call, None] = {}
         self._talked_at: dict[str, float] = {}  # by the endpoint's address
 
@@ -214,7 +224,11 @@ class Lanes:
             call = lane.next_call(self._with_background and not self.quiet_in(lane))
             if call is not None:
                 self._lanes.move_to_end(key)
+                self._turns += 1
+                lane.served[call.request.caller.assistant] = self._turns
                 lane.leave(call)
+                if not lane.waiting:
+                    lane.served.clear()
                 return call
         return None
 
@@ -227,7 +241,7 @@ class Lanes:
         waiting = [
             self._told(call, self._why(lane, call), f", number {turn} in its queue")
             for lane in self
-            for turn, call in enumerate(lane.waiting.in_turn(), 1)
+            for turn, call in enumerate(lane.in_turn(), 1)
         ]
         return waiting + [self._told(call, RETRY) for call in self.calls if call.pause]
 

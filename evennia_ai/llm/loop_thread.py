@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred, fail
@@ -25,12 +23,10 @@ from twisted.python.failure import Failure
 from evennia_ai.errors import ProviderUnavailable
 
 T = TypeVar("T")
-Job = tuple["Future[Any]", Callable[[], Any]]
 Cleanup = Callable[[], Awaitable[None]]
 
 STOP_WAIT_S = 0.06
 CLEANUP_WAIT_S = 0.03
-WORKERS = 8
 
 
 class LoopThread:
@@ -38,11 +34,9 @@ class LoopThread:
 
     def __init__(self, call_from_thread: Callable[..., object]) -> None:
         """Set up; ``call_from_thread(f, *args)`` must run ``f`` in the reactor's thread."""
-        self._call_from_thread = call_from_thread
+        self.call_from_thread = call_from_thread
         self._live: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
-        self._pending: set[Deferred[Any]] = set()  # in the reactor's thread
-        self._tasks: dict[Deferred[Any], asyncio.Task[Any]] = {}  # in the loop's thread
-        self._orders: deque[Callable[[], object]] = deque()  # what the loop must do next
+        self._pending: dict[Deferred[Any], Future[Any]] = {}  # in the reactor's thread
         self._cleanups: list[Cleanup] = []
         self._stopped = False
 
@@ -53,7 +47,7 @@ class LoopThread:
         if self._live is not None:
             return
         loop = asyncio.new_event_loop()
-        loop.set_default_executor(DaemonExecutor(WORKERS))
+        loop.set_default_executor(DaemonExecutor())
         name = "evennia-ai-loop"
         thread = threading.Thread(target=self._run, args=(loop,), name=name, daemon=True)
         thread.start()
@@ -69,8 +63,9 @@ class LoopThread:
             coroutine.close()
             return fail(ProviderUnavailable("The thread for model calls is not running."))
         deferred: Deferred[T] = Deferred(self._abandon)
-        self._pending.add(deferred)
-        self._order(partial(self._begin, deferred, coroutine))
+        future = asyncio.run_coroutine_threadsafe(_outcome(coroutine), self._live[0])
+        self._pending[deferred] = future
+        future.add_done_callback(partial(self.call_from_thread, self._deliver, deferred))
         return deferred
 
     def on_stop(self, cleanup: Cleanup) -> None:
@@ -95,47 +90,16 @@ class LoopThread:
 
     def _abandon(self, deferred: Deferred[Any]) -> None:
         """Cancel a Deferred's task; Twisted then fails the Deferred with CancelledError."""
-        self._pending.remove(deferred)
-        self._order(partial(self._cancel, deferred))
+        self._pending.pop(deferred).cancel()
 
-    def _deliver(
-        self, deferred: Deferred[Any], result: object, error: BaseException | None
-    ) -> None:
+    def _deliver(self, deferred: Deferred[Any], future: Future[Any]) -> None:
         """Fire a Deferred in the reactor's thread, unless it was cancelled meanwhile."""
-        if deferred not in self._pending:
+        if self._pending.pop(deferred, None) is None:
             return
-        self._pending.remove(deferred)
-        if error is None:
-            deferred.callback(result)
+        if future.cancelled():
+            deferred.errback(Failure(CancelledError()))
         else:
-            deferred.errback(Failure(error))
-
-    def _order(self, order: Callable[[], object]) -> None:
-        """Have the loop do something; it is woken once for all that it has not done yet."""
-        self._orders.append(order)
-        if len(self._orders) == 1 and self._live is not None:
-            self._live[0].call_soon_threadsafe(self._obey)
-
-    # --- in the loop's thread --------------------------------------------------------------------
-
-    def _obey(self) -> None:
-        while self._orders:
-            self._orders.popleft()()
-
-    def _begin(self, deferred: Deferred[T], coroutine: Coroutine[Any, Any, T]) -> None:
-        task = self._tasks[deferred] = asyncio.ensure_future(coroutine)
-        task.add_done_callback(partial(self._end, deferred))
-
-    def _cancel(self, deferred: Deferred[Any]) -> None:
-        if deferred in self._tasks:
-            self._tasks[deferred].cancel()
-
-    def _end(self, deferred: Deferred[T], task: asyncio.Task[T]) -> None:
-        """Hand the outcome of a task over to the reactor's thread."""
-        del self._tasks[deferred]
-        error = CancelledError() if task.cancelled() else task.exception()
-        result = None if error else task.result()
-        self._call_from_thread(self._deliver, deferred, result, error)
+            deferred.callback(future.result())  # a Failure, if the coroutine raised
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         """Run the loop until it is stopped, then clean up; the thread's target."""
@@ -148,42 +112,36 @@ class LoopThread:
 
 
 class DaemonExecutor(ThreadPoolExecutor):
-    """An executor whose threads the interpreter does not join at exit.
+    """An executor with a daemon thread for each call, which the interpreter does not join at exit.
 
     It joins the threads of an ordinary ThreadPoolExecutor, so one hanging DNS lookup, which asyncio
     makes in its executor, would block a reload. ``set_default_executor`` accepts only a subclass.
     """
 
-    def __init__(self, max_workers: int) -> None:
-        super().__init__(max_workers)
-        self._limit = max_workers
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._workers: list[threading.Thread] = []
-
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Run ``fn`` in a daemon thread; only the loop's thread may call this."""
+        """Run ``fn`` in a daemon thread."""
         future: Future[T] = Future()
-        if len(self._workers) < self._limit:  # the first calls start a thread each
-            worker = threading.Thread(target=self._work, name="evennia-ai-worker", daemon=True)
-            self._workers.append(worker)
-            worker.start()
-        self._jobs.put((future, lambda: fn(*args, **kwargs)))
+
+        def work() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(fn(*args, **kwargs))
+                except BaseException as error:  # noqa: BLE001  # it is the caller's
+                    future.set_exception(error)
+
+        threading.Thread(target=work, name="evennia-ai-worker", daemon=True).start()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let idle threads end; leave busy ones behind, whatever ``wait`` is."""
-        for _ in self._workers:
-            self._jobs.put(None)
+        """Leave the threads behind, whatever ``wait`` is."""
 
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            future, call = job
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(call())
-                except BaseException as error:  # noqa: BLE001  # it is the caller's
-                    future.set_exception(error)
-            del job, future, call
+
+async def _outcome(coroutine: Coroutine[Any, Any, T]) -> T | Failure:
+    """Return a coroutine's result, or its exception: nobody may be left to hear of that."""
+    try:
+        return await coroutine
+    except Exception as error:  # noqa: BLE001  # it is the caller's
+        return Failure(error)
 
 
 async def _clean_up(cleanups: list[Cleanup]) -> None:

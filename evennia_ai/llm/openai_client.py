@@ -2,8 +2,7 @@
 
 Only that thread imports the SDK, because the import takes most of a second. The messages go past
 its types, in ``extra_body``: transforming 400 of them takes 50 ms, most of a call, and the reactor
-would wait that long for the interpreter's lock. What comes back is read leniently by
-`openai_stream` and `openai_wire`, since servers differ in every part of it.
+would wait that long for the interpreter's lock. `reply_body` reads what comes back.
 """
 
 from __future__ import annotations
@@ -20,58 +19,28 @@ from urllib.parse import urljoin
 
 from twisted.internet.defer import Deferred, fail
 
+from evennia_ai import errors
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import (
-    ContextOverflow,
-    EndpointSilent,
-    ProviderError,
-    ProviderMisconfigured,
-    ProviderRejected,
-    ProviderUnavailable,
-)
-from evennia_ai.llm.endpoints import Endpoint, find_endpoint
+from evennia_ai.llm.endpoints import Endpoint, find_endpoint, name_character, pseudonym
 from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.llm.openai_stream import (
-    STREAM,
-    BrokenStream,
-    OnDelta,
-    Pulse,
-    SilentStream,
-    StreamedReply,
-    Watch,
-    read_body,
-    without_refused,
-)
-from evennia_ai.llm.openai_wire import Body, Headers, build_body, parse_reply, request_headers
+from evennia_ai.llm.openai_stream import OnDelta, Pulse, SilentStream, Watch, read_body
+from evennia_ai.llm.openai_wire import Body, build_body
 from evennia_ai.llm.refusals import (
+    STREAM,
     Refusal,
     broken_off,
     explain_refusal,
     read_refusal,
-    refusal_in_success,
+    without_refused,
 )
-from evennia_ai.llm.sdk_clients import (
-    NO_HOST,
-    NO_TLS,
-    REFUSED,
-    TIMEOUT,
-    SdkClients,
-    UnwantedBody,
-    causes_of,
-    connection_trouble,
-)
+from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, parse_body, unwrap
+from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
+from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.secrecy import mask_key
-from evennia_ai.ports import LLMReply, LLMRequest
+from evennia_ai.ports import Delta, LLMReply, LLMRequest
 
 MAX_REPLY_BYTES = 4_000_000
-TROUBLES = {
-    NO_HOST: "there is no such host",
-    REFUSED: "nothing listens there",
-    NO_TLS: "its certificate or encryption is not acceptable",
-}
-# Of the SDK, and of the HTTP libraries while a body is read.
-CONNECTION_ERRORS = ("APIConnectionError", "TransportError", "ClientError")
 utc_now = partial(datetime.now, UTC)
 
 
@@ -91,13 +60,17 @@ class Asking:
     endpoint: Endpoint
     profile: ModelProfile
     body: Body
-    headers: Headers
+    headers: Mapping[str, str]
     on_delta: OnDelta | None
     patience_s: float | None
 
 
 class OpenAIClient:
-    """`ports.LLMClient` over the openai SDK, without redirects and retries."""
+    """`ports.LLMClient` over the openai SDK, without redirects and retries.
+
+    In a profile's ``extra``, `endpoints.CHARACTER` stands for the caller under a pseudonym, always
+    the same for one character of the game ``game``.
+    """
 
     def __init__(
         self,
@@ -105,14 +78,13 @@ class OpenAIClient:
         environ: Mapping[str, str],
         read_timeout_s: float = 120.0,
         most_bytes: int = MAX_REPLY_BYTES,
-        now: Callable[[], datetime] = utc_now,
         patience: Callable[[EndpointFacts, int], float | None] = longest_silence,
+        game: str = "",
     ) -> None:
         """Set the client up; the first request imports the SDK."""
         self._loop_thread = loop_thread
         self._environ = environ  # holds the keys
-        self._patience = patience
-        self._now = now  # in UTC, to read a ``Retry-After`` that is a date
+        self._patience, self._game = patience, game
         # The gateway keeps deadlines; ``read_timeout_s`` is for a silent server.
         self._clients = SdkClients(read_timeout_s, most_bytes)
         self._stream_fields: dict[tuple[Endpoint, str], Body] = {}  # where not all were accepted
@@ -126,33 +98,51 @@ class OpenAIClient:
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Send one request, without retries.
 
-        If ``request.on_delta`` is set and the profile allows it, the reply is streamed, and
-        ``on_delta`` is called in the loop thread. A server that refuses to stream is asked again
-        without. A stream that breaks after its first delta fails with ProviderUnavailable, whose
-        ``begun`` is True.
+        If ``request.on_call`` or ``on_delta`` is set and the profile allows it, the reply is
+        streamed. ``on_call`` is called in the reactor's thread, ``on_delta`` in the loop thread. A
+        server that refuses to stream is asked again without. A stream that breaks after its first
+        delta fails with ProviderUnavailable, whose ``begun`` is True.
 
-        Fires with the reply. Fails with ProviderMisconfigured (key, address, model's name),
-        EndpointSilent (see `longest_silence`), ProviderUnavailable (not reached, too slow, 408,
-        429, 5xx, no chat completion, too many bytes), QuotaExhausted, ContextOverflow or
-        ProviderRejected (any other 4xx). Each error carries the status, the provider's code and
-        the seconds to wait, if the server sent them.
+        Fires with the reply, in whose ``raw`` it is as the endpoint sent it. Fails with
+        ProviderMisconfigured (key, address, model's name), EndpointSilent (see `longest_silence`),
+        ProviderUnavailable (not reached, too slow, 408, 429, 5xx, no chat completion, too many
+        bytes), QuotaExhausted, ContextOverflow or ProviderRejected (any other 4xx). Each error
+        carries the status, the provider's code and the seconds to wait, if the server sent them.
         Cancelling closes the connection.
         """
         try:
             endpoint = find_endpoint(profile, self._environ)
-        except ProviderMisconfigured as error:
+        except errors.ProviderMisconfigured as error:
             return fail(error)
-        on_delta = request.on_delta if profile.stream else None
+        reader, on_call, on_delta = (
+            reply_reader(request.form, request.asked),
+            request.on_call,
+            request.on_delta,
+        )
+
+        def read(delta: Delta) -> None:
+            for call in reader.hear(delta):
+                self._loop_thread.call_from_thread(on_call, call)
+
+        if not profile.stream:
+            on_delta = None
+        elif on_call is not None:
+            on_delta = read
+        turn, character = request.caller.turn_id, pseudonym(self._game, request.caller.assistant)
+        profile = replace(profile, extra=name_character(profile.extra, character))
+        # OpenAI logs the header, so that its support finds the turn; other servers ignore it.
+        number = {"X-Client-Request-Id": f"turn-{turn}-{uuid.uuid4().hex[:8]}"}
         asking = Asking(
             endpoint,
             profile,
             {"model": profile.model, **build_body(request, profile)},
-            request_headers(request, uuid.uuid4().hex[:8]),
+            {} if turn is None else number,
             on_delta,
             self._patience(profile.told, request.tokens) if on_delta else None,
         )
         fields = self._stream_fields.get((endpoint, profile.model), STREAM) if on_delta else {}
-        return self._loop_thread.submit(self._ask(asking, fields))
+        sent = self._loop_thread.submit(self._ask(asking, fields))
+        return sent.addCallback(lambda raw: replace(reader.finish(raw), raw=raw))
 
     def exchange(
         self, profile: ModelProfile, method: str, path: str, body: Body | None = None
@@ -166,7 +156,7 @@ class OpenAIClient:
         """
         try:
             endpoint = find_endpoint(profile, self._environ)
-        except ProviderMisconfigured as error:
+        except errors.ProviderMisconfigured as error:
             return fail(error)
         return self._loop_thread.submit(self._exchange(endpoint, method, path, body))
 
@@ -192,32 +182,33 @@ class OpenAIClient:
     async def _ask(self, asking: Asking, fields: Body) -> LLMReply:
         """Return the reply; leave out those of the ``fields`` for streaming that are refused."""
         endpoint, profile = asking.endpoint, asking.profile
-        streamed = StreamedReply()
+        body, content = ReplyBody(), b""
+        refusal: Refusal | None = None
         clock, pulse = asyncio.get_running_loop().time, self._pulses[endpoint]
         watch = Watch(pulse, asking.patience_s, profile.is_local, clock)
         try:
-            data = await watch.over(self._send(asking, fields, streamed, watch))
+            await watch.over(self._send(asking, fields, body, watch))
             if asking.on_delta:
                 self._stream_fields[endpoint, profile.model] = fields
-            return replace(self._read(data, asking), first_s=watch.first_s)
+            if body.failure is None:
+                return replace(body.reply(lambda: uuid.uuid4().hex[:9]), first_s=watch.first_s)
+            refusal = read_refusal(body.failure, endpoint.key, utc_now())
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
-            response, problem = response_of(error), error
-        if response is not None:
-            refusal = self._read_refusal(response, endpoint)
-            left = without_refused(fields, refusal, response.content)
-            if left != fields:
+            response, told = response_of(error), explain(error, endpoint)
+            if response is not None:
+                content, refusal = response.content, refusal_in(response, endpoint)
+        if refusal is not None:
+            left = without_refused(fields, refusal, content)
+            if left != fields and not body.begun:
                 return await self._ask(asking, left)
-            raise explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
-        told = explain(problem, endpoint)
+            told = explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
-        is_broken = streamed.begun and not isinstance(told, ContextOverflow)
+        is_broken = body.begun and not isinstance(told, errors.ContextOverflow)
         raise broken_off(told, endpoint) if is_broken else told
 
-    async def _send(
-        self, asking: Asking, fields: Body, streamed: StreamedReply, watch: Watch
-    ) -> bytes | Mapping[str, object]:
-        """Return the body of a successful response."""
+    async def _send(self, asking: Asking, fields: Body, body: ReplyBody, watch: Watch) -> None:
+        """Read a successful response into ``body``."""
         client = self._clients.client_for(asking.endpoint)
         async with client.chat.completions.with_streaming_response.create(
             model="",
@@ -225,23 +216,14 @@ class OpenAIClient:
             extra_body={**fields, **asking.body},
             extra_headers=asking.headers,
         ) as response:
-            return await read_body(response.iter_bytes(), streamed, asking.on_delta, watch.hear)
+            await read_body(response.iter_bytes(), body, asking.on_delta, watch.hear)
 
-    def _read(self, data: bytes | Mapping[str, object], asking: Asking) -> LLMReply:
-        """Return the reply in a body; raise a ProviderError if there is none."""
-        endpoint = asking.endpoint
-        refusal = refusal_in_success(data, endpoint.key, self._now())
-        if refusal is None:
-            try:
-                return parse_reply(data, lambda: uuid.uuid4().hex[:9])
-            except ValueError:
-                refusal = Refusal()
-        raise explain_refusal(refusal, asking.profile, endpoint, asking.body.get("messages"))
 
-    def _read_refusal(self, response: Any, endpoint: Endpoint) -> Refusal:
-        told = {name.lower(): value for name, value in response.headers.items()}
-        content = response.content
-        return read_refusal(response.status_code, told, content, endpoint.key, self._now())
+def refusal_in(response: Any, endpoint: Endpoint) -> Refusal:
+    """Return the refusal in an unsuccessful response."""
+    told = {name.lower(): value for name, value in response.headers.items()}
+    error = unwrap(parse_body(response.content))
+    return read_refusal(error, endpoint.key, utc_now(), response.status_code, told)
 
 
 def response_of(error: Exception) -> Any:
@@ -250,25 +232,20 @@ def response_of(error: Exception) -> Any:
     return response if getattr(response, "is_closed", False) else None
 
 
-def explain(error: Exception, endpoint: Endpoint) -> ProviderError:
+def explain(error: Exception, endpoint: Endpoint) -> errors.ProviderError:
     """Return the ProviderError for an exception of a call; it quotes nothing that was asked."""
-    address = endpoint.address
-    if isinstance(error, ProviderError):
+    address, kind = endpoint.address, type(error).__name__
+    if isinstance(error, errors.ProviderError):
         return error
-    causes = list(causes_of(error))
-    unwanted = next((cause for cause in causes if isinstance(cause, UnwantedBody)), None)
+    unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
-        return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
+        return errors.ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
     if isinstance(error, SilentStream):
-        return EndpointSilent(f"{address} {error}; the call was given up.")
+        return errors.EndpointSilent(f"{address} {error}; the call was given up.")
     if isinstance(error, BrokenStream):
-        return ProviderUnavailable(f"{address} sent no complete reply: {error}.")
-    trouble = connection_trouble(error)
-    if trouble == TIMEOUT:
-        return ProviderUnavailable(f"{address} did not answer in time.")
-    if any(base.__name__ in CONNECTION_ERRORS for base in type(error).__mro__):
-        told = TROUBLES.get(trouble, "the connection broke")
-        return ProviderUnavailable(f"{address} could not be reached: {told}.")
+        return errors.ProviderUnavailable(f"{address} sent no complete reply: {error}.")
+    if trouble := connection_trouble(error):
+        return errors.ProviderUnavailable(f"{address} {trouble}.")
     if isinstance(error, TypeError | ValueError):
-        return ProviderRejected(f"The request cannot be written as JSON ({type(error).__name__}).")
-    return ProviderUnavailable(f"A request to {address} failed ({type(error).__name__}).")
+        return errors.ProviderRejected(f"The request cannot be written as JSON ({kind}).")
+    return errors.ProviderUnavailable(f"A request to {address} failed ({kind}).")

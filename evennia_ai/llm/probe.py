@@ -1,13 +1,15 @@
 """Does an endpoint answer, in which form, does it stream, how fast: a call each, in one deadline.
 
-The rest is learnt in use, see `llm.endpoint_facts`.
+Each answer becomes a sentence; a `FATAL` one ends the probe. The rest is learnt in use, see
+`llm.endpoint_facts`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -15,24 +17,97 @@ from twisted.internet import defer
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
 
+from evennia_ai import errors
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import Busy, DeadlineExceeded, ProviderError, ProviderMisconfigured
-from evennia_ai.llm import quirks
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
-from evennia_ai.policy import probe as policy
+from evennia_ai.messages import LLMReply, wire_call
 from evennia_ai.policy.context.windows import window_from_models
 from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed, measure_speed, smooth_speed
-from evennia_ai.policy.probe import FATAL, Answer, Finding, Models, Question
-from evennia_ai.ports import NO_SCENE, Delta, LLMReply, LLMRequest
+from evennia_ai.policy.request_forms.form import (
+    AUTO,
+    SCHEMA,
+    TEXT,
+    TEXT_FORM,
+    TOOLS,
+    Asked,
+    RequestForm,
+)
+from evennia_ai.policy.request_forms.schema_form import ACTS, SchemaForm
+from evennia_ai.policy.sanitize import drop_reasoning
+from evennia_ai.policy.texts import read_object
+from evennia_ai.ports import NO_SCENE, Delta, LLMRequest
 from evennia_ai.scheduling import Clock, Steps
 
 PROBE_S, LOCAL_PROBE_S = 30.0, 120.0  # a local model may run on a CPU
 REPLY_TOKENS = 300
 TOOLS_SHARE = 0.5  # of the time that is left, so that a slow model gets to the last step
 STEPS = ("Does it answer?", "In which form?", "Does it stream, and how fast?")
-
 Tell = Callable[[str], None]
 T = TypeVar("T")
+OLLAMA_PORT, LLAMACPP_PORT, VLLM_PORT = 11434, 8080, 8000
+LOCAL_SERVERS = {OLLAMA_PORT: "Ollama", LLAMACPP_PORT: "llama-server", VLLM_PORT: "vLLM"}
+# Pages of local servers that tell the context window; such a server is recognised by its usual port
+# or by the ``owned_by`` of its models.
+WINDOW_PAGES = ((LLAMACPP_PORT, "llamacpp", "/props"), (OLLAMA_PORT, "library", "/api/ps"))
+MOST_MODELS, SLOW_S = 10, 15
+REFUSED_FORM = (400, 404, 422, 500)  # HTTP statuses for a field that a server does not know
+# Of an answer: tokens read anew, in the first of a talk and later, and written. See docs/models.md.
+FIRST_READ, LATER_READ, WRITTEN = 2_000, 400, 60
+
+Answer = LLMReply | errors.ProviderError
+Question = Mapping[str, Any]  # fields of an `LLMRequest`
+Models = Sequence[Mapping[str, Any]]  # the entries of a list of models, with their ``id``
+
+
+def say_to_mira(form: RequestForm, rules: str, line: str) -> Question:
+    """Return a request for a barkeep's answer to Ann, as a game asks in a form."""
+    messages = [
+        {"role": "system", "content": f"{rules}\n\nYou are Mira, a barkeep.".strip()},
+        {"role": "user", "content": f"{line}\n\n{form.question('Mira', 'Ann')}"},
+    ]
+    schema = form.response_schema(Asked())
+    return {"messages": messages, "form": form.name, "response_schema": schema}
+
+
+TEXT_RULES, SCHEMA_FORM = TEXT_FORM.rules(()), SchemaForm()
+# Without rules, which the server would keep in a cache: the later questions measure the speed.
+PLAIN_QUESTION = say_to_mira(TEXT_FORM, "", "Ann says: Good evening!")
+STREAM_QUESTION = say_to_mira(TEXT_FORM, TEXT_RULES, "Ann says: Describe your tavern to me.")
+ASK_FOR_MUG = "Here lie a mug and a lamp.\n\nAnn says: Would you give me the mug?"
+SCHEMA_QUESTION = say_to_mira(SCHEMA_FORM, SCHEMA_FORM.rules(()), ASK_FOR_MUG)
+TOOL = "note_colour"
+COLOUR = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
+NOTE_COLOUR = {"name": TOOL, "description": "Write one colour down.", "parameters": COLOUR}
+EARLIER_CALL = wire_call("probe0001", TOOL, '{"colour": "green"}')
+TOOLS_QUESTION: Question = {  # two calls at once, after a call with its result
+    "messages": [
+        {"role": "system", "content": f"Use {TOOL} once for each colour, all in one reply."},
+        {"role": "user", "content": "Ann says: note the colour green."},
+        {"role": "assistant", "content": "", "tool_calls": [EARLIER_CALL]},
+        {"role": "tool", "tool_call_id": EARLIER_CALL["id"], "content": "Noted."},
+        {"role": "assistant", "content": "It is noted."},
+        {"role": "user", "content": "Ann says: now note these colours: red and blue."},
+    ],
+    "tools": [{"type": "function", "function": NOTE_COLOUR}],
+}
+LOADING = "If the model is still loading, try again in a minute. Else it is too large here."
+PORTS = ", ".join(f"{name} at {port}" for port, name in LOCAL_SERVERS.items())
+ADDRESS = f"Is it started? Check http or https, the port ({PORTS}), and /v1 at the end of base_url."
+KEY = "Set a valid key in the variable of api_key_env, and restart: a reload is not enough."
+FLAGS = (
+    "llama.cpp needs --jinja for tools, vLLM --enable-auto-tool-choice and a --tool-call-parser."
+)
+
+GOOD, NOTE, BAD, FATAL = "good", "note", "bad", "fatal"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One result of the probe, with advice if something is wrong."""
+
+    state: str
+    text: str
+    advice: str = ""
 
 
 class Prober:
@@ -54,7 +129,7 @@ class Prober:
         the findings. Fails with Busy during another probe, with CancelledError at a server stop.
         """
         if self._busy:
-            raise Busy("Another probe is running: wait until it has ended.")
+            raise errors.Busy("Another probe is running: wait until it has ended.")
         self._busy = True
         try:
             run = Run(self._clock, self._client, profile)
@@ -72,11 +147,13 @@ class Prober:
         Fires with it in tokens, None if not told. Fails with CancelledError if the server stops.
         """
         run = Run(self._clock, self._client, profile)
-        run.models = policy.list_models((yield run.page("models")))
+        run.models = list_models((yield run.page("models")))
         window = window_from_models(run.models, profile.model)
-        for page in quirks.WINDOW_PAGES:
-            if not window and run.serves(page):
-                window = window_from_models((yield run.page(page.path)), profile.model)
+        owners = {e.get("owned_by") for e in run.models if e["id"] == profile.model}
+        for port, owner, path in WINDOW_PAGES:
+            is_its = urlsplit(profile.base_url).port == port or owner in owners
+            if not window and is_its:
+                window = window_from_models((yield run.page(path)), profile.model)
         return window
 
 
@@ -109,30 +186,30 @@ class Run:
     @inlineCallbacks
     def ask_plainly(self) -> Steps[None]:
         """Ask a plain question; without a system message if the endpoint refuses one."""
-        answer: Answer = yield self.ask(policy.PLAIN_QUESTION)
-        if isinstance(answer, ProviderMisconfigured):
-            self.models = policy.list_models((yield self.page("models")))
-        elif isinstance(answer, ProviderError) and answer.status in policy.REFUSED_FORM:
+        answer: Answer = yield self.ask(PLAIN_QUESTION)
+        if isinstance(answer, errors.ProviderMisconfigured):
+            self.models = list_models((yield self.page("models")))
+        elif isinstance(answer, errors.ProviderError) and answer.status in REFUSED_FORM:
             self.takes_system = False
-            answer = yield self.ask(policy.PLAIN_QUESTION)
+            answer = yield self.ask(PLAIN_QUESTION)
         self.speed = UNKNOWN  # the server may have loaded the model first
-        self.findings.append(policy.judge_plain(answer, self.takes_system, self.models))
+        self.findings.append(judge_plain(answer, self.takes_system, self.models))
 
     @inlineCallbacks
     def find_form(self) -> Steps[None]:
         """Ask for two tool calls in one reply, else for a reply that keeps to a JSON schema."""
-        answers: list[Answer] = [(yield self.ask(policy.TOOLS_QUESTION, TOOLS_SHARE))]
-        if not policy.makes_calls(answers[0]):
-            answers.append((yield self.ask(policy.SCHEMA_QUESTION)))
-        self.form = policy.find_form(answers)
-        self.findings.append(policy.judge_form(self.form, self.profile.form, answers))
+        answers: list[Answer] = [(yield self.ask(TOOLS_QUESTION, TOOLS_SHARE))]
+        if not makes_calls(answers[0]):
+            answers.append((yield self.ask(SCHEMA_QUESTION)))
+        self.form = find_form(answers)
+        self.findings.append(judge_form(self.form, self.profile.form, answers))
 
     @inlineCallbacks
     def stream(self) -> Steps[None]:
         """Ask for a streamed reply, and tell the speed of the calls so far."""
         deltas: list[Delta] = []
-        answer: Answer = yield self.ask({**policy.STREAM_QUESTION, "on_delta": deltas.append})
-        stream, speed = policy.judge_stream(answer, len(deltas)), policy.judge_speed(self.speed)
+        answer: Answer = yield self.ask({**STREAM_QUESTION, "on_delta": deltas.append})
+        stream, speed = judge_stream(answer, len(deltas)), judge_speed(self.speed)
         self.findings += stream, speed
 
     @inlineCallbacks
@@ -148,12 +225,12 @@ class Run:
         try:
             reply: LLMReply = yield self.in_time(sent, share)
         except defer.TimeoutError:
-            return DeadlineExceeded("It did not answer in time.")
-        except ProviderError as error:
+            return errors.DeadlineExceeded("It did not answer in time.")
+        except errors.ProviderError as error:
             return error
         took_s = self.clock.seconds() - started
         self.speed = smooth_speed(self.speed, measure_speed(reply, took_s))
-        return reply
+        return reply.raw or reply
 
     @inlineCallbacks
     def page(self, path: str) -> Steps[Any]:
@@ -172,7 +249,118 @@ class Run:
         left_s = max(0.0, self.deadline_at - self.clock.seconds())
         return call.addTimeout(share * left_s, cast(IReactorTime, self.clock))
 
-    def serves(self, page: quirks.WindowPage) -> bool:
-        """Return True if the endpoint seems to be a server that has this page."""
-        owners = (e.get("owned_by") for e in self.models if e["id"] == self.profile.model)
-        return urlsplit(self.profile.base_url).port == page.port or next(owners, "") == page.owner
+
+def list_models(data: object) -> Models:
+    """Return the entries of a list of models, empty if it is not one."""
+    entries = data.get("data") if isinstance(data, dict) else data
+    listed = entries if isinstance(entries, list) else []
+    return [item for item in listed if isinstance(item, dict) and isinstance(item.get("id"), str)]
+
+
+def there_are(models: Models) -> str:
+    """Return the first ten models as a sentence, "" without one."""
+    names = [str(model["id"]) for model in models]
+    more = " and others" if len(names) > MOST_MODELS else ""
+    return f"There are: {', '.join(names[:MOST_MODELS])}{more}." if names else ""
+
+
+def advise(error: errors.ProviderError, models: Models) -> str:
+    """Return what to do about an error; ``models`` are those that the endpoint lists."""
+    if error.status in (401, 403) or (not error.status and "variable" in str(error)):
+        return KEY
+    if isinstance(error, errors.ProviderMisconfigured):
+        return there_are(models) or ADDRESS
+    if isinstance(error, errors.ProviderRejected):
+        return "Change the profile's extra (such as max_completion_tokens), or the server."
+    if isinstance(error, errors.DeadlineExceeded):
+        return LOADING
+    return "Look at the account or the server's log, or wait." if error.status else ADDRESS
+
+
+def judge_plain(answer: Answer, takes_system: bool, models: Models) -> Finding:
+    """Return whether a plain question was answered with words, and if not, why."""
+    if isinstance(answer, errors.ProviderError):
+        return Finding(FATAL, str(answer), advise(answer, models))
+    if drop_reasoning(answer.content).strip():
+        if takes_system:
+            return Finding(GOOD, "It answers, and takes a system message.")
+        return Finding(
+            NOTE, "It answers, with its rules in a user message: it refuses a system message."
+        )
+    if answer.finish_reason == "length":
+        advice = "Turn reasoning off or down, or raise max_reply_tokens and turn_deadline."
+        return Finding(BAD, "Reasoning used up its whole reply before the first word.", advice)
+    return Finding(BAD, "It answers a plain question with no text.", "Look at the server's log.")
+
+
+def makes_calls(answer: Answer) -> bool:
+    """Return True for several calls of the tool that was offered, each with its argument."""
+    calls = answer.tool_calls if isinstance(answer, LLMReply) else ()
+    arguments = [read_object(call.arguments) or {} for call in calls]
+    fit = all(isinstance(given.get("colour"), str) for given in arguments)
+    return len(calls) > 1 and fit and {call.name for call in calls} == {TOOL}
+
+
+def find_form(answers: Sequence[Answer]) -> str:
+    """Return the form by the answers to tools and, if these fail, a schema; "" if not known."""
+    last = answers[-1]
+    if makes_calls(answers[0]):
+        return TOOLS
+    if isinstance(last, errors.ProviderError):
+        return TEXT if last.status in REFUSED_FORM else ""
+    found = read_object(last.content) or {}
+    texts = all(isinstance(value, str) for value in found.values())
+    fits = texts and set(found) == {"act", "target", "say"} and found["act"] in ACTS
+    return SCHEMA if fits else TEXT
+
+
+REASONS = {
+    TOOLS: "it makes several valid tool calls in one reply.",
+    SCHEMA: "its tool calls are not reliable, its JSON is.",
+    TEXT: "neither its tool calls nor its JSON are reliable, so it can talk but not act.",
+}
+
+
+def judge_form(found: str, profile_form: str, answers: Sequence[Answer]) -> Finding:
+    """Return how it will be asked, as `find_form` found unless the profile sets a form."""
+    if not found:
+        return Finding(BAD, f"Its request form is not known: {answers[-1]}", LOADING)
+    if profile_form not in (AUTO, found):
+        told = f"It is asked by {profile_form}, as the profile says; the test suggests {found}."
+        return Finding(NOTE, told, f"Put form = '{found}' or 'auto' into the profile.")
+    refused = isinstance(answers[0], errors.ProviderError) and answers[0].status
+    advice = f"{answers[0]} {FLAGS}" if refused else "Set form in the profile to change that."
+    state = BAD if found == TEXT else GOOD
+    return Finding(state, f"It will be asked by {found}: {REASONS[found]}", advice)
+
+
+def judge_stream(answer: Answer, deltas: int) -> Finding:
+    """Return whether a reply came in parts; ``deltas`` is their number."""
+    if isinstance(answer, errors.ProviderError):
+        advice = "If that stays so, set stream to False in the profile."
+        return Finding(BAD, f"Its streamed reply failed: {answer}", advice)
+    if deltas > 1:
+        return Finding(GOOD, "It streams: a sentence is spoken while the next one is written.")
+    return Finding(NOTE, "It does not stream: a reply is spoken when it is whole.")
+
+
+def judge_speed(speed: Speed) -> Finding:
+    """Return how fast it reads and writes, and how long answers take then."""
+    if speed.read is None or speed.written is None:
+        return Finding(NOTE, "Its speed is not known: it does not report its tokens.")
+    first, later = (ceil(speed.seconds_for(read, WRITTEN)) for read in (FIRST_READ, LATER_READ))
+    told = (
+        f"It reads about {speed.read:,.0f} tokens a second and writes {speed.written:,.0f}: an "
+        f"answer takes about {later} s, the first one of a talk {first} s."
+    )
+    if later <= SLOW_S:
+        return Finding(GOOD, told)
+    return Finding(BAD, told, "Players wait long. Use a smaller model or a faster machine.")
+
+
+def sum_up(findings: Sequence[Finding], profile: str) -> str:
+    """Return the verdict in one sentence."""
+    states = {finding.state for finding in findings}
+    if FATAL in states:
+        return f"The profile '{profile}' does not work yet."
+    return f"The profile '{profile}' works{', but not all of it does' * (BAD in states)}."

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import (
@@ -17,8 +17,8 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
-from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import Endpoint
+from evennia_ai.llm.reply_body import as_dict
 from evennia_ai.policy.failures import Meaning, Said, meaning_of, told_window
 from evennia_ai.policy.limits.retry import LOADING_CODE, asked_wait_s
 from evennia_ai.policy.secrecy import hide_secrets, quote_without
@@ -29,6 +29,15 @@ MAX_CODE_CHARS = 60
 MAX_DEPTH = 6
 STATUS_NUMBER = re.compile(r"[1-5]\d\d")
 FAILED_STATUS = re.compile(r"[45]\d\d")
+# Some servers return the request inside the error's body, so only these fields are read.
+ERROR_TEXT_FIELDS = frozenset(
+    "error errors message msg detail details code type status reason title raw metadata "
+    "retryDelay".split()
+)
+ERROR_CODE_FIELDS = ("code", "status", "type")
+STREAM: Mapping[str, object] = {"stream": True, "stream_options": {"include_usage": True}}
+STREAM_REFUSED_STATUS = (400, 405, 415, 422, 501)
+STREAM_REFUSED = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
 
 
 # The error of each meaning, and what staff read.
@@ -65,95 +74,25 @@ class Refusal(Said):
 
 
 def read_refusal(
-    status: int, headers: Mapping[str, str], content: bytes, key: str, now: datetime
+    error: object,
+    key: str,
+    now: datetime,
+    status: int = 0,
+    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Refusal:
-    """Return the refusal in an unsuccessful response.
+    """Return the refusal in an error object.
 
-    The headers' names are in lower case. The key that was sent is masked in ``told`` and ``code``.
-    ``now`` is our own time, for a ``Retry-After`` that is a date.
+    ``status`` is the HTTP status of an unsuccessful response; some proxies send errors with a
+    success, so without it the error's own code counts if that is one. The headers' names are in
+    lower case. The key that was sent is masked in ``told`` and ``code``. ``now`` is our own time,
+    for a ``Retry-After`` that is a date.
     """
-    error = unwrap(parse_body(content))
-    return make_refusal(status, error, key, asked_wait_s(headers, now, words_of(error)))
-
-
-def refusal_in_success(body: object, key: str, now: datetime) -> Refusal | None:
-    """Return the refusal in a body that came with a status of success, or None."""
-    # Some proxies send errors so. The refusal's status is the error's code if that is an HTTP
-    # status from 400 to 599, else 0.
-    failure = find_failure(parse_body(body) if isinstance(body, bytes) else body)
-    if failure is None:
-        return None
-    named = (failure.get(name) for name in ("code", "status")) if isinstance(failure, dict) else ()
-    codes = (int(str(one)) for one in named if FAILED_STATUS.fullmatch(str(one)))
-    return make_refusal(next(codes, 0), failure, key, asked_wait_s({}, now, words_of(failure)))
-
-
-def find_failure(body: object, is_error: bool = False) -> object:
-    """Return the error object in a body or a chunk of a reply, None if there is none.
-
-    ``is_error`` says that the event of a stream is an error by its name.
-    """
-    if isinstance(body, list) and body:  # Google
-        body = body[0]
-    if not isinstance(body, dict):
-        return None
-    if is_error or body.get("object") == "error" or body.get("error"):
-        return unwrap(body)
-    status = body.get("base_resp")  # MiniMax
-    if isinstance(status, dict) and status.get("status_code"):
-        return {"code": str(status["status_code"]), "message": status.get("status_msg")}
-    if "choices" not in body:
-        is_sign_of_life = body.get("type") in ("heartbeat", "ping")
-        told = not is_sign_of_life and body.get("message")
-        return body if told or body.get("detail") or body.get("errors") else None
-    for choice in as_list(body["choices"]):
-        if not isinstance(choice, dict):
-            continue
-        if choice.get("error") or reason_of(choice).lower() in quirks.FAILED_REASONS:
-            ended = {"code": reason_of(choice), "message": "the reply ended with an error"}
-            return choice.get("error") or ended
-    return None
-
-
-def reason_of(choice: Mapping[str, object]) -> str:
-    """Return why a choice ended, "" if it does not say; SGLang's own form is an object."""
-    reason = choice.get("finish_reason")
-    if isinstance(reason, dict):
-        reason = reason.get("type")
-    return reason if isinstance(reason, str) else ""
-
-
-def as_list(value: object) -> list[object]:
-    """Return ``value`` if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def make_refusal(status: int, error: object, key: str, wait_s: float | None) -> Refusal:
-    """Return the refusal for an error object, with the key masked."""
+    named = (str(as_dict(error).get(name)) for name in ("code", "status"))
+    status = status or next((int(code) for code in named if FAILED_STATUS.fullmatch(code)), 0)
+    words = "\n".join(find_words(error))[:MAX_WORDS_CHARS]
     code = shown_error(find_code(error), key)[:MAX_CODE_CHARS]
-    return Refusal(words_of(error), status, code, wait_s, shown_error(error, key))
-
-
-def parse_body(content: bytes) -> object:
-    """Return a body's JSON, or its text if it is not JSON."""
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return content[:MAX_WORDS_CHARS].decode("utf-8", "replace")
-
-
-def unwrap(body: object) -> object:
-    """Return the error object of a body: its ``error``, which Google wraps in a list."""
-    if isinstance(body, list) and body:
-        body = body[0]
-    if isinstance(body, dict) and body.get("error"):
-        return body["error"]
-    return body
-
-
-def words_of(error: object) -> str:
-    """Return the texts of an error object, a line each."""
-    return "\n".join(find_words(error))[:MAX_WORDS_CHARS]
+    wait_s = asked_wait_s(headers, now, words)
+    return Refusal(words, status, code, wait_s, shown_error(error, key))
 
 
 def find_words(body: object, depth: int = 0) -> Iterator[str]:
@@ -165,15 +104,13 @@ def find_words(body: object, depth: int = 0) -> Iterator[str]:
             yield from find_words(item, depth + 1)
     elif isinstance(body, dict) and depth < MAX_DEPTH:
         for name, value in body.items():
-            if name in quirks.ERROR_TEXT_FIELDS:
+            if name in ERROR_TEXT_FIELDS:
                 yield from find_words(value, depth + 1)
 
 
-def find_code(body: object) -> str:
+def find_code(error: object) -> str:
     """Return the provider's own code of an error, not its HTTP status; "" if none."""
-    if not isinstance(body, dict):
-        return ""
-    named = (body.get(name) for name in quirks.ERROR_CODE_FIELDS)
+    named = (as_dict(error).get(name) for name in ERROR_CODE_FIELDS)
     codes = (str(value) for value in named if isinstance(value, str) or type(value) is int)
     return next((code for code in codes if code and not STATUS_NUMBER.fullmatch(code)), "")
 
@@ -247,3 +184,15 @@ def broken_off(problem: ProviderError, endpoint: Endpoint) -> ProviderUnavailabl
         retry_after_s=problem.retry_after_s,
         begun=True,
     )
+
+
+def without_refused(
+    fields: Mapping[str, object], refusal: Refusal, content: bytes
+) -> Mapping[str, object]:
+    """Return those of the fields `STREAM` that remain after an error response."""
+    # Servers name an unknown field in different places, so the whole ``content`` is searched.
+    if refusal.status not in STREAM_REFUSED_STATUS:
+        return fields
+    if "stream_options" in fields and b"stream_options" in content:
+        return {"stream": True}
+    return {} if STREAM_REFUSED.search(refusal.words) else fields

@@ -18,7 +18,15 @@ from urllib.request import getproxies
 from evennia_ai.llm.endpoints import Endpoint
 from evennia_ai.policy.secrecy import hide_in_addresses
 
-REFUSED, NO_HOST, NO_TLS, TIMEOUT, BROKEN = "refused", "no host", "tls", "timeout", "broken"
+# What is wrong with a connection, by the cause of its error.
+TROUBLES: tuple[tuple[type[BaseException], str], ...] = (
+    (socket.gaierror, "could not be reached: there is no such host"),
+    (ConnectionRefusedError, "could not be reached: nothing listens there"),
+    (ssl.SSLError, "could not be reached: its certificate or encryption is not acceptable"),
+    (TimeoutError, "did not answer in time"),
+)
+# Of the SDK, and of the HTTP libraries while a body is read.
+CONNECTION_ERRORS = ("APIConnectionError", "TransportError", "ClientError")
 NO_KEY = "none"
 TELEMETRY, OWN_MARK = "x-stainless-", "x-stainless-raw-response"
 CONNECT_TIMEOUT_S = 5.0
@@ -177,17 +185,13 @@ def clean_http_logs() -> None:
 
 
 def connection_trouble(error: BaseException) -> str:
-    """Return the kind of trouble: one of the constants above."""
+    """Return what is wrong with a connection, "" if the error is of something else."""
     causes = list(causes_of(error))
-    if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return NO_HOST
-    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        return REFUSED
-    if any(isinstance(cause, ssl.SSLError) for cause in causes):
-        return NO_TLS
-    if any(isinstance(cause, TimeoutError) for cause in causes):
-        return TIMEOUT
-    return BROKEN
+    for kind, trouble in TROUBLES:
+        if any(isinstance(cause, kind) for cause in causes):
+            return trouble
+    is_connection = any(base.__name__ in CONNECTION_ERRORS for base in type(error).__mro__)
+    return "could not be reached: the connection broke" if is_connection else ""
 
 
 def causes_of(error: BaseException | None) -> Iterator[BaseException]:

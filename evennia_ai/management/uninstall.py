@@ -30,7 +30,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_store import remove_files
 from evennia_ai.memory.semantic import read_settings
-from evennia_ai.store.attributes import MENU_DRAFT, TYPES
+from evennia_ai.store.attributes import TYPES
 from evennia_ai.store.rows import raw_delete
 from evennia_ai.store.who_knows import STORES
 from evennia_ai.store.world_lock import lock_file
@@ -39,8 +39,7 @@ PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.
 ATTRIBUTES = tuple(name for name in TYPES if name.startswith("ai_"))
 IN_CODE = (PACKAGE, "AI_ASSISTANT")
-# Beginnings of paths of command sets that cannot be loaded without the package.
-OWN_SETS, MENUS = f"{PACKAGE}.", "evennia.utils.evmenu."
+OWN_SETS = f"{PACKAGE}."  # paths of command sets that cannot be loaded without the package
 CONNECT_TIMEOUT_S = 1.0
 
 
@@ -149,16 +148,8 @@ def our_attributes() -> Any:
 
 
 def remove_command_sets() -> None:
-    """Take our command sets, and open menus of ours, from objects and accounts."""
-    in_menu = set(
-        ObjectDB.objects.filter(db_attributes__db_key=MENU_DRAFT).values_list("id", flat=True)
-    )
-    saved = Attribute.objects.filter(db_key__startswith="_menutree_saved")
-    saved.filter(objectdb__id__in=in_menu).delete()
+    """Take our command sets from objects and accounts."""
     for model in (ObjectDB, AccountDB):
-        stored = Q(db_cmdset_storage__contains=OWN_SETS)
-        for obj in model.objects.filter(stored | Q(db_cmdset_storage__contains=MENUS)):
-            in_our_menu = model is ObjectDB and obj.id in in_menu
-            ours = (OWN_SETS, MENUS) if in_our_menu else (OWN_SETS,)
-            kept = [path for path in obj.cmdset_storage if not path.startswith(ours)]
+        for obj in model.objects.filter(db_cmdset_storage__contains=OWN_SETS):
+            kept = [path for path in obj.cmdset_storage if not path.startswith(OWN_SETS)]
             model.objects.filter(id=obj.id).update(db_cmdset_storage=",".join(kept))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,12 +18,11 @@ from evennia_ai.policy.consolidation.entities import (
     group_observations,
     read_synthesis,
     synthesis_request,
-    synthesise_plainly,
 )
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import EntityProfiles, Identity, Slices, World
 from evennia_ai.scheduling import Clock, Steps, persist
-from evennia_ai.turn.model_call import Asked, Background, BackgroundReply, skip
+from evennia_ai.turn.model_call import NO_MODEL, Asked, Background, BackgroundReply, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
 log = Logger()
@@ -30,26 +30,27 @@ log = Logger()
 REPLY_TOKENS = 800
 AT_ONCE = 40  # observations in one call
 CALLS_A_PASS = 20
-READ_A_PASS = 1_000  # observations, without a model
+READ_A_PASS = 1_000  # observations
 FIGURES = ("observations", "attributes", "refused")
 
 
+@dataclass(frozen=True, eq=False)
 class EntityConsolidation:
     """Makes attributes of observations."""
 
-    def __init__(
-        self, who: Identity, world: World, background: Background, clock: Clock, slices: Slices
-    ) -> None:
-        self._who, self._world, self._background = who, world, background
-        self._clock, self._put = clock, slices.put
+    _who: Identity
+    _world: World
+    _background: Background
+    _clock: Clock
+    _slices: Slices
 
     @inlineCallbacks
     def consolidate(self) -> Steps[dict[str, Any]]:
         """Make attributes of the observations that were not consolidated yet.
 
-        Observations of one entity with one audience go together (P9), oldest first: in one model
-        call, or by patterns if there is no model. Attributes and marks are one transaction, so that
-        a pass may end anywhere and the next one continues there.
+        Observations of one entity with one audience go together (P9), oldest first, in one model
+        call. Attributes and marks are one transaction, so that a pass may end anywhere and the next
+        one continues there. Without a model the observations stay as they are.
 
         Fires with ``success``, ``entities``, ``observations``, ``attributes`` (new values),
         ``calls``, ``refused`` (lines of replies that did not count), ``left`` (observations for the
@@ -57,11 +58,12 @@ class EntityConsolidation:
         provider failed; or with ``skipped`` True and ``reason``. Fails with TurnAborted and
         StoreUnavailable.
         """
+        if not self._background.has_model:
+            return skip(NO_MODEL)
         profiles = self._who.character.ai_profiles
-        yield profiles.load(self._put)
-        by_model = self._background.has_model
+        yield profiles.load(self._slices.put)
         new = profiles.new_observations(READ_A_PASS)
-        groups = group_observations(new, AT_ONCE)[: CALLS_A_PASS if by_model else None]
+        groups = group_observations(new, AT_ONCE)[:CALLS_A_PASS]
         if not groups:
             return skip("no new observations")
         work = partial(self._consolidate_group, profiles)
@@ -70,7 +72,7 @@ class EntityConsolidation:
         return asked.report(
             entities=len({group.entity for group in groups}),
             **{name: total[name] for name in FIGURES},
-            calls=asked.calls if by_model else 0,
+            calls=asked.calls,
             left=profiles.count_new(),
             cut_off=total["cut_off"],
         )
@@ -78,36 +80,25 @@ class EntityConsolidation:
     @inlineCallbacks
     def _consolidate_group(self, profiles: EntityProfiles, group: Group) -> Steps[Counter[str]]:
         """Store a group's attributes; a ProviderError changes nothing. Fires with the `FIGURES`."""
-        by_model = self._background.has_model
         observations = [item for item in map(profiles.get, group.ids) if item]
         entity = self._world.name_of(self._who.character, group.entity)
-        made, is_cut = Synthesis(), False
-        if by_model:
-            made, is_cut = yield self._ask(profiles, group, observations, entity)
-        refused, inferred = made.refused, bool(made.findings)
-        if not by_model or ((refused or is_cut) and not inferred):
-            found = synthesise_plainly(observations, [entity])
-            made = Synthesis(found.findings, made.sentiment)
-        work = partial(self._store_attributes, profiles, group, made, inferred=inferred)
+        made, is_cut = yield self._ask(profiles, group, observations, entity)
+        work = partial(self._store_attributes, profiles, group, made)
         attributes: int = yield persist(self._clock, work)
         return Counter(
             observations=len(observations),
             attributes=attributes,
-            refused=refused,
+            refused=made.refused,
             cut_off=int(is_cut),
         )
 
-    def _store_attributes(
-        self, profiles: EntityProfiles, group: Group, made: Synthesis, *, inferred: bool
-    ) -> int:
+    def _store_attributes(self, profiles: EntityProfiles, group: Group, made: Synthesis) -> int:
         """Store attributes and mark their observations; return how many values are new.
 
         Attributes that cannot be stored are logged and dropped.
         """
         try:
-            return profiles.consolidate(
-                group.ids, made.findings, inferred=inferred, sentiment=made.sentiment
-            )
+            return profiles.consolidate(group.ids, made.findings, made.sentiment)
         except BadRecord as error:
             message = "{name}: attributes of {entity} dropped: {error}"
             log.warn(message, name=self._who.name, entity=group.entity, error=error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,13 +24,14 @@ def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str,
     return succeed(script.mind.talks.clear_stale())
 
 
+@dataclass(frozen=True, eq=False)
 class RunningTalks:
     """The conversations that an assistant is in."""
 
-    def __init__(
-        self, settings: Settings, log: Conversation, company: Company, now: Callable[[], datetime]
-    ) -> None:
-        self._settings, self._log, self._company, self._now = settings, log, company, now
+    _settings: Settings
+    _log: Conversation
+    _company: Company
+    _now: Callable[[], datetime]
 
     def clear_stale(self) -> dict[str, Any]:
         """End those that were not continued; returns what `clear_stale_conversations` fires

@@ -34,7 +34,6 @@ from evennia_ai.sleep.consolidation import MemoryLinks
 from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.sleep.extraction import Extraction
 from evennia_ai.sleep.intentions import DayPlanning, GoalReview
-from evennia_ai.sleep.noting import Noting
 from evennia_ai.sleep.pruning import Pruning, Scoring
 from evennia_ai.sleep.reflection import Reflection
 from evennia_ai.sleep.sharing import Sharing
@@ -203,7 +202,6 @@ class Mind:
             self.prompts,
             self.calls,
             self.acts,
-            Noting(settings, log, has.turns, self.knowledge, facts, self.acts, clock, slices),
             life,
             self.compactor.decide,
             clock,

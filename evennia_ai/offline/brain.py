@@ -75,7 +75,7 @@ class OfflineBrain:
             return LLMReply(summarise(request.scene), model=MODEL)
         names = {tool["function"]["name"] for tool in request.asked.tools}
         if JOURNAL in names and SAY not in names:
-            return _with_calls(_still("the rules for facts do that"))
+            return _with_calls(_still("the log keeps it"))
         view = read_request(request, self._languages)
         if not request.scene.lines:
             return _with_calls(act_autonomously(view))

@@ -151,6 +151,11 @@ SHORT_SPAN = (
     r"(?<![a-z])per (?:min|minute|second|hour)(?![a-z])|\b[tr]pm\b|allocated quota|#token limit"
 )
 LOADING_TEXT = r"\bloading\b[^.]{0,20}\bmodel|\bmodel\b[^.]{0,80}\bloading"
+# Words that name no cause, and nothing else.
+NO_CAUSE = (
+    r"\A(?:[ .:,#-]|\b(?:http|bad|invalid|unprocessable|request|entity|error|failed|refused"
+    r"|rejected|unknown|the|a|was|your|status|code|type|message)\b)*+\Z"
+)
 
 
 def too_long(by: str, *sentence: str, words: Collection[str] = ()) -> Row:
@@ -277,11 +282,8 @@ TABLE = (
     ),
     Row(Meaning.BROKEN, "any server", statuses=(408, 409, 425, *range(500, 600))),
     Row(Meaning.NO_REPLY, "proxies", statuses=(0,)),
-)
-UNEXPLAINED_STATUS = (400, 413, 422)
-NO_CAUSE = re.compile(
-    r"\b(?:http|bad|invalid|unprocessable|request|entity|error|failed|refused|rejected|unknown"
-    r"|the|a|was|your|status|code|type|message)\b"
+    Row(Meaning.UNEXPLAINED, "any server", statuses=(400, 413, 422), words=(NO_CAUSE,)),
+    Row(Meaning.REJECTED, "any server"),
 )
 TOLD_WINDOW = re.compile(
     r"(?:context (?:length|window|size)|max(?:imum)?[ _](?:\w{1,24}[ _])?len(?:gth)?)"
@@ -293,14 +295,8 @@ NEARLY_ALL = 0.99
 
 
 def meaning_of(said: Said) -> Meaning:
-    """Return what a failure means: by the first row of `TABLE` that fits, else by its form."""
-    for row in TABLE:
-        if row.fits(said):
-            return row.means
-    is_bare = not NO_CAUSE.sub("", said.text).strip(" .:,#-")
-    if is_bare and said.status in UNEXPLAINED_STATUS:
-        return Meaning.UNEXPLAINED
-    return Meaning.REJECTED
+    """Return what a failure means, by the first row of `TABLE` that fits."""
+    return next(row.means for row in TABLE if row.fits(said))
 
 
 def told_window(words: str) -> int | None:

@@ -61,6 +61,24 @@ def plain_words(text: str) -> list[str]:
     return WORD.findall(text.casefold().replace("’", "'"))
 
 
+# A full stop ends a sentence only before white space, and not behind a title.
+STOP = (
+    r"(?:(?:[!?…؟]++|(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)"
+    r"\.++(?=[!?…\"”»'’)*_\]]*+(?:\s|\Z)))[.!?…]*+[\"”»'’)*_\]]*+"
+    r"|[。！？]++[」』”’）】]*+|(?=\n)|\Z)"
+)
+UP_TO_MARK = r"[^.!?…؟。！？\n]*+"
+SENTENCE = re.compile(rf"\S{UP_TO_MARK}(?:(?!{STOP})[\s\S]{UP_TO_MARK})*+{STOP}\s*+")
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, each with its marks and the white space behind it.
+
+    Joined they are the text, but for white space at its beginning. A line ends a sentence.
+    """
+    return SENTENCE.findall(text)
+
+
 WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})
 
 

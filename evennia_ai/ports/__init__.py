@@ -1,5 +1,6 @@
 """Protocols of what the engine needs from outside. Thin adapters implement them at the edge."""
 
+from evennia_ai.messages import Delta as Delta
 from evennia_ai.messages import LLMReply as LLMReply
 from evennia_ai.messages import Situation as Situation
 from evennia_ai.messages import ToolCallRequest as ToolCallRequest
@@ -38,7 +39,6 @@ from evennia_ai.ports.mind import World as World
 from evennia_ai.ports.models import NO_SCENE as NO_SCENE
 from evennia_ai.ports.models import TASK_SUMMARY as TASK_SUMMARY
 from evennia_ai.ports.models import Caller as Caller
-from evennia_ai.ports.models import Delta as Delta
 from evennia_ai.ports.models import Embedder as Embedder
 from evennia_ai.ports.models import FactStore as FactStore
 from evennia_ai.ports.models import Found as Found

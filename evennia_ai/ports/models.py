@@ -9,7 +9,15 @@ from typing import Any, NamedTuple, Protocol
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import Audience, Authors, LLMReply, Situation, ToolCallRequest, WireMessage
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    Delta,
+    LLMReply,
+    Situation,
+    ToolCallRequest,
+    WireMessage,
+)
 from evennia_ai.policy.conversation.character import Fit, LoreEntry, Persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, Sent
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
@@ -68,20 +76,6 @@ class Caller:
     turn_id: int | None = None  # number of the turn that the call belongs to, None for no turn
     # False if work in the background fails rather than wait until players have been quiet
     may_wait: bool = True
-
-
-@dataclass(frozen=True)
-class Delta:
-    """What one chunk of a streamed reply adds: to the content, or to one tool call.
-
-    ``tool_index`` is the call's position in the reply's ``tool_calls``; ``tool_name`` is its name
-    in every delta of it; ``arguments`` continues its JSON text.
-    """
-
-    content: str = ""
-    tool_index: int | None = None
-    tool_name: str = ""
-    arguments: str = ""
 
 
 @dataclass(frozen=True)

@@ -70,14 +70,12 @@ class EntityProfiles(RecordStore):
         self,
         ids: Iterable[str],
         findings: Sequence[Finding],
-        *,
-        inferred: bool = False,
         sentiment: float | None = None,
     ) -> int:
         """Store attributes made from observations, and mark these as consolidated.
 
-        The observations are about one entity, for one audience; a model inferred the findings if
-        ``inferred``. ``sentiment`` is that of the entity's words, -1 to 1; None if unknown.
+        The observations are about one entity, for one audience. ``sentiment`` is how the entity
+        treats the character, -1 to 1; None if unknown.
 
         One transaction; returns how many values are new. Observations that are marked or removed
         already are skipped, so that the call can be repeated. Raises BadRecord.
@@ -88,7 +86,7 @@ class EntityProfiles(RecordStore):
         entity = observations[0]["entity"]
         new_ids = self.segments.next_ids()
         values = self._of(entity, ATTRIBUTE)
-        plan = plan_consolidation(observations, values, findings, new_ids, inferred=inferred)
+        plan = plan_consolidation(observations, values, findings, new_ids)
         changed = dict(plan.changed)
         if sentiment is not None:
             for known in self._of(entity, RELATIONSHIP):
@@ -107,11 +105,11 @@ class EntityProfiles(RecordStore):
         known = self._of(entity, RELATIONSHIP)
         return copy_of(known[0]) if known else new_relationship("stranger", entity)
 
-    def note_contact(self, entity: str, sentiment: float | None = None) -> Record:
-        """Store and return the relationship after a meeting; ``sentiment`` is -1 to 1 or None."""
+    def note_contact(self, entity: str) -> Record:
+        """Store and return the relationship after a meeting."""
         known = self._of(entity, RELATIONSHIP)
         before = known[0] if known else new_relationship(self.next_id, entity)
-        after = after_contact(before, self.now(), sentiment)
+        after = after_contact(before, self.now())
         if known:
             self.segments.change({after["id"]: after})
         else:

@@ -27,23 +27,28 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import read_hosts
 from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.minds import GameMind
-from evennia_ai.game.perception import EvenniaPerception
+from evennia_ai.game.perception import EvenniaPerception, listening_objects
 from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, advice, game_setting
 from evennia_ai.game.texts import check_texts, text
-from evennia_ai.game.typing_indicator import TypingIndicator
+from evennia_ai.game.typing_indicator import TypingIndicator, send_filler
 from evennia_ai.policy.disclosure import read_permissions
+from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.garbage import GarbageTimer
 from evennia_ai.services.memory_services import MemoryServices
-from evennia_ai.services.model_access import ModelAccess, local_models, warm_up
+from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
-from evennia_ai.services.steady_clock import SteadyClock
 from evennia_ai.services.timer import AssistantTimer
-from evennia_ai.services.turn_signals import send_compacting, send_thinking
+from evennia_ai.signals import (
+    compaction_finished,
+    compaction_started,
+    thinking_finished,
+    thinking_started,
+)
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
@@ -61,13 +66,10 @@ class AssistantService(Service):
 
     name = "evennia_ai"
     text = staticmethod(text)
-    thinking = staticmethod(send_thinking)
-    compacting = staticmethod(send_compacting)
 
     def __init__(self, clock: Any = None, environ: Mapping[str, str] = os.environ) -> None:
-        self.steady_clock = None if clock else SteadyClock()
-        self.clock: Any = clock or self.steady_clock
-        clock = self.clock
+        main: Any = reactor
+        self.clock = clock = clock or steady(main)
         self.accepting = self.quiet = False
         self.switched_off = self.schema_trouble = ""
         self.startup = StartupRecovery(self)
@@ -76,7 +78,6 @@ class AssistantService(Service):
         settings = SettingReader()
         self.complaints = settings.complaints
         self.epoch = time.time_ns() // 1_000_000  # the number of this server process
-        main: Any = reactor
         call_from_thread = partial(self.slices.put_from_thread, main.callFromThread)
 
         self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
@@ -143,8 +144,6 @@ class AssistantService(Service):
         """Start the threads; not earlier, because twistd forks before this call."""
         super().startService()
         guard_reactor()
-        if self.steady_clock:
-            self.steady_clock.start()
         if assistants_exist():
             _ = self.memory.embedder  # loads it
         self.models.start().addCallback(lambda _: self.garbage.freeze())
@@ -199,8 +198,6 @@ class AssistantService(Service):
         for call in (self.revival, self.late_start):
             if call.active():
                 call.cancel()
-        if self.steady_clock:
-            self.steady_clock.stop()
         self.models.loop_thread.stop()
         self.memory.stop()
         self.forgetting.stop_thread()
@@ -225,13 +222,6 @@ class AssistantService(Service):
         self.log_retention.start()
         self.long_term_sync.start()
         self.startup.put(self.forgetting.start)
-
-    def warm_up(self) -> None:
-        """Let the local models of all assistants read what all prompts share."""
-        wanted = game_setting("WARM_UP", True) and not self.switched_off
-        if wanted and assistants_exist():
-            profiles = local_models(self.profiles, self.endpoints.told)
-            warm_up(self.gateway, self.clock, profiles, self.toolbox.always_shown())
 
     def quiesce(self) -> None:
         """Begin no more turns and drop those in flight; their events stay stored.
@@ -284,6 +274,53 @@ class AssistantService(Service):
         self.gateway.open()
         self.resume()
 
+    @staticmethod
+    def thinking(script: AssistantScript, turn: TurnRecord, begins: bool) -> None:
+        """Send the signal that a turn's model calls begin or have ended."""
+        if not script.pk:  # a deleted script cannot send a signal
+            return
+        character = script.character
+        listeners = script.services.world.listeners(character) if character else frozenset()
+        audience = turn.audience if turn.private else listeners
+        if begins:
+            thinking_started.send_robust(
+                script, character=character, audience=audience, private=turn.private
+            )
+        else:
+            thinking_finished.send_robust(script, character=character, audience=audience)
+
+    @staticmethod
+    def compacting(script: AssistantScript, reason: str, result: Mapping[str, Any] | None) -> None:
+        """Send the signal that a compaction begins (no result yet) or ended; tell its end."""
+        if not script.pk:
+            return
+        character = script.character
+        if result is None:
+            compaction_started.send_robust(script, character=character, reason=reason)
+            return
+        compaction_finished.send_robust(script, character=character, reason=reason, result=result)
+        told = ", ".join(f"{key} {value}" for key, value in result.items())
+        line = "evennia_ai: {name}: compaction ({reason}): {result}"
+        log.info(line, name=script.mind.who.name, reason=reason, result=told)
+        waited = (
+            character.location
+            and not script.mind.rest.is_asleep
+            and script.mind.company.players_near()
+        )
+        if result.get("success") and waited:
+            send_filler(character, text("compacted"), listening_objects(character))
+
+
+def steady(main: Any) -> Any:
+    """Let a reactor go by the monotonic clock, so that setting the machine's time moves no call.
+
+    Else, when the time is set back by an hour, every planned call of the game comes an hour late.
+    """
+    zero = time.time() - time.monotonic()
+    main.seconds = lambda: zero + time.monotonic()
+    main.wall = lambda: time.time()  # noqa: PLW0108  # as somebody may replace it meanwhile
+    return main
+
 
 def make_telemetry(service: Any, call_from_thread: Any, settings: SettingReader) -> Any:
     """Return what tells OpenTelemetry of this server, None if both settings are off."""
@@ -298,11 +335,6 @@ def make_telemetry(service: Any, call_from_thread: Any, settings: SettingReader)
 def start_plugin_services(server: MultiService) -> None:
     """Start the service when Evennia calls its plugin hook."""
     AssistantService().setServiceParent(server)
-
-
-def at_server_cold_start() -> None:
-    """Warm local models up. After a reload they still have what they read before it."""
-    AssistantScript.shared_services.warm_up()
 
 
 def at_server_start() -> None:

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from django.conf import settings as django_settings
-from evennia.typeclasses.attributes import Attribute
 from twisted.internet.defer import CancelledError, Deferred, succeed
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.config import FIELDS, ModelProfile, choose_settings
-from evennia_ai.config.profiles import default_profiles, merge_profiles, request_form
-from evennia_ai.errors import TurnAborted
+from evennia_ai.config import FIELDS
+from evennia_ai.config.profiles import default_profiles, merge_profiles
 from evennia_ai.game.crowd import account_of, warn_of_budget
 from evennia_ai.game.settings import SettingReader, game_setting, game_settings
 from evennia_ai.llm.daily_budgets import Books
-from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
-from evennia_ai.llm.endpoints import ReplyClient
+from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.tokenizers import load_for
-from evennia_ai.messages import LLMReply
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
-from evennia_ai.policy.request_forms.form import Schema
-from evennia_ai.ports import NO_SCENE, Caller, Gateway, LLMRequest
-from evennia_ai.scheduling import Clock
-from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.store.server_settings import StoredFacts
 from evennia_ai.store.usage import money_on, spent_on
 
@@ -66,21 +57,21 @@ class ModelAccess:
         merge = partial(merge_profiles, default_profiles(environ))
         self.profiles = settings.read("PROFILES", merge, {})
         self.loop_thread = LoopThread(call_from_thread)
-        self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
+        game = django_settings.SERVERNAME
+        self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S, game=game)
         self.prober = Prober(clock, self.client)
         self.endpoints = EndpointRegistry(self.prober.window, StoredFacts())
         self.prober.keep = self.endpoints.note_probe
         self.offline = settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())
-        reading = ReplyClient(self.client, call_from_thread, django_settings.SERVERNAME)
-        learning = LearningClient(reading, self.endpoints, clock)
         limits = read_limits(settings)
         self.gateway = ModelGateway(
             clock,
-            {"openai": learning, "offline": self.offline},
+            {"openai": self.client, "offline": self.offline},
             limits,
             partial(spent_on, waived=limits.waived),
             books=Books(money_on, account_of, warn_of_budget),
         )
+        self.gateway.learn = self.endpoints.learn
 
     def start(self) -> Deferred[None]:
         """Start the thread and load what the first call would wait for; fires when that ended."""
@@ -152,76 +143,3 @@ def read_budget(value: Any) -> int | None:
     if int(value) < 0:
         raise ValueError(f"it must be 0 or more, not {value!r}.")
     return int(value)
-
-
-PURPOSE = "warm_up"
-Told = Callable[[ModelProfile], ModelProfile]
-
-
-def warm_up(
-    gateway: Gateway, clock: Clock, profiles: Sequence[ModelProfile], tools: Sequence[Schema]
-) -> None:
-    """Send one request to each profile's endpoint, in the background; no player pays for it."""
-    for profile in profiles:
-        started = clock.seconds()
-        call = gateway.complete(shared_prefix(profile, tools), profile, started + FIRST_DEADLINE_S)
-        call.addCallback(note_done, profile.model, clock, started)
-        call.addErrback(note_failure, profile.model)
-
-
-def note_done(reply: LLMReply, model: str, clock: Clock, started: float) -> None:
-    """Log that a model read what all prompts share."""
-    log.info(
-        "evennia_ai: {purpose}: {model} read the beginning of all prompts ({size}) in "
-        "{seconds:.1f} s",
-        purpose=PURPOSE,
-        model=model,
-        size=f"{reply.usage.prompt_tokens} tokens" if reply.usage else "of unknown size",
-        seconds=clock.seconds() - started,
-    )
-
-
-def note_failure(failure: Failure, model: str) -> None:
-    """Log why a model was not warmed up; it reads the whole prompt with the first line instead."""
-    if not failure.check(TurnAborted):
-        log.info(
-            "evennia_ai: {purpose}: not done for {model}, its first answer takes longer: {problem}",
-            purpose=PURPOSE,
-            model=model,
-            problem=failure.getErrorMessage(),
-        )
-
-
-def shared_prefix(profile: ModelProfile, tools: Sequence[Schema]) -> LLMRequest:
-    """Return a request with the part that all prompts of the game begin with."""
-    form = request_form(profile)
-    rules = {"role": "system", "content": form.rules(tools)}
-    return LLMRequest(
-        messages=[rules, {"role": "user", "content": "Ready?"}],
-        scene=NO_SCENE,
-        tools=tools,
-        max_tokens=1,
-        caller=Caller(background=True),
-        form=form.name,
-    )
-
-
-def local_models(profiles: Mapping[str, Mapping[str, Any]], told: Told) -> list[ModelProfile]:
-    """Return the profile of each local model that assistants use; wrong settings are skipped."""
-    found: dict[tuple[str, str], ModelProfile] = {}
-    for own in own_models():
-        profile = choose_settings(game_settings(), own, profiles).profile
-        if profile.client == "openai" and profile.model and profile.is_local:
-            found[profile.base_url, profile.model] = told(profile)
-    return list(found.values())
-
-
-def own_models() -> Collection[Mapping[str, object]]:
-    """Return the different choices of profile and model, the game's own (empty) among them."""
-    rows = Attribute.objects.filter(
-        scriptdb__db_key=SCRIPT_KEY, db_key__in=("profile", "llm_model")
-    ).values_list("scriptdb__id", "db_key", "db_value")
-    choices: dict[int, dict[str, object]] = {}
-    for script_id, name, value in rows:
-        choices.setdefault(script_id, {})[name] = value
-    return {repr(sorted(choice.items())): choice for choice in ({}, *choices.values())}.values()

@@ -135,22 +135,18 @@ def run_sleep_tick(script: Any, character: Any) -> Deferred[dict[str, dict[str, 
     return results
 
 
+@dataclass(frozen=True, eq=False)
 class SleepPass:
     """Runs the steps of a sleep pass.
 
     ``work`` has for each step's name what runs it: it returns a result dict, or a Deferred of one.
     """
 
-    def __init__(
-        self,
-        who: Identity,
-        life: Life,
-        work: Mapping[str, Callable[[], Any]],
-        clock: Clock,
-        slices: Slices,
-    ) -> None:
-        self._who, self._life, self._work = who, life, work
-        self._clock, self._put = clock, slices.put
+    _who: Identity
+    _life: Life
+    _work: Mapping[str, Callable[[], Any]]
+    _clock: Clock
+    _slices: Slices
 
     @inlineCallbacks
     def run(
@@ -166,7 +162,7 @@ class SleepPass:
         time = time or PassTime(self._clock)
         results: dict[str, dict[str, Any]] = {}
         for step in steps:
-            yield pause(self._put)  # the offline brain makes no pauses of its own
+            yield pause(self._slices.put)  # the offline brain makes no pauses of its own
             if not self._life.may_think():
                 raise TurnAborted("asleep, it was stopped")
             if time.is_over:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -52,19 +53,15 @@ def write_links(journal: Journal, pairs: Sequence[tuple[Record, str]]) -> int:
     return len(changes)
 
 
+@dataclass(frozen=True, eq=False)
 class MemoryLinks:
     """Keeps journal and long-term memory in step."""
 
-    def __init__(
-        self,
-        who: Identity,
-        memory: SemanticMemory,
-        background: Background,
-        clock: Clock,
-        slices: Slices,
-    ) -> None:
-        self._who, self._semantic, self._background = who, memory, background
-        self._clock, self._put = clock, slices.put
+    _who: Identity
+    _semantic: SemanticMemory
+    _background: Background
+    _clock: Clock
+    _slices: Slices
 
     @inlineCallbacks
     def consolidate(
@@ -83,7 +80,7 @@ class MemoryLinks:
         if memory.is_off:
             return skip(memory.trouble)
         journal = self._who.character.journal
-        yield journal.load(self._put)
+        yield journal.load(self._slices.put)
         tally, tried, error = Counter(stored=0, linked=0, already_there=0), set[str](), {}
         try:
             rows = (yield self._fetch_rows()) if journal.waiting_count else {}
@@ -95,7 +92,7 @@ class MemoryLinks:
                 tally.update((yield self._store_entries(entries, rows)))
                 if report:
                     report(len(tried), journal.waiting_count)
-                yield pause(self._put)
+                yield pause(self._slices.put)
         except MemoryUnavailable as unavailable:
             error = {"error": str(unavailable)}
         failed = len(tried) - tally["stored"] - tally["already_there"]
@@ -185,7 +182,7 @@ class MemoryLinks:
 
         Fires with ``deleted``, ``reset`` and ``relinked``; fails with MemoryUnavailable, too.
         """
-        journal, put = self._who.character.journal, self._put
+        journal, put = self._who.character.journal, self._slices.put
         rows: Rows = yield self._fetch_rows()
         yield journal.load(put)
         wrong: list[tuple[Record, str]] = []

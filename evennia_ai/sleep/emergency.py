@@ -7,6 +7,7 @@ assistant first journal what it will need of the evicted messages.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
@@ -29,21 +30,17 @@ SOMEBODY_WAITS = "somebody waits for an answer"
 TOO_FULL = "the talk does not fit the window any more"
 
 
+@dataclass(frozen=True, eq=False)
 class Emergency:
     """Frees the context window when it is nearly full, or after a provider's refusal."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        inbox: Inbox,
-        meter: ContextMeter,
-        compactor: Compactor,
-        extraction: Extraction,
-        clock: Clock,
-    ) -> None:
-        self._who, self._settings, self._inbox, self._meter = who, settings, inbox, meter
-        self._compactor, self._extraction, self._clock = compactor, extraction, clock
+    _who: Identity
+    _settings: Settings
+    _inbox: Inbox
+    _meter: ContextMeter
+    _compactor: Compactor
+    _extraction: Extraction
+    _clock: Clock
 
     @inlineCallbacks
     def make_room(self) -> Steps[dict[str, Any] | None]:

@@ -4,8 +4,8 @@ This is a ReAct loop of its own, once for each audience that has messages to go.
 that its audience may know, with the request at the end, so that the provider's prompt cache serves
 it. Its tool calls are stored with a turn and are no part of the conversation.
 
-If the model journals nothing, rules journal the facts of all messages in view that
-no extraction has read yet (`sleep.noting`).
+A model that is not asked by native tool calls is not asked here: its log and the index are its
+memory.
 """
 
 from __future__ import annotations
@@ -45,7 +45,6 @@ from evennia_ai.ports import (
 )
 from evennia_ai.scheduling import Clock, Put, Steps, pause, persist, spread
 from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest, CompactionTask
-from evennia_ai.sleep.noting import Noting
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls, calls_tools, has_model, skip
 from evennia_ai.turn.prompt_building import PromptBuilder
@@ -56,7 +55,7 @@ log = Logger()
 
 LEAST_MESSAGES = 5
 NOOP, NO_CALL, OTHER, MOST = "noop", "no_tool_call", "other_tool", "max_iterations"
-INTERRUPTED, BY_RULE = "interrupted", "by_rule"
+INTERRUPTED = "interrupted"
 NOTED = "noted"
 SIGNAL = "pre_compaction"
 TURNS_TIMES = 3.0
@@ -85,33 +84,26 @@ class ExtractionLimits:
     is_interrupted: Callable[[], bool] = lambda: False  # asked before each call
 
 
+@dataclass(frozen=True, eq=False)
 class Extraction:
     """Journals facts of what a compaction will evict.
 
     ``decide`` plans a compaction: `Compactor.decide`.
     """
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        turns: Turns,
-        toolbox: Toolbox,
-        meter: ContextMeter,
-        prompts: PromptBuilder,
-        calls: ModelCalls,
-        acts: Acts,
-        noting: Noting,
-        life: Life,
-        decide: Callable[[CompactionRequest, ContextUse], CompactionTask | Skip],
-        clock: Clock,
-        slices: Slices,
-    ) -> None:
-        self._who, self._settings, self._log, self._turns = who, settings, log, turns
-        self._toolbox, self._meter, self._prompts, self._calls = toolbox, meter, prompts, calls
-        self._acts, self._noting, self._life, self._decide = acts, noting, life, decide
-        self._clock, self._put = clock, slices.put
+    _who: Identity
+    _settings: Settings
+    _log: Conversation
+    _turns: Turns
+    _toolbox: Toolbox
+    _meter: ContextMeter
+    _prompts: PromptBuilder
+    _calls: ModelCalls
+    _acts: Acts
+    _life: Life
+    _decide: Callable[[CompactionRequest, ContextUse], CompactionTask | Skip]
+    _clock: Clock
+    _slices: Slices
 
     def run(self, max_iterations: int | None = None) -> Deferred[dict[str, Any]]:
         """Let the assistant journal facts of the messages that the next compaction evicts.
@@ -119,9 +111,9 @@ class Extraction:
         ``max_iterations`` limits the model calls for each audience; None uses the setting.
 
         Fires with ``success`` True, ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop,
-        no_tool_call, other_tool or max_iterations, of the last loop; by_rule if rules journalled
-        facts), with ``success`` False and ``error`` if a provider failed, or with ``skipped`` True
-        and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        no_tool_call, other_tool or max_iterations, of the last loop), with ``success`` False and
+        ``error`` if a provider failed, or with ``skipped`` True and ``reason``. Fails with
+        TurnAborted and StoreUnavailable.
         """
         own = self._settings.config.pre_compact_max_iterations
         most = own if max_iterations is None else max_iterations
@@ -135,25 +127,20 @@ class Extraction:
         """
         if not self._settings.config.pre_compact_extraction_enabled:
             return skip("extraction disabled")
-        evicted, unread = self._evicted_messages(use), self._noting.unread_messages()
-        if not evicted and not unread:
+        evicted = self._evicted_messages(use)
+        if not evicted:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
         yield persist(self._clock, self._turns.recover)
         self._life.signal(SIGNAL, True)
         try:
-            result: Extracted | ProviderError = yield self._ask_for_facts(evicted, limits)
-            recorded = isinstance(result, Extracted) and result.facts_recorded
-            by_rule = 0
-            if not recorded and not limits.is_interrupted():
-                by_rule = yield self._noting.note(unread)
+            found: Extracted = yield self._ask_for_facts(evicted, limits)
+        except ProviderError as error:
+            message = "{name}: the model journalled no facts before the compaction: {error}"
+            log.warn(message, name=self._who.name, error=error)
+            return {"success": False, "error": str(error), "facts_recorded": 0}
         finally:
             self._life.signal(SIGNAL, False)
-        if isinstance(result, ProviderError):
-            return {"success": False, "error": str(result), "facts_recorded": by_rule}
-        if not evicted and not by_rule:
-            return skip(f"fewer than {LEAST_MESSAGES} messages")
-        found = result.plus(Extracted(by_rule, stopped_by=BY_RULE)) if by_rule else result
         return {"success": True, **asdict(found)}
 
     def _evicted_messages(self, use: ContextUse) -> Sequence[Message]:
@@ -165,24 +152,15 @@ class Extraction:
     @inlineCallbacks
     def _ask_for_facts(
         self, evicted: Sequence[Message], limits: ExtractionLimits
-    ) -> Steps[Extracted | ProviderError]:
-        """Run a loop for each audience of evicted messages.
-
-        A model that is not asked by native tool calls is not asked here: the facts are found by
-        rule. Fires with what was `Extracted`, or with the error of a provider.
-        """
+    ) -> Steps[Extracted]:
+        """Run a loop for each audience of evicted messages; fails with `ProviderError`, too."""
         total = Extracted()
         if has_model(self._settings.profile) and not calls_tools(self._settings.profile):
             return total
-        try:
-            for key in split_by_audience(evicted):
-                if limits.is_interrupted():
-                    return replace(total, stopped_by=INTERRUPTED)
-                total = total.plus((yield self._extract_for(part_audience(key), limits)))
-        except ProviderError as error:
-            message = "{name}: the model journalled no facts before the compaction: {error}"
-            log.warn(message, name=self._who.name, error=error)
-            return error
+        for key in split_by_audience(evicted):
+            if limits.is_interrupted():
+                return replace(total, stopped_by=INTERRUPTED)
+            total = total.plus((yield self._extract_for(part_audience(key), limits)))
         return total
 
     @inlineCallbacks
@@ -218,7 +196,7 @@ class Extraction:
         specs = tuple(self._toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, specs)
         prompt = self._prompts.build(context, turn.audience, asking)
-        shown: Shown = yield read_shown(self._log, self._put, turn.audience)
+        shown: Shown = yield read_shown(self._log, self._slices.put, turn.audience)
         context_of = partial(with_origin, replace(tools, authors=prompt.authors), shown)
         state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
         for step in range(1, limits.iterations + 1):
@@ -267,7 +245,7 @@ class Extraction:
         for call in calls:
             if call.name not in known or call.name == NOOP:
                 continue
-            yield pause(self._put)
+            yield pause(self._slices.put)
             tools = context_of(call)
             # Not logged: these tool calls are no part of the conversation.
             result: ToolResult = yield self._acts.perform(

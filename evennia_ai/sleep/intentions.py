@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -35,14 +36,14 @@ CALLS_A_PASS = 3
 REPLY_TOKENS = 300
 
 
+@dataclass(frozen=True, eq=False)
 class GoalReview:
     """Reviews the goals of a character."""
 
-    def __init__(
-        self, who: Identity, settings: Settings, background: Background, services: Services
-    ) -> None:
-        self._who, self._settings, self._background = who, settings, background
-        self._clock, self._now, self._put = services.clock, services.now, services.slices.put
+    _who: Identity
+    _settings: Settings
+    _background: Background
+    _services: Services
 
     @inlineCallbacks
     def review(self) -> Steps[dict[str, Any]]:
@@ -58,14 +59,14 @@ class GoalReview:
         or with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
         """
         goals, config = self._who.character.ai_goals, self._settings.config
-        yield goals.load(self._put)
+        yield goals.load(self._services.slices.put)
         every = goals.all()
         if not every:
             return skip("no goals")
-        fading = plan_fading(every, self._now(), config.goal_half_life)
-        faded: int = yield persist(self._clock, partial(goals.update_all, fading))
+        fading = plan_fading(every, self._services.now(), config.goal_half_life)
+        faded: int = yield persist(self._services.clock, partial(goals.update_all, fading))
         over = goals.over(config.archive_days)
-        removed: int = yield persist(self._clock, partial(goals.remove, *over))
+        removed: int = yield persist(self._services.clock, partial(goals.remove, *over))
         every = goals.all()
         wanting = (
             [goal for goal in every if needs_steps(goal, every)]
@@ -98,27 +99,23 @@ class GoalReview:
             context.name, wire, REPLY_TOKENS, [goal]
         )
         work = partial(goals.add_steps, goal["id"], read_steps(reply.text, goal))
-        steps: int = yield persist(self._clock, work)
+        steps: int = yield persist(self._services.clock, work)
         return Counter(steps=steps, cut_off=int(reply.is_cut))
 
 
 PLAN_TOKENS = 400
 
 
+@dataclass(frozen=True, eq=False)
 class DayPlanning:
     """Plans the days of a character."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        world: World,
-        background: Background,
-        clock: Clock,
-        slices: Slices,
-    ) -> None:
-        self._who, self._settings, self._world, self._background = who, settings, world, background
-        self._clock, self._put = clock, slices.put
+    _who: Identity
+    _settings: Settings
+    _world: World
+    _background: Background
+    _clock: Clock
+    _slices: Slices
 
     @inlineCallbacks
     def plan(self) -> Steps[dict[str, Any]]:
@@ -135,8 +132,8 @@ class DayPlanning:
         if not self._settings.config.daily_plan:
             return skip("no plans wanted")
         plan = self._who.character.ai_plan
-        yield plan.load(self._put)
-        yield self._who.character.ai_goals.load(self._put)
+        yield plan.load(self._slices.put)
+        yield self._who.character.ai_goals.load(self._slices.put)
         if not plan.is_stale:
             return skip("its day is planned, or cannot be")
         goals = by_weight(self._who.character.ai_goals.open())[:MOST_GOALS]

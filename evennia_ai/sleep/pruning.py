@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -37,20 +38,16 @@ MOST_A_PASS = 500
 Look = tuple[str, float | None, Sequence[str]]
 
 
+@dataclass(frozen=True, eq=False)
 class Pruning:
     """Archives faded journal entries."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        memory: SemanticMemory,
-        scoring: Scoring,
-        background: Background,
-        services: Services,
-    ) -> None:
-        self._who, self._settings, self._semantic, self._scoring = who, settings, memory, scoring
-        self._background, self._now, self._put = background, services.now, services.slices.put
+    _who: Identity
+    _settings: Settings
+    _semantic: SemanticMemory
+    _scoring: Scoring
+    _background: Background
+    _services: Services
 
     @inlineCallbacks
     def prune(self) -> Steps[dict[str, Any]]:
@@ -65,7 +62,7 @@ class Pruning:
         (entries with new recalls) and ``expired`` (deleted from the archive); or with ``skipped``
         True and ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.
         """
-        journal, put = self._who.character.journal, self._put
+        journal, put = self._who.character.journal, self._services.slices.put
         archive = journal.archive
         yield journal.load(put)
         yield archive.load(put)
@@ -73,7 +70,7 @@ class Pruning:
             list(journal.recalls), AT_ONCE, journal.store_recalls
         )
         scored: int = yield self._scoring.score_new(journal)
-        over = archive.over(self._now(), self._settings.config.archive_days)[:MOST_A_PASS]
+        over = archive.over(self._services.now(), self._settings.config.archive_days)[:MOST_A_PASS]
         yield self._background.write_in_pieces(over, AT_ONCE, lambda piece: archive.remove(*piece))
         faded: list[str] = yield self._find_faded()
         pruned: int = yield self._background.write_in_pieces(
@@ -104,14 +101,14 @@ class Pruning:
     @inlineCallbacks
     def _find_faded(self) -> Steps[list[str]]:
         """Find the entries to archive. Fires with their ids, the most faded first."""
-        journal, put = self._who.character.journal, self._put
+        journal, put = self._who.character.journal, self._services.slices.put
         ids, fading = journal.ids(), self._fading()
         if not self._settings.config.prune_enabled or len(ids) <= fading.floor:
             return []
         yield self._who.character.ai_profiles.load(put)
         yield pause(put)
         in_use = self._who.character.ai_profiles.live_sources()
-        now = self._now()
+        now = self._services.now()
         needs_link = not self._semantic.is_off
 
         def look(id: str) -> Look:
@@ -128,7 +125,7 @@ class Pruning:
 
     def _put_away(self, journal: Journal, ids: Sequence[str]) -> int:
         """Archive those of some entries that are still faded; return how many."""
-        now, fading = self._now(), self._fading()
+        now, fading = self._services.now(), self._fading()
         fresh = [entry for entry in map(journal.get, ids) if entry]
         still = [entry["id"] for entry in fresh if is_faded(entry, now, fading)]
         return journal.archive.put_away(journal, *still)
@@ -163,13 +160,14 @@ def store_scores(journal: Journal, scores: Mapping[str, int]) -> int:
     )
 
 
+@dataclass(frozen=True, eq=False)
 class Scoring:
     """Lets a model score new journal entries."""
 
-    def __init__(
-        self, who: Identity, background: Background, clock: Clock, now: Callable[[], datetime]
-    ) -> None:
-        self._who, self._background, self._clock, self._now = who, background, clock, now
+    _who: Identity
+    _background: Background
+    _clock: Clock
+    _now: Callable[[], datetime]
 
     @inlineCallbacks
     def score_new(self, journal: Journal) -> Steps[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -12,53 +13,33 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.consolidation.reflection import (
     Insight,
-    Read,
-    goal_fields,
     insight_entry,
     read_insights,
-    reflect_plainly,
     reflection_request,
     select_groups,
     unreflected,
     weight,
 )
-from evennia_ai.policy.records.goal import MOST_OPEN, find_goal
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Goals, Identity, Journal, Services, Settings, World
+from evennia_ai.ports import Identity, Journal, Services, Settings, World
 from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.turn.model_call import Asked, Background, BackgroundReply, skip
+from evennia_ai.turn.model_call import NO_MODEL, Asked, Background, BackgroundReply, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
 
 LOOKED_AT = 500  # of the newest entries
 CALLS_A_PASS = 6
 REPLY_TOKENS = 700
-FIGURES = ("insights", "goals", "thought_over", "refused", "repaired")
+FIGURES = ("insights", "thought_over", "refused")
 
 
-def store_insights(
-    journal: Journal, insights: Sequence[Insight], looked_at: datetime, *, by_model: bool
-) -> int:
+def store_insights(journal: Journal, insights: Sequence[Insight], looked_at: datetime) -> int:
     """Store the insights whose entries all still exist with one audience; return how many."""
     new = []
     for insight in insights:
         cited = cited_entries(journal, insight)
         if cited:
-            new.append(insight_entry(insight, cited, looked_at.isoformat(), by_model=by_model))
+            new.append(insight_entry(insight, cited, looked_at.isoformat()))
     return journal.add_all(new)
-
-
-def store_goal(journal: Journal, goals: Goals, goal: Insight) -> int:
-    """Store a goal, unless its audience knows it or enough goals already; return how many."""
-    cited = cited_entries(journal, goal)
-    if not cited:
-        return 0
-    fields = goal_fields(cited)
-    audience = None if fields["audience"] is None else frozenset(fields["audience"])
-    known = goals.open(audience)
-    if len(known) >= MOST_OPEN or find_goal(goal.content, known):
-        return 0
-    goals.add(goal.content, **fields)
-    return 1
 
 
 def cited_entries(journal: Journal, insight: Insight) -> list[Record]:
@@ -68,19 +49,15 @@ def cited_entries(journal: Journal, insight: Insight) -> list[Record]:
     return cited if len(cited) == len(insight.because) and len(audiences) == 1 else []
 
 
+@dataclass(frozen=True, eq=False)
 class Reflection:
     """Draws insights from what was journalled lately."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        world: World,
-        background: Background,
-        services: Services,
-    ) -> None:
-        self._who, self._settings, self._world, self._background = who, settings, world, background
-        self._clock, self._now, self._put = services.clock, services.now, services.slices.put
+    _who: Identity
+    _settings: Settings
+    _world: World
+    _background: Background
+    _services: Services
 
     @inlineCallbacks
     def reflect(self) -> Steps[dict[str, Any]]:
@@ -91,19 +68,20 @@ class Reflection:
         so that a pass may end anywhere and no entry is read twice. Only entries without any insight
         are read again by the next process.
 
-        Fires with ``success``, ``insights`` (new entries), ``goals`` (new ones), ``thought_over``
-        (entries read), ``refused`` (lines of the reply that did not count), ``repaired`` (insights
-        and goals whose citations were corrected), ``calls``, ``cut_off`` (replies that reached
-        their limit, if any), and ``error`` if a provider failed; or with ``skipped`` True and
-        ``reason``. Fails with TurnAborted and StoreUnavailable.
+        Fires with ``success``, ``insights`` (new entries), ``thought_over`` (entries read),
+        ``refused`` (lines of the reply that did not count), ``calls``, ``cut_off`` (replies that
+        reached their limit, if any), and ``error`` if a provider failed; or with ``skipped`` True
+        and ``reason``. Fails with TurnAborted and StoreUnavailable.
         """
         threshold = self._settings.config.reflection_threshold
         if not threshold:
             return skip("reflection disabled")
-        journal, put = self._who.character.journal, self._put
+        if not self._background.has_model:
+            return skip(NO_MODEL)
+        journal, put = self._who.character.journal, self._services.slices.put
         yield journal.load(put)
         yield pause(put)
-        looked_at = self._now()
+        looked_at = self._services.now()
         entries = journal.newest(LOOKED_AT, everything=True)
         found = unreflected(entries, journal.reflected_upto)
         if weight(found) < threshold:
@@ -114,9 +92,8 @@ class Reflection:
         if not asked.error and len(groups) <= CALLS_A_PASS:
             journal.reflected_upto = looked_at.isoformat()
         total = sum(asked.results, Counter[str]())
-        calls = asked.calls if self._background.has_model else 0
         figures = {name: total[name] for name in FIGURES}
-        return asked.report(**figures, calls=calls, cut_off=total["cut_off"])
+        return asked.report(**figures, calls=asked.calls, cut_off=total["cut_off"])
 
     @inlineCallbacks
     def _reflect_on(
@@ -131,28 +108,17 @@ class Reflection:
         names = {
             dbref: self._world.name_of(self._who.character, dbref) for dbref in sorted(sources)
         }
-        by_model, is_cut = self._background.has_model, False
-        if by_model:
-            context = CONTEXT_REFLECTION
-            wire = reflection_request(context.prompt, self._who.name, entries, names)
-            reply: BackgroundReply = yield self._background.ask(
-                context.name, wire, REPLY_TOKENS, entries
-            )
-            read, is_cut = read_insights(reply.text, entries), reply.is_cut
-        else:
-            read = Read(reflect_plainly(entries, names))
-        write = partial(store_insights, journal, read.insights, looked_at, by_model=by_model)
-        insights: int = yield persist(self._clock, write)
-        goals = 0
-        if read.goal:
-            yield self._who.character.ai_goals.load(self._put)
-            aim = partial(store_goal, journal, self._who.character.ai_goals, read.goal)
-            goals = yield persist(self._clock, aim)
+        context = CONTEXT_REFLECTION
+        wire = reflection_request(context.prompt, self._who.name, entries, names)
+        reply: BackgroundReply = yield self._background.ask(
+            context.name, wire, REPLY_TOKENS, entries
+        )
+        read = read_insights(reply.text, entries)
+        write = partial(store_insights, journal, read.insights, looked_at)
+        insights: int = yield persist(self._services.clock, write)
         return Counter(
             insights=insights,
-            goals=goals,
             thought_over=len(entries),
             refused=read.refused,
-            repaired=read.repaired,
-            cut_off=int(is_cut),
+            cut_off=int(reply.is_cut),
         )

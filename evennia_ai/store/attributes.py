@@ -23,8 +23,6 @@ log = Logger()
 
 # The key of every AssistantScript.
 SCRIPT_KEY = "assistant"
-# The Attribute of a builder with an open menu of ``aisetup``.
-MENU_DRAFT = "ai_setup_draft"
 
 TYPES: dict[str, tuple[type, ...]] = {
     "ai_persona": (str, dict, Persona),
@@ -35,7 +33,6 @@ TYPES: dict[str, tuple[type, ...]] = {
     "ai_introduced": (bool,),
     "ai_muted": (list, tuple, set),
     "author_note": (dict,),
-    MENU_DRAFT: (dict,),
     "stopped": (bool,),
     "operating_mode": (str,),
     "sleep_phase": (str,),

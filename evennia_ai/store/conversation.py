@@ -21,8 +21,6 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.lines import TableAmendments, TableLines
 from evennia_ai.store.rows import insert_rows, message_from_row, message_to_row
 
-Watcher = Callable[[Sequence[Message]], None]  # must not raise
-
 MESSAGE_BYTES = 1_250  # of one message in memory (measured)
 
 
@@ -49,7 +47,6 @@ class TableConversation:
         self.compactions = TableCompactions(assistant_id, now)
         self._view: View | None = None
         self._sizes: Sizes | None = None  # of a view that is not in memory any more
-        self.watchers: dict[Any, Watcher] = {}  # called with new messages, by whoever watches
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages in one transaction, then add them to the view; returns them."""
@@ -73,8 +70,6 @@ class TableConversation:
                 if not is_excuse(message):
                     self._sizes.add(audience_of(message), stored_tokens(message, self.count))
         self.lines.note(stored)
-        for watch in list(self.watchers.values()):
-            watch(stored)
         return stored
 
     def show(self, scenes: Sequence[Message]) -> None:
@@ -153,6 +148,10 @@ class TableConversation:
         self.forget_view()
         return undone
 
+    def compaction(self, id: int) -> CompactionRecord | None:
+        """Return a compaction in force, None if it was undone or deleted."""
+        return self.compactions.read(id)
+
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
         """Return the compactions whose journal entries must be written (True) or removed."""
         return self.compactions.to_archive()
@@ -205,6 +204,11 @@ class TableCompactions:
     def last(self) -> CompactionRecord | None:
         """Return the compaction in force, None if there is none."""
         row = self._in_force().exclude(reason=MASK).order_by("-id").first()
+        return None if row is None else record_from_row(row)
+
+    def read(self, id: int) -> CompactionRecord | None:
+        """Return a compaction in force, None if it was undone or deleted."""
+        row = self._in_force().filter(id=id).first()
         return None if row is None else record_from_row(row)
 
     def masked_upto(self) -> int:

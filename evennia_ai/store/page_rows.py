@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from statistics import median
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Sum
+from django.db.models.functions import Coalesce
 
 from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
@@ -42,26 +44,52 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
     ]
 
 
-def turns_wanted(
-    assistant: int, with_private: bool, day: date | None, speakers: Sequence[str], words: str
-) -> Any:
-    """Return the turns of one assistant, as a queryset; an empty day, speakers or words select all.
+@dataclass(frozen=True)
+class TurnsWanted:
+    """Which turns a page shows; what is empty selects all.
 
     Without ``with_private``, private words decide nothing: a reader who may not see them must not
-    find out by a filter who whispered what.
+    find out by a filter who whispered what. ``least_tokens`` are those of a turn's model calls.
     """
-    rows = rows_of(models.Turn, assistant)
-    if day:
-        ends = (datetime.combine(day, end, UTC) for end in (time.min, time.max))
-        rows = rows.filter(at__range=tuple(ends))
-    shown = {} if with_private else {"private": False}
-    events = rows_of(models.Event, assistant).filter(turn__isnull=False, **shown)
-    if speakers:
-        rows = rows.filter(id__in=events.filter(speaker__in=speakers).values("turn_id"))
-    if words:
-        lines = rows_of(models.Message, assistant).filter(turn__isnull=False, **shown)
-        said = rows_with(lines.exclude(role="tool"), words, "content", "tool_calls")
-        heard = rows_with(events, words, "text")
+
+    assistant: int | None = None
+    with_private: bool = False
+    since: date | None = None
+    until: date | None = None
+    speakers: Sequence[str] = ()
+    words: str = ""
+    outcome: str = ""
+    tool: str = ""
+    least_tokens: int | None = None
+
+
+def turns_wanted(wanted: TurnsWanted) -> Any:
+    """Return the turns that are wanted, as a queryset."""
+    of = {} if wanted.assistant is None else {"assistant_id": wanted.assistant}
+    in_turn = {**of, "turn__isnull": False}
+    rows = models.Turn.objects.filter(**of)
+    if wanted.since:
+        rows = rows.filter(at__gte=datetime.combine(wanted.since, time.min, UTC))
+    if wanted.until:
+        rows = rows.filter(at__lte=datetime.combine(wanted.until, time.max, UTC))
+    if wanted.outcome:
+        rows = rows.filter(outcome=wanted.outcome)
+    if wanted.tool:
+        acts = models.ToolCall.objects.filter(**in_turn, name=wanted.tool)
+        rows = rows.filter(id__in=acts.values("turn_id"))
+    if wanted.least_tokens:
+        calls = models.ModelCall.objects.filter(**in_turn).order_by().values("turn_id")
+        used = Coalesce("prompt_tokens", "estimated_tokens") + Coalesce("completion_tokens", 0)
+        costly = calls.annotate(used=Sum(used)).filter(used__gte=wanted.least_tokens)
+        rows = rows.filter(id__in=costly.values("turn_id"))
+    shown = {} if wanted.with_private else {"private": False}
+    events = models.Event.objects.filter(**in_turn, **shown)
+    if wanted.speakers:
+        rows = rows.filter(id__in=events.filter(speaker__in=wanted.speakers).values("turn_id"))
+    if wanted.words:
+        lines = models.Message.objects.filter(**in_turn, **shown).exclude(role="tool")
+        said = rows_with(lines, wanted.words, "content", "tool_calls")
+        heard = rows_with(events, wanted.words, "text")
         rows = rows.filter(Q(id__in=said.values("turn_id")) | Q(id__in=heard.values("turn_id")))
     return rows
 
@@ -86,9 +114,10 @@ def lines_after(assistant: int, seq: int, most: int) -> list[Row]:
 
 
 def use_by_day(today: date, **of: int) -> list[Row]:
-    """Return turns, calls and tokens of each of the last `CHART_DAYS`, oldest first, by UTC days.
+    """Return turns, calls, tokens and micros of each of the last `CHART_DAYS`, by UTC days.
 
-    They are those of all assistants, or of ``assistant_id``. A query for each day.
+    The oldest day is the first. They are those of all assistants, or of ``assistant_id``. A query
+    for each day.
     """
     days = [today - timedelta(days=ago) for ago in reversed(range(CHART_DAYS))]
     uses, turns = uses_by(days[0], today, DAY, **of), models.Turn.objects.filter(**of)
@@ -96,8 +125,8 @@ def use_by_day(today: date, **of: int) -> list[Row]:
     for day in days:
         at, use = datetime.combine(day, time.min, UTC), uses.get((day,), Use())
         number = turns.filter(at__gte=at, at__lt=at + timedelta(days=1)).count()
-        row = {"day": day.isoformat(), "turns": number, "calls": use.calls, "tokens": use.tokens}
-        found.append(row)
+        figures = {"calls": use.calls, "tokens": use.tokens, "money": use.money}
+        found.append({"day": day.isoformat(), "turns": number, **figures})
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Max
@@ -19,9 +19,7 @@ from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, WAITING
 from evennia_ai.store.lines import amended_at
-from evennia_ai.store.names import plain_name
 from evennia_ai.store.rows import message_from_row
-from evennia_ai.store.usage import use_on
 
 ANSWER = "tick_event"  # the context of a turn that answers somebody
 
@@ -174,34 +172,6 @@ def count_by_mode(all_stopped: bool) -> dict[str, int]:
     """Return how many assistants are awake, asleep and stopped."""
     counts = {mode: len(ids) for mode, ids in ids_by_mode(all_stopped).items()}
     return {"awake": having().count() - sum(counts.values()), **counts}
-
-
-def figures_of(scripts: list[dict[str, Any]], day: date, all_stopped: bool) -> list[dict[str, Any]]:
-    """Return assistants, as columns of their scripts, with their mode and figures of a day."""
-    queues, used, prompts = queue_lengths(), use_on(day), last_prompt_tokens()
-    open_turns = models.Turn.objects.filter(ended_at=None)
-    puppeted = frozenset(script["id"] for script in scripts if script["account"])
-    thinking = frozenset(open_turns.values_list("assistant_id", flat=True))
-    found = ids_by_mode(all_stopped)
-    modes = {
-        "stopped": found["stopped"],
-        "puppeted": puppeted,
-        "asleep": found["asleep"],
-        "thinking": thinking,
-    }
-    return [
-        {
-            "id": script["id"],
-            "character": f"#{script['db_obj_id']}",
-            "name": plain_name(script["name"]),
-            "mode": next((mode for mode, ids in modes.items() if script["id"] in ids), "awake"),
-            "events_waiting": queues.get(script["id"], 0),
-            "calls_today": used.get(script["id"], (0, 0))[0],
-            "tokens_today": used.get(script["id"], (0, 0))[1],
-            "last_prompt_tokens": prompts.get(script["id"], 0),
-        }
-        for script in scripts
-    ]
 
 
 def last_passes() -> dict[int, dict[str, Any]]:

@@ -36,7 +36,6 @@ from evennia_ai.ports import (
 from evennia_ai.ports.records import Watcher
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.loaded import LoadedMinds
-from evennia_ai.testing.semantic import StandInSemantic
 from evennia_ai.turn.tool_execution import failed_call
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
@@ -163,6 +162,12 @@ class NoPendingActs:
         """Store nothing."""
 
 
+class NoLongTermMemory:
+    """`ports.SemanticMemory` of a game without any: nothing is asked of it."""
+
+    is_off, was_used, trouble = True, False, "there is none here"
+
+
 class StandInServices:
     """`ports.Services` on a fake clock."""
 
@@ -172,7 +177,7 @@ class StandInServices:
         self.gateway = gateway
         self.toolbox = StandInToolbox()
         self.world = StandInWorld()
-        self.semantic = StandInSemantic(off="there is none here")
+        self.semantic: Any = NoLongTermMemory()
         self.shared_memory = NoSharedMemory()
         self.lore_ranking = LoreIndex(lambda: embedder)
         self.moderation: Moderation | None = None

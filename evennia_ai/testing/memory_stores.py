@@ -357,6 +357,10 @@ class MemoryConversation:
                 move.archived = True  # it may be archived in part
         return records[-1].record
 
+    def compaction(self, id: int) -> CompactionRecord | None:
+        records = (m.record for m in self._in_force() if isinstance(m, StoredCompaction))
+        return next((record for record in records if record.id == id), None)
+
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
         moves = (move for move in self.moves if isinstance(move, StoredCompaction))
         return [(m.record, not m.undone) for m in moves if m.undone == m.archived]

@@ -9,9 +9,11 @@ from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import NothingDone
+from evennia_ai.policy.compaction.claims import is_bound, promise_claimant
 from evennia_ai.policy.compaction.materials import entry_ref, is_synthesis, select_found
+from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.limits.people import plan_pin
-from evennia_ai.policy.records.journal_entry import GIVEN
+from evennia_ai.policy.records.journal_entry import GIVEN, score_importance
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import UNGUARDED
 from evennia_ai.ports import ToolContext, ToolResult
@@ -37,6 +39,8 @@ LOOKED_AT = 200
 NOTED = "You noted it."
 OLDER_PINS = " For that, what you kept in mind the longest is in your journal only: {count}."
 NOTED_BEFORE = "You had noted that already."
+CLAIM, CLAIM_WEIGHT = "claim", 3  # of a promise that the character never spoke of itself
+NO_PROMISE = "That is a claim: you never said so. Note it as their claim, or say it yourself first."
 
 
 class EntryArguments(BaseModel):
@@ -63,7 +67,7 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
 
     def write() -> ToolResult:
         known = journal.has(content, context.audience if context.private else None)
-        kept = journal.add(content, **entry_fields(context))
+        kept = journal.add(content, **entry_fields(context, content))
         return ToolResult(DONE, NOTED_BEFORE if known else NOTED, changed=(entry_ref(kept),))
 
     noted: ToolResult = yield store_record(context, write)
@@ -76,6 +80,8 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     """Keep one short fact in mind for good, such as a promise or a standing wish."""
     content = content_of(context, arguments.content, PIN_CHARS)
     journal, parts = context.character.journal, context.assistant
+    if is_only_claimed(context, content):
+        raise NothingDone(NO_PROMISE)
     room = parts.config.pin_tokens - parts.settings.count_text(content)
     if room < 0:
         raise NothingDone("That is too long to keep in mind: say it shorter.")
@@ -88,7 +94,7 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
             raise NothingDone(plan.refusal)
         for entry in plan.gone:
             journal.update(entry["id"], pinned=False)
-        kept = journal.add(content, **entry_fields(context))
+        kept = journal.add(content, **entry_fields(context, content))
         journal.update(kept, pinned=True)
         return len(plan.gone)
 
@@ -105,12 +111,24 @@ def is_own_pin(entry: Record) -> bool:
     return bool(entry["source_type"] != BUILDER and entry["importance_by"] != GIVEN)
 
 
-def entry_fields(context: ToolContext) -> dict[str, Any]:
+def entry_fields(context: ToolContext, content: str) -> dict[str, Any]:
     """Return the fields of a new entry beside its content."""
     # The prompt of a trusting character may hold whispers that it may repeat. It may, but it does
     # not tell other characters: the tag keeps the entry from being shared.
     tags = [] if context.assistant.config.discretion == "strict" else [UNGUARDED]
-    return {"named": is_named_in(context), "tags": tags, **sources_of(context)}
+    fields = {"named": is_named_in(context), "tags": tags, **sources_of(context)}
+    if not is_only_claimed(context, content):
+        return fields
+    weight = min(CLAIM_WEIGHT, score_importance(content))
+    return {**fields, "importance": weight, "importance_by": CLAIM}
+
+
+def is_only_claimed(context: ToolContext, content: str) -> bool:
+    """Return True if a promise or debt of the character is known from others' words alone."""
+    name, view = context.assistant.name, context.assistant.log.view()
+    if not is_bound(content, name):
+        return False
+    return bool(promise_claimant(content, name, transcript_lines(view, name, with_results=False)))
 
 
 @tool("search_journal", world=False, safe_to_retry=True, needed=has_journal)

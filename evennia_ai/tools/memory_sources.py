@@ -11,7 +11,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.errors import BadRecord, NothingDone
 from evennia_ai.messages import Message
 from evennia_ai.policy.audience import of_records
-from evennia_ai.policy.compaction.summary import takes_for_program
+from evennia_ai.policy.compaction.claims import takes_for_program
 from evennia_ai.policy.limits.people import TOO_MANY_ENTRIES, is_reached
 from evennia_ai.policy.records.provenance import Record, iso_utc
 from evennia_ai.policy.sanitize import clean_heard

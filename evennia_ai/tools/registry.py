@@ -16,11 +16,10 @@ from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.audience import known
 from evennia_ai.policy.explanation.call_record import LockAsked
-from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolParts, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
-from evennia_ai.tools.base import EVERYBODY, Tool
+from evennia_ai.tools.base import Tool
 from evennia_ai.tools.permission import People, let_wait
 from evennia_ai.turn.tool_execution import DONE, REFUSED, failed_call
 
@@ -42,11 +41,6 @@ class ToolRegistry:
     def add(self, item: Tool) -> None:
         """Add a tool; replace one with the same name, so that a game may have its own `say`."""
         self.tools[item.name] = item
-
-    def always_shown(self) -> list[Schema]:
-        """Return the schemas with which the tools of every talk begin."""
-        everybodys = (item for item in self.tools.values() if item.lock == EVERYBODY)
-        return [item.spec.schema for item in everybodys if item.needed is None]
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
         """Return the tools that every author of the prompt may use, those shown to a model first.

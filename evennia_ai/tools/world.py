@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from evennia.objects.objects import DefaultExit
@@ -20,7 +21,7 @@ from evennia_ai.game.perception import (
     name_in_act,
     plain,
 )
-from evennia_ai.game.texts import text
+from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.messages import quoted
 from evennia_ai.policy.audience import known
 from evennia_ai.policy.compaction.materials import entity_ref
@@ -222,10 +223,27 @@ def refusal(text: Any) -> str:
     return quoted(told) if told.startswith("You ") else told
 
 
-def show(character: Character, key: str, **mapping: Any) -> None:
+@dataclass(frozen=True)
+class WithArticle:
+    """A thing that each onlooker sees named with its article, as by Evennia's own commands."""
+
+    thing: Any
+
+    def get_display_name(self, looker: Any = None, **kwargs: Any) -> str:
+        """Return the name for one onlooker."""
+        singular, _plural = self.thing.get_numbered_name(1, looker)
+        return str(singular)
+
+
+def show(character: Character, key: str, receiver: Any = None, **things: Any) -> None:
     """Show everybody in the place what happened, in the words of `game.texts`."""
+    line, named = text(key), things
+    if line == TEXTS[key]:  # Evennia's articles are English
+        named = {name: WithArticle(thing) for name, thing in things.items()}
     character.location.msg_contents(
-        text(key), from_obj=character, mapping={"actor": character, **mapping}
+        line,
+        from_obj=character,
+        mapping={"actor": character, "receiver": receiver, **named},
     )
 
 

@@ -14,7 +14,7 @@ from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
-from evennia_ai.policy.consolidation.weights import Acquaintance, acquaintance_line, mean_sentiment
+from evennia_ai.policy.consolidation.weights import Acquaintance, acquaintance_line
 from evennia_ai.policy.conversation.character import (
     LoreEntry,
     LoreTrial,
@@ -45,7 +45,6 @@ log = Logger()
 
 MOST_PEOPLE = 6
 PEOPLE_PART = 0.02  # share of the window
-RECENT_ENTRIES = 200
 LORE_PART = 0.025  # share of the window
 
 
@@ -94,11 +93,6 @@ class Knowledge:
         place = character.location
         here = self._world.name_of(character, place.dbref) if place and block else ""
         return [block_line(block, here)] if block else []
-
-    def journalled_since(self, at: str, audience: Audience | None) -> list[str]:
-        """Return the entries of the loaded journal since an ISO time that an audience may know."""
-        entries = self._who.character.journal.newest(RECENT_ENTRIES, audience)
-        return [entry["content"] for entry in entries if entry["timestamp"] >= at]
 
 
 class Lore:
@@ -219,10 +213,9 @@ class People:
 
     @inlineCallbacks
     def record_contacts(self, turn: TurnRecord) -> Steps[None]:
-        """Raise the familiarity of everybody who spoke in a turn, and update their sentiment.
+        """Raise the familiarity of everybody who spoke in a turn.
 
-        The sentiment uses public words only, since everybody can see it (P9). If the database is
-        busy, only this contact is lost. Fires when all contacts are stored.
+        If the database is busy, only this contact is lost. Fires when all contacts are stored.
         """
         if not self._life.may_think():  # deleted or stopped while the answer was stored
             return
@@ -231,13 +224,8 @@ class People:
         if not self._life.may_think():
             return
         for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
-            lines = [
-                event.heard.text
-                for event in turn.events
-                if event.heard.speaker == speaker and not event.heard.private
-            ]
             try:
-                profiles.note_contact(speaker, mean_sentiment(lines))
+                profiles.note_contact(speaker)
             except StoreUnavailable as error:
                 named = f"{self._who.name}, {turn_label(turn.id)}"
                 log.info("{named}: contact not stored: {error}", named=named, error=error)

@@ -12,13 +12,13 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, LLMReply, Message, WireMessage, is_offline
 from evennia_ai.policy.audience import of_messages
+from evennia_ai.policy.compaction.claims import without_claims
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
     summary_problem,
     summary_request,
     text_room,
     transcript_lines,
-    without_claims,
     words_for,
 )
 from evennia_ai.policy.explanation.call_record import PromptTrace

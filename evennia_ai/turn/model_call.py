@@ -387,6 +387,9 @@ def calls_tools(profile: ModelProfile) -> bool:
     return request_form(profile).native
 
 
+NO_MODEL = "no model to ask"
+
+
 def skip(reason: str, **figures: Any) -> dict[str, Any]:
     """Return the result dict of a step that was skipped."""
     return {"skipped": True, "reason": reason, **figures}

@@ -71,6 +71,7 @@ class ReplyCalls:
         self._failure: Failure | None = None
         self._speech_id = ""  # of the speech whose sentences are being said
         self._speech_failed = False
+        self._held: tuple[ToolCallRequest, str] | None = None
         self._running: Deferred[None] = succeed(None)
 
     def arrive(self, call: ToolCallRequest) -> None:
@@ -85,6 +86,7 @@ class ReplyCalls:
         tied = reply.tied or self.arrived > 0
         for call in reply.tool_calls[self.arrived :]:
             self._put(call, reply.finish_reason, tied)
+        self._running.addCallback(lambda _: self._refuse_held())
         ran: Ran = yield self.settle()
         if self._idle and not (ran.acted or ran.refused or ran.done):
             ran = replace(ran, refused=IDLE)
@@ -110,6 +112,8 @@ class ReplyCalls:
     def _run(self, asked: ToolCallRequest, finish_reason: str, tied: bool) -> Steps[None]:
         """Run one call, unless one before it went wrong."""
         goes_on = bool(asked.id) and asked.id == self._speech_id and asked.name in SPEECH
+        if not goes_on:
+            yield self._refuse_held()
         self._speech_id = asked.id
         limit = self._settings.config.max_tool_calls
         spoilt = goes_on and self._speech_failed
@@ -117,15 +121,19 @@ class ReplyCalls:
             return
         call = self.check.in_person(clean_call(asked, self.ran.state, self._number))
         self._number += 1
-        problem = self.check.problem(call) or (yield self._screening.judge_speech(call))
-        if problem in (REPEATED, ECHO) and (goes_on or call.name == EMOTE):
-            return  # the rest of the speech is worth saying
+        call, problem = self.check.without_repeats(call)
+        problem = problem or (yield self._screening.judge_speech(call))
+        if problem in (REPEATED, ECHO):  # the rest of the speech may be worth saying
+            is_first = call.name != EMOTE and (not goes_on or self._held)
+            self._held = (call, problem) if is_first else None
+            return
+        if self._held is not None:
+            goes_on, self._held = False, None
         if not problem and self.check.is_idle_emote(call):
             self._idle = True
             return
         if problem:
-            yield self._acts.refuse(self._turn, call, problem, unlogged)
-            self.ran = replace(self.ran, refused=problem)
+            yield self._refuse(call, problem)
             return
         refusal = ""
         if not goes_on:
@@ -134,6 +142,18 @@ class ReplyCalls:
             ) or self.check.unfounded(call)
             self._calls += 1
         yield self._perform(call, refusal)
+
+    @inlineCallbacks
+    def _refuse_held(self) -> Steps[None]:
+        """Refuse a speech of which nothing was said but repeats, left out so far."""
+        if self._held is not None and self._failure is None:
+            yield self._refuse(*self._held)
+        self._held = None
+
+    @inlineCallbacks
+    def _refuse(self, call: ToolCallRequest, problem: str) -> Steps[None]:
+        yield self._acts.refuse(self._turn, call, problem, unlogged)
+        self.ran = replace(self.ran, refused=problem)
 
     def _is_over(self, tied: bool) -> bool:
         """Return True if no further call may run."""

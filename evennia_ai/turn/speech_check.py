@@ -27,6 +27,8 @@ from evennia_ai.policy.conversation.machine import asking
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.facts.check import note_problem
 from evennia_ai.policy.replies.artefacts import (
+    ECHO,
+    FEW_WORDS,
     Surroundings,
     find_artefact,
     find_repeat,
@@ -36,6 +38,7 @@ from evennia_ai.policy.replies.artefacts import (
 from evennia_ai.policy.replies.persons import Turned, is_english, is_no_gesture, turned
 from evennia_ai.policy.request_forms.wire_order import SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
+from evennia_ai.policy.texts import plain_words, sentences
 from evennia_ai.ports import Moderation, Settings
 from evennia_ai.scheduling import Steps
 
@@ -103,6 +106,26 @@ class SpeechCheck:
         slip = find_slip(words, self._around) or self._turned(words).problem
         return slip or (REPEATED if find_repeat(words, self._spoken) else "")
 
+    def without_repeats(self, call: ToolCallRequest) -> tuple[ToolCallRequest, str]:
+        """Return a call, if need be without the sentences that were said before, and `problem`."""
+        problem, text, told = self.problem(call), text_of(call), self._told
+        if problem not in (REPEATED, ECHO) or told is None or text is None:
+            return call, problem
+        heard = (SPOKEN_LINE.sub("", line, count=1) for line in told.heard)
+        known = {tuple(plain_words(s)) for one in (*self._spoken, *heard) for s in sentences(one)}
+        alone = sentences(text)
+        new = [
+            s for s in alone if tuple(plain_words(s)) not in known and not self._repeats(call, s)
+        ]
+        rest = " ".join(map(str.strip, new))
+        if len(new) == len(alone) or len(plain_words(rest)) < FEW_WORDS:
+            return call, problem
+        shorter = with_text(call, rest)
+        return shorter, self.problem(shorter)
+
+    def _repeats(self, call: ToolCallRequest, sentence: str) -> bool:
+        return self.problem(with_text(call, sentence)) in (REPEATED, ECHO)
+
     def in_person(self, call: ToolCallRequest) -> ToolCallRequest:
         """Return a call with "you" for the "I" of whom it answers, where that is certain."""
         text, around = text_of(call), self._told
@@ -112,8 +135,7 @@ class SpeechCheck:
         made = self._turned(words).words
         if made == words:
             return call
-        arguments = {**(read_arguments(call) or {}), "text": made}
-        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+        return with_text(call, made)
 
     def _turned(self, words: str) -> Turned:
         around = self._told
@@ -189,6 +211,12 @@ def text_of(call: ToolCallRequest) -> str | None:
     """Return a call's words, None without any."""
     text = (read_arguments(call) or {}).get("text")
     return text if isinstance(text, str) and text.strip() else None
+
+
+def with_text(call: ToolCallRequest, text: str) -> ToolCallRequest:
+    """Return a call with other words."""
+    arguments = {**(read_arguments(call) or {}), "text": text}
+    return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
 
 
 class Screening:

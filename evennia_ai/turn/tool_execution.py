@@ -67,10 +67,6 @@ class Acts:
         self._who, self._settings, self._turns, self._world = who, settings, turns, world
         self._toolbox, self._clock, self.tools = toolbox, clock, tools
 
-    def run_unlogged(self, context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
-        """Run a call without any log, where nothing can be stored."""
-        return self._toolbox.run(context, call)
-
     def audience_now(self, turn: TurnRecord) -> Audience:
         """Return who will hear the turn's next words: the whisper's parties, else the room by
         now."""

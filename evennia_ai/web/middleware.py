@@ -63,12 +63,12 @@ class PageMiddleware:
         """Return the response of the game, changed if it is a page."""
         response = self.get_response(request)
         if is_page(response):
-            response.content = self.change(response.content)
+            response.content = self.change(response.content, request)
             if response.has_header("Content-Length"):
                 response["Content-Length"] = str(len(response.content))
         return response
 
-    def change(self, page: bytes) -> bytes:
+    def change(self, page: bytes, request: Any) -> bytes:
         """Return the page to send."""
         raise NotImplementedError
 
@@ -79,7 +79,7 @@ class LocalLibraries(PageMiddleware):
     ``AI_ASSISTANT = {"LOCAL_LIBRARIES": False}`` turns it off.
     """
 
-    def change(self, page: bytes) -> bytes:
+    def change(self, page: bytes, request: Any) -> bytes:
         """Return the page with local libraries and fonts."""
         page = FOREIGN.sub(lambda match: static_url(LOCAL[match[1]]).encode(), page)
         if REDOC_MARK in page:
@@ -93,7 +93,7 @@ class ClientPlugin(PageMiddleware):
     ``AI_ASSISTANT = {"TYPING_INDICATOR": False}`` turns it off.
     """
 
-    def change(self, page: bytes) -> bytes:
+    def change(self, page: bytes, request: Any) -> bytes:
         """Return the page, with the plugin if it is the web client."""
         return with_script(page, "webclient.js") if CLIENT_MARK in page else page
 

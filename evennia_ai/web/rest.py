@@ -6,27 +6,25 @@ takes out of each row what its reader may not see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from django import forms
 from django.db.models import F
-from django.forms import ChoiceField
 from django.urls import include, path
-from django_filters import rest_framework as filters
 from evennia.utils import logger
-from rest_framework import exceptions, fields, mixins, serializers, viewsets
+from rest_framework import exceptions, viewsets
 from rest_framework.pagination import CursorPagination
 from rest_framework.permissions import IsAuthenticated
-from rest_framework.renderers import JSONOpenAPIRenderer, JSONRenderer
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
-from rest_framework.schemas import get_schema_view
 
-from evennia_ai import __version__, errors, models
+from evennia_ai import errors, models
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.policy.disclosure import FIGURES, Reader
 from evennia_ai.policy.sleep_schedule import OUTCOMES
 from evennia_ai.store.page_rows import PRIVATE_CALL, Row
-from evennia_ai.store.reports import figures_of, having
 from evennia_ai.web import disclosure
 
 OPEN, OK = "open", "ok"
@@ -68,112 +66,77 @@ class NewestFirst(CursorPagination):
     max_page_size = 200
 
 
-class FilterBackend(filters.DjangoFilterBackend):
-    """Narrows rows down by a view's ``filterset_class``."""
+class Question(forms.Form):
+    """The parameters of an address."""
 
-    def get_schema_operation_parameters(self, view: Any) -> list[Row]:
-        """Return the parameters for DRF's schema: newer versions of django-filter do not."""
-        return [
-            {"name": name, "in": "query", "required": False, "description": str(one.label),
-             "schema": {"type": "string"}}
-            for name, one in view.filterset_class.base_filters.items()
-        ]  # fmt: skip
+    character = forms.CharField(required=False)
+    turn = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+    since = forms.DateTimeField(required=False)
+    until = forms.DateTimeField(required=False)
+    outcome = forms.CharField(required=False)
 
 
-def character(script: str = "") -> filters.CharFilter:
-    """Return the parameter ``character``; ``script`` leads from a row to that of its assistant."""
-
-    def of(queryset: Any, name: str, value: str) -> Any:
-        number = value.removeprefix("#")
-        if number.isdecimal():
-            return queryset.filter(**{f"{script}db_obj__id": number})
-        return queryset.filter(**{f"{script}db_obj__db_key__iexact": value})
-
-    return filters.CharFilter(method=of, label="Name or number, such as Mira or #12.")
-
-
-def turn(column: str = "turn__id") -> filters.NumberFilter:
-    """Return the parameter ``turn``."""
-    return filters.NumberFilter(column, min_value=1, label="Number of a turn.")
-
-
-class OneOf(filters.Filter):
-    """A parameter with choices: django-filter 2.4, of Evennia 5, has no other for Django 5."""
-
-    field_class = ChoiceField
-
-
-def outcome(column: str, *values: str) -> OneOf:
-    """Return the parameter ``outcome``; `OPEN` and `OK` stand for no end and no error."""
-
-    def of(queryset: Any, name: str, value: str) -> Any:
-        wanted = {"ended_at": None} if value == OPEN else {column: "" if value == OK else value}
-        return queryset.filter(**wanted)
-
-    choices = [(value, value) for value in values]
-    return OneOf(method=of, choices=choices, label=f"One of {', '.join(values)}.")
-
-
-class CharacterFilter(filters.FilterSet):
-    """The parameters of the list of characters."""
-
-    character = character()
-
-
-class LogFilter(filters.FilterSet):
-    """The parameters of all logs."""
-
-    character = character("assistant__")
-    since = filters.IsoDateTimeFilter("at", "gte", label="From, such as 2026-05-01T12:00Z.")
-    until = filters.IsoDateTimeFilter("at", "lt", label="Before this time.")
-
-
-class RowSerializer(serializers.ModelSerializer):
-    """One row, from a dictionary of its columns and ``owner``, the character's number."""
-
-    character = serializers.SerializerMethodField()
-    turn = fields.IntegerField(source="turn_id", allow_null=True)
-    private = fields.BooleanField()
-
-    def get_character(self, row: Row) -> str:
-        """Return the dbref of the assistant's character, empty if that is deleted."""
-        return f"#{row['owner']}" if row["owner"] else ""
-
-    def to_representation(self, row: Row) -> Any:
-        """Return the row as JSON, without what the reader may not see."""
-        view = self.context["view"]
-        return super().to_representation(view.disclose(row, view.reader))
-
-
-class Listed:
-    """What all views have."""
+class LogView(viewsets.GenericViewSet):
+    """The rows of one table, newest first."""
 
     permission_classes = (MayRead,)
     renderer_classes = (JSONRenderer,)
-    filter_backends = (FilterBackend,)
     pagination_class = NewestFirst
-
-
-class LogView(Listed, viewsets.ReadOnlyModelViewSet):
-    """The rows of one table, newest first."""
-
     model: Any
     columns: str  # those of the table that are shown, beside id, character and at
-    parameters: ClassVar[Mapping[str, Any]] = {}  # beside those of `LogFilter`
+    turn = "turn_id"  # the column of the turn's number, "" for none
+    ends: Sequence[str] = ()  # values of the parameter ``outcome``, which is about ``end``
+    end = "outcome"
     disclose: Callable[[Row, Reader], Row]
     more: ClassVar[Mapping[str, Any]] = {}  # what a row has beside its table's columns
 
-    def __init_subclass__(cls) -> None:
-        """Make the serializer and the filters of a view."""
-        shown = {"model": cls.model, "fields": ["id", "character", "at", *cls.columns.split()]}
-        name, meta = cls.model.__name__, {"Meta": type("Meta", (), shown)}
-        cls.serializer_class = type(f"{name}Serializer", (RowSerializer,), meta)
-        cls.filterset_class = type(f"{name}Filter", (LogFilter,), dict(cls.parameters))
+    def filter_queryset(self, rows: Any) -> Any:
+        """Return those of some rows that were asked for; raises ValidationError."""
+        form = Question(self.request.query_params)
+        if not form.is_valid():
+            raise exceptions.ValidationError(form.errors)
+        asked = {name: value for name, value in form.cleaned_data.items() if value}
+        wanted = asked.get("character", "")
+        number = wanted.removeprefix("#")
+        if number.isdecimal():
+            rows = rows.filter(assistant__db_obj__id=number)
+        elif wanted:
+            rows = rows.filter(assistant__db_obj__db_key__iexact=wanted)
+        for name, column in (("since", "at__gte"), ("until", "at__lt"), ("turn", self.turn)):
+            if name in asked and column:
+                rows = rows.filter(**{column: asked[name]})
+        if not self.ends or not (end := asked.get("outcome")):
+            return rows
+        if end not in self.ends:
+            told = f"{end} is not one of {', '.join(self.ends)}."
+            raise exceptions.ValidationError({"outcome": [told]})
+        return rows.filter(
+            **{"ended_at": None} if end == OPEN else {self.end: "" if end == OK else end}
+        )
 
     def get_queryset(self) -> Any:
-        """Return the table's rows as dictionaries."""
+        """Return the table's rows as dictionaries, with the number of the character as owner."""
         owner = F("assistant__db_obj_id")
         return self.model.objects.annotate(owner=owner, **self.more).values()
+
+    def shown(self, rows: list[Row]) -> list[Row]:
+        """Return the columns of rows, without what the reader may not see."""
+        found = []
+        for row in rows:
+            told = {**type(self).disclose(row, self.reader), "turn": row.get("turn_id")}
+            own = {"character": f"#{row['owner']}" if row["owner"] else ""}
+            kept = {name: told[name] for name in self.columns.split()}
+            found.append({"id": row["id"], **own, "at": row["at"], **kept})
+        return found
+
+    def list(self, request: Any) -> Any:
+        """Return a page of rows."""
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response(self.shown(page))
+
+    def retrieve(self, request: Any, pk: str) -> Any:
+        """Return one row."""
+        return Response(self.shown([self.get_object()])[0])
 
     def finalize_response(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Write into the security log who read how many private items, without the words."""
@@ -189,7 +152,7 @@ class Turns(LogView):
 
     model, disclose = models.Turn, staticmethod(disclosure.turn_row)
     columns = "ended_at context private audience outcome detail"
-    parameters = {"turn": turn("id"), "outcome": outcome("outcome", *ENDS)}
+    turn, ends = "id", ENDS
 
 
 class Messages(LogView):
@@ -200,7 +163,6 @@ class Messages(LogView):
         "turn role speaker speaker_name private audience content tool_calls tool_call_id nature "
         "tokens"
     )
-    parameters = {"turn": turn()}
 
 
 class ModelCalls(LogView):
@@ -211,7 +173,7 @@ class ModelCalls(LogView):
         "turn purpose profile model estimated_tokens prompt_tokens completion_tokens "
         "cached_tokens duration_ms finish_reason error_kind error"
     )
-    parameters = {"turn": turn(), "outcome": outcome("error_kind", OK, *KINDS)}
+    ends, end = (OK, *KINDS), "error_kind"
 
 
 class ToolCalls(LogView):
@@ -219,14 +181,14 @@ class ToolCalls(LogView):
 
     model, disclose = models.ToolCall, staticmethod(disclosure.tool_call_row)
     columns = "turn call_id name world private state ended_at arguments result"
-    parameters = {"turn": turn(), "outcome": outcome("state", *STATES)}
+    ends, end = STATES, "state"
     more = {"private": PRIVATE_CALL}
 
 
 class Compactions(LogView):
     """Compactions, with their summaries."""
 
-    model, disclose = models.Compaction, staticmethod(disclosure.compaction_row)
+    model, disclose, turn = models.Compaction, staticmethod(disclosure.compaction_row), ""
     columns = (
         "reason rung from_seq upto_seq compacted_count original_token_count summary_token_count "
         "facts_found facts_kept facts_rescued cost undone_at summary"
@@ -238,54 +200,14 @@ class SleepPasses(LogView):
 
     model, disclose = models.SleepPass, staticmethod(disclosure.sleep_pass_row)
     columns = "ended_at reason outcome results errors cost"
-    parameters = {"outcome": outcome("outcome", *OUTCOMES, OPEN)}
-
-
-class CharacterSerializer(serializers.Serializer):
-    """A character with an assistant: what it does, and its figures of today, in UTC."""
-
-    id = fields.IntegerField()
-    character = fields.CharField()
-    name = fields.CharField()
-    mode = fields.ChoiceField(["awake", "asleep", "thinking", "puppeted", "stopped"])
-    events_waiting = fields.IntegerField()
-    calls_today = fields.IntegerField()
-    tokens_today = fields.IntegerField()
-    last_prompt_tokens = fields.IntegerField()
-
-
-class Characters(Listed, mixins.ListModelMixin, viewsets.GenericViewSet):
-    """Characters with assistants, with their state and their figures."""
-
-    serializer_class, filterset_class = CharacterSerializer, CharacterFilter
-
-    def get_queryset(self) -> Any:
-        """Return the scripts of all assistants as dictionaries."""
-        account = F("db_obj__db_account_id")
-        return having().values("id", "db_obj_id", name=F("db_obj__db_key"), account=account)
-
-    def paginate_queryset(self, queryset: Any) -> Any:
-        """Return a page's scripts with their figures."""
-        page, shared = super().paginate_queryset(queryset), self.services
-        return figures_of(page, shared.now().date(), bool(shared.switched_off))
+    turn, ends = "", (*OUTCOMES, OPEN)
 
 
 router = SimpleRouter()
-router.register("characters", Characters, "ai-api-characters")
 router.register("turns", Turns, "ai-api-turns")
 router.register("messages", Messages, "ai-api-messages")
 router.register("model-calls", ModelCalls, "ai-api-model-calls")
 router.register("tool-calls", ToolCalls, "ai-api-tool-calls")
 router.register("compactions", Compactions, "ai-api-compactions")
 router.register("sleep-passes", SleepPasses, "ai-api-sleep-passes")
-schema = get_schema_view(
-    title="AI assistants",
-    version=__version__,
-    description="What the assistants of this game heard, said, did and cost.",
-    url="/ai/api/",
-    patterns=router.urls,
-    public=True,
-    renderer_classes=[JSONOpenAPIRenderer],
-    permission_classes=[MayRead],
-)
-urlpatterns = [path("api/", include([*router.urls, path("schema/", schema, name="ai-api-schema")]))]
+urlpatterns = [path("api/", include(router.urls))]

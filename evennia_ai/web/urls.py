@@ -5,23 +5,26 @@ from __future__ import annotations
 from django.urls import path
 
 from evennia_ai.web.staff import logs
-from evennia_ai.web.staff.knowledge import lore, memory, relations
+from evennia_ai.web.staff.editing import LorePage, Setup
+from evennia_ai.web.staff.knowledge import Memory, Relations
 from evennia_ai.web.staff.overview import Overview
 
 app_name = "evennia_ai"
 OF_ONE = {
     "timeline": ("", logs.Timeline.as_view()),
     "turn": ("turn/<int:number>/", logs.TurnPage.as_view()),
-    "live": ("live/", logs.live),
-    "newest": ("live/newest/", logs.newest),
-    "memory": ("memory/", memory),
-    "relations": ("relations/", relations),
-    "lore": ("lore/", lore),
+    "live": ("live/", logs.Live.as_view()),
+    "newest": ("live/newest/", logs.Newest.as_view()),
+    "memory": ("memory/", Memory.as_view()),
+    "relations": ("relations/", Relations.as_view()),
+    "lore": ("lore/", LorePage.as_view()),
+    "setup": ("setup/", Setup.as_view()),
     "compactions": ("compactions/", logs.Compactions.as_view()),
     "compaction": ("compaction/<int:number>/", logs.CompactionPage.as_view()),
     "sleep": ("sleep/", logs.SleepPasses.as_view()),
 }
 urlpatterns = [
     path("", Overview.as_view(), name="overview"),
+    path("turns/", logs.Timeline.as_view(), name="turns"),
     *(path(f"<int:assistant>/{where}", page, name=name) for name, (where, page) in OF_ONE.items()),
 ]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evennia_ai.testing.obedient import ObedientLLM
 from tests.attacks.scene import CANARY, Scene
 from tests.game import conftest as shared
+from tests.provider.obedient import ObedientLLM
 
 service, game = shared.service, shared.game
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evennia_ai.commands import goals as goals_command
+from evennia_ai.commands import lore_and_goals as goals_command
 from evennia_ai.memory import recall_index
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.policy.disclosure import Reader

@@ -16,9 +16,9 @@ from evennia_ai.models import Compaction, SharedEntry, ToolCall, Turn
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
-from evennia_ai.testing.obedient import ObedientLLM
 from tests.attacks.dialogue import CHARACTERS, PLAYERS, ROOMS, Step
 from tests.attacks.scene import CANARY
+from tests.provider.obedient import ObedientLLM
 
 SECRET = re.compile(CANARY)
 KEPT = 3

@@ -131,20 +131,18 @@ def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int, strea
     from twisted.internet.task import LoopingCall, cooperate
 
     from evennia_ai.config import ModelProfile
-    from evennia_ai.llm.endpoints import ReplyClient
     from evennia_ai.llm.gateway import ModelGateway
     from evennia_ai.llm.loop_thread import LoopThread
     from evennia_ai.llm.openai_client import OpenAIClient
     from evennia_ai.policy.conversation.character import Persona
-    from evennia_ai.policy.limits.fair_queue import GatewayLimits
+    from evennia_ai.policy.limits.retry import GatewayLimits
     from evennia_ai.ports import Caller, LLMRequest, Scene
     from evennia_ai.scheduling import TimeSlices
 
     slices = TimeSlices(reactor)
     thread = LoopThread(partial(slices.put_from_thread, reactor.callFromThread))
     client = OpenAIClient(thread, {})
-    reading = ReplyClient(client, reactor.callFromThread)
-    gateway = ModelGateway(reactor, {"openai": reading}, GatewayLimits(max_in_flight=at_a_time))
+    gateway = ModelGateway(reactor, {"openai": client}, GatewayLimits(max_in_flight=at_a_time))
     profile = ModelProfile("stub", "openai", MODEL, base_url)
     messages, scene = make_messages(count), Scene("Mira", Persona(), ())
     figures: dict[str, Any] = {}

@@ -133,7 +133,8 @@ who.journal.add_all(
 things = list(ObjectDB.objects.order_by("id").values_list("id", flat=True))[:24]
 for place, number in enumerate(things):
     for _ in range(1 + place % 5):
-        who.ai_profiles.note_contact(f"#{{number}}", (place % 7 - 3) / 3)
+        met = who.ai_profiles.note_contact(f"#{{number}}")
+    who.ai_profiles.update(met["id"], sentiment=(place % 7 - 3) / 5)
 print("MADE", first.id, models.Turn.objects.count())
 """
 

@@ -19,8 +19,8 @@ from twisted.internet.task import Clock
 
 from evennia_ai.messages import make_message
 from evennia_ai.scheduling import SLICE_S, TimeSlices
-from evennia_ai.testing.semantic import StandInSemantic
 from tests.bench.figures import Sheet, percentile
+from tests.semantic import StandInSemantic
 
 ENTRIES, PEOPLE, NOTICED, GOALS, LINES = 1_000, 50, 10, 20, 250
 TIME_S = 0.05

@@ -26,7 +26,7 @@ from tests.invariants import (
     TurnRow,
 )
 from tests.simulation.play import MINDS, PLAYERS
-from tests.simulation.rows import entries_of, entry_row, parts_of, secret_of
+from tests.simulation.rows import entry_row, memories_in, parts_of, secret_of
 from tests.simulation.world import TOOLS
 
 Facts = dict[str, list[Any]]
@@ -156,7 +156,7 @@ def compaction_rows() -> list[CompactionRow]:
             undone=row.undone_at is not None,
             count=row.compacted_count,
             parts=parts_of(record_from_row(row)),
-            entries=entries_of(record_from_row(row)),
+            memories=memories_in(record_from_row(row)),
         )
         for row in Compaction.objects.exclude(reason=MASK).order_by("id")
     ]

@@ -33,9 +33,9 @@ from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.sleep import STEPS as ALL_STEPS
 from evennia_ai.testing.minds import MemoryMind
-from evennia_ai.testing.semantic import StandInSemantic
 from tests.crash.child_life import Body, Chronicle, Executioner
 from tests.crash.fast_points import AFTER, BEFORE, Kill
+from tests.semantic import StandInSemantic
 
 SLEEPER = "#900"
 STEPS = tuple(step for step in ALL_STEPS if step.name not in ("daily_plan", "shared_memory"))

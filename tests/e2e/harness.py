@@ -58,7 +58,6 @@ COMMAND_TIMEOUT_S = 180.0
 CONNECT_SPACING_S = 0.6
 # Settings of a game in a test, where programs type faster than people.
 FOR_TESTS = {
-    "WARM_UP": False,
     "PLAYER_TOKENS_PER_DAY": None,
     "PLAYER_LIMITS": {"turns_per_minute": None},
 }

@@ -131,7 +131,6 @@ def playing(folder: Path) -> Iterator[GameServer]:
             "profile": "hosted",
             "PROFILES": {"hosted": {**PROFILE, "base_url": stub.base_url}},
             "CURRENCY": "EUR",
-            "WEB_ACTS": True,
             "autonomous_calls_per_hour": 0,
         }
         server = GameServer.first_start(folder / "game", assistant=assistant)
@@ -184,8 +183,8 @@ def show_menu(builder: Camera) -> None:
     """Take the menu of ``aisetup`` in the web client."""
     builder.connect(ADMIN)
     for line, shown in (
-        ("aisetup", "Step 1 of 7"),
-        ("new Wenna", "Step 2 of 7"),
+        ("aisetup", "Step 1 of 3"),
+        ("new Wenna", "Step 2 of 3"),
         ("2", "?"),
     ):
         builder.type(line)
@@ -202,7 +201,7 @@ def show_pages(staff: Camera) -> None:
     page.locator("table.cards a", has_text="Mira").first.click()
     page.fill("input[name=words]", "watchtower")
     page.get_by_role("button", name="Show").click()
-    page.locator(".rows .head a").first.click()
+    page.locator(".turn a").first.click()
     staff.expect("Where each sentence comes from")
     staff.take("turn", whole=True)
     staff.tab("Memory")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.llm.tokenizers import O200K, load
+from evennia_ai.llm.tokenizers import load
 from tests.e2e.harness import GameServer
 from tests.e2e.long_talk.course import TICK_RATE_SLEEP_S, WINDOW, LongTalk
 from tests.e2e.long_talk.evidence import (
@@ -54,7 +54,7 @@ def seed() -> int:
 @pytest.fixture
 def model(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[TellingModel]:
     """Return a model that repeats everything it knows and summarises badly."""
-    load(O200K)
+    load()
     monkeypatch.setenv(SEED, str(seed))
     with TellingModel(tmp_path / "requests.jsonl") as running:
         yield running

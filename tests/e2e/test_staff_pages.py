@@ -33,9 +33,9 @@ NO_OVERFLOW = "document.documentElement.scrollWidth <= document.documentElement.
 
 @pytest.fixture(scope="module")
 def game(game_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GameServer]:
-    """Return a game with 50 assistants and 10,000 turns, whose staff may act."""
+    """Return a game with 50 assistants and 10,000 turns."""
     folder = tmp_path_factory.mktemp("pages") / "game"
-    server = GameServer.copy_of(game_template, folder, assistant={"WEB_ACTS": True})
+    server = GameServer.copy_of(game_template, folder)
     try:
         assert "MADE" in server.python(fill(entries=300, waiting=2))
         server.start()
@@ -128,9 +128,20 @@ def window(browser: Any, game: GameServer, shots: Path) -> Iterator[Callable[...
 
 def visit_every_page(staff: Staff) -> None:
     """Open every page by its link, and use what can be used on it."""
+    visit_logs(staff)
+    visit_knowledge(staff)
+
+
+def visit_logs(staff: Staff) -> None:
+    """Open the overview and the pages of turns."""
     page = staff.page
     staff.expect("Characters")
     staff.look("overview")
+    staff.tab("All turns")
+    page.fill("input[name=tool]", "say")
+    page.get_by_role("button", name="Show").click()
+    staff.look("turns-of-all")
+    staff.tab("Characters")
     page.locator("table.cards a", has_text="Mira").first.click()
     staff.expect("Waiting for an answer")
     staff.look("turns")
@@ -140,11 +151,19 @@ def visit_every_page(staff: Staff) -> None:
     page.get_by_role("button", name="Show").click()
     staff.expect("Ben: What do you know of the old watchtower")
     staff.look("turns-filtered")
-    page.locator(".rows .head a").first.click()
+    page.locator(".turn a").first.click()
     staff.expect("Model calls")
     staff.look("turn")
     staff.tab("Live")
     staff.look("live")
+
+
+def visit_knowledge(staff: Staff) -> None:
+    """Open what a character is and knows, and what became of its log."""
+    page = staff.page
+    staff.tab("Setup")
+    staff.expect("tick_rate")
+    staff.look("setup")
     staff.tab("Memory")
     staff.expect("That was day")
     staff.look("memory")
@@ -191,7 +210,7 @@ def test_staff_open_and_click_every_page_and_the_log_says_who_read_whispers(
     assert page.locator(".chart").is_visible() == scripts
     assert page.locator("table.cards tbody tr").count() == 50
     visit_every_page(staff)
-    assert len(staff.seen) == 12
+    assert len(staff.seen) == 14
     assert re.search(rf"account {ADMIN} \(#1\): \S+ read \d+ private items of Mira", game.log())
 
 
@@ -210,6 +229,45 @@ def test_a_form_changes_a_memory_and_undoes_it(window: Callable[..., Staff]) -> 
     staff.look("memory-acts")
     page.get_by_role("button", name="Undo the last change").click()
     playwright.expect(page.locator(".alert")).to_contain_text("Undone")
+
+
+def test_what_is_edited_on_the_pages_is_seen_in_the_game(
+    window: Callable[..., Staff], game: GameServer
+) -> None:
+    staff = window()
+    staff.page.goto(f"{staff.site}/")
+    assert staff.page.get_by_role("link", name="AI characters").count() == 0
+    staff.log_in(ADMIN)
+    page = staff.page
+    page.goto(f"{staff.site}/")
+    page.get_by_role("link", name="AI characters").click()
+    page.locator("table.cards a", has_text="Mira").first.click()
+    staff.tab("Setup")
+    page.fill("textarea[name=persona-wants]", "a new roof")
+    page.get_by_role("button", name="Save the persona").click()
+    playwright.expect(page.locator(".alert")).to_contain_text("The persona is changed.")
+    page.select_option("select[name=setting-setting]", "tick_rate")
+    page.fill("input[name=setting-value]", "soon")
+    page.get_by_role("button", name="Save the setting").click()
+    playwright.expect(page.locator(".alert")).to_contain_text("tick_rate must be")
+    staff.look("setup-error")
+    page.fill("input[name=setting-value]", "9")
+    page.get_by_role("button", name="Save the setting").click()
+    playwright.expect(page.locator(".alert")).to_contain_text("tick_rate is now 9")
+    staff.tab("Lore")
+    page.get_by_text("Write lore").click()
+    page.fill("input[name=lore-title]", "The well")
+    page.fill("textarea[name=lore-text]", "It is dry.")
+    page.get_by_role("button", name="Save", exact=True).click()
+    staff.expect("It is dry.")
+    page.locator("tr", has_text="The well").get_by_role("link", name="Edit").click()
+    staff.look("lore-edit")
+    with game.player(ADMIN) as boss:
+        boss.send("aisetup Mira")
+        boss.expect("a new roof")
+        boss.expect("tick_rate = 9")
+        boss.send("ailore The well")
+        boss.expect("It is dry.")
 
 
 def test_the_live_view_shows_what_is_said_meanwhile(

@@ -17,7 +17,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
+from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import LLMRequest, Scene
 from evennia_ai.testing.minds import MemoryMind, StandInCharacter

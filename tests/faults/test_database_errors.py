@@ -7,8 +7,7 @@ from django.db import connection
 from twisted.internet.defer import Deferred
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.store.usage import spent_on
 from tests.faults.django_errors import ERRORS
 from tests.faults.process_scene import pass_time

@@ -15,8 +15,7 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply
 from evennia_ai.models import Event, Message, Turn
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.game import conftest as scene
 from tests.scripted import call

@@ -41,7 +41,7 @@ class Nights:
 
     def open(self, vector_store=None, embedder=BagOfWords):
         """Give the service long-term memory, as after a restart."""
-        from evennia_ai.services.long_term_sync import LongTermSync
+        from evennia_ai.services.memory_services import LongTermSync
 
         self.close()
         settings = MemorySettings(StoreSettings(self.path, vector_store or {}))

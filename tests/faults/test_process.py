@@ -7,8 +7,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Turn
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks

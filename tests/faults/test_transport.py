@@ -18,8 +18,7 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.limits.breaker import BreakerLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import BreakerLimits, RetryLimits
 from tests.faults.conftest import DEADLINE_S, KEY
 
 pytestmark = pytest.mark.usefixtures("transport")

@@ -13,14 +13,15 @@ from django.db import connection
 from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
-from evennia_ai.testing.semantic import StandInSemantic
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.scripted import ScriptedLLM
+from tests.semantic import StandInSemantic
 
 SESSION_IDS = count(1000)
 FLUSHES = count(1)
 FLUSHES_A_COLLECTION = 20
+LOBBY, SPARE = "Lobby", "Spare"
+SPARES = 4  # a test has two players on average
 GAPS = re.compile(r"(?<=[|<:{w])\u200c")  # the sanitizer puts them behind what they make inert
 
 
@@ -67,7 +68,7 @@ class Game:
         self.clock = service.clock
         self.model = model
         self.successors = []  # services of later processes
-        self._lobby = None
+        self._spares = spares()
 
     def room(self, key="Tavern", desc="A warm room."):
         from evennia.objects.objects import DefaultRoom
@@ -104,18 +105,13 @@ class Game:
     def player(self, key, room, permissions=(), superuser=False, typeclass=None):
         import evennia
         from evennia.server.serversession import ServerSession
-        from evennia.utils.create import create_account, create_object
 
-        from world.characters import Character
-
-        account = create_account(
-            key, f"{key}@example.com", "x" * 12, permissions=list(permissions),
-            is_superuser=superuser,
-        )  # fmt: skip
-        self._lobby = self._lobby or self.room("Lobby")  # nobody in the room sees an arrival
-        character = create_object(typeclass or Character, key=key, location=self._lobby)
+        spare = None if typeclass else next(self._spares, None)
+        account, character = renamed(*spare, key) if spare else made(key, self._lobby(), typeclass)
+        account.permissions.batch_add(*permissions)
+        account.is_superuser = superuser
+        account.save()
         character.permissions.batch_add(*permissions)
-        character.locks.add(f"puppet:pid({account.id})")
         account.db._last_puppet = character
         session = ServerSession()
         session.init_session("telnet", ("localhost", "testmode"), evennia.SESSION_HANDLER)
@@ -129,6 +125,12 @@ class Game:
         character.location = room
         session.sent.clear()
         return Player(character, account, session)
+
+    def _lobby(self):
+        """Return the room in which players enter: nobody in another room sees an arrival."""
+        from evennia.objects.models import ObjectDB
+
+        return ObjectDB.objects.filter(db_key=LOBBY).first() or self.room(LOBBY)
 
     def next_process(self, script):
         """Start and return the service of the next process, with nothing left in memory."""
@@ -166,6 +168,45 @@ class Game:
         if seconds:
             self.clock.advance(seconds)
             self.clock.advance(0)
+
+
+def made(key, room, typeclass=None):
+    """Return a new account with its character."""
+    from evennia.utils.create import create_account, create_object
+
+    from world.characters import Character
+
+    account = create_account(key, f"{key}@example.com", "x" * 12)
+    character = create_object(typeclass or Character, key=key, location=room)
+    character.locks.add(f"puppet:pid({account.id})")
+    return account, character
+
+
+def spares():
+    """Yield the accounts that this test has not taken yet, with their characters."""
+    from evennia.accounts.models import AccountDB
+    from evennia.objects.models import ObjectDB
+
+    for account in AccountDB.objects.filter(username__startswith=SPARE):
+        yield account, ObjectDB.objects.get(db_key=account.username)
+
+
+def make_spares():
+    """Make players that tests rename: to make one takes as long as most tests."""
+    from evennia.objects.objects import DefaultRoom
+    from evennia.utils.create import create_object
+
+    lobby = create_object(DefaultRoom, key=LOBBY)
+    for number in range(SPARES):
+        made(f"{SPARE}{number}", lobby)
+    forget_everything()
+
+
+def renamed(account, character, key):
+    """Return a spare account and its character under a name."""
+    account.username, account.email = key, f"{key}@example.com"
+    character.key = key
+    return account, character
 
 
 def is_scene_text(text):
@@ -230,7 +271,7 @@ def gateway_to(model, clock):
 
 
 @pytest.fixture
-def service(db, settings):
+def service(spare_players, db, settings):
     """Start the real service with a fake clock, and stop it after the test."""
     import evennia
     from evennia.utils.utils import class_from_module

@@ -10,8 +10,7 @@ from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import DailyUse, SpeakerUse
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.store.usage import money_on, spent_on
 from tests.scripted import call
 

@@ -1,8 +1,9 @@
 """Builders who type in the menu of ``aisetup``."""
 
 import pytest
+from evennia.utils.ansi import strip_ansi
 
-STEPS = ("character", "persona", "model", "tools", "habits", "trial", "finish")
+STEPS = ("character", "persona", "fields")
 
 
 @pytest.fixture
@@ -25,24 +26,40 @@ def guard(game, tavern):
     return found
 
 
-def typed(player, *lines):
-    """Type lines and return what the last one shows."""
-    for line in lines:
-        told = player.told(line)
-        assert "Traceback" not in told and "Error in menu" not in told, told
-    return told
+class Menu:
+    """The open menu of a player, driven as Evennia drives a command's dialogue."""
+
+    def __init__(self, player):
+        from evennia_ai.commands.setup.command import CmdAISetup
+
+        self.player, self.command = player, CmdAISetup()
+        self.command.caller, self.command.session = player.character, player.session
+        self.command.args, self.command.switches, self.command.rhs = "", [], None
+        self.dialogue = self.command.func()
+        self.shown = next(self.dialogue)
+
+    @property
+    def is_open(self):
+        return self.dialogue.gi_frame is not None
+
+    def type(self, *lines):
+        """Type lines, and return what the last one shows."""
+        for line in lines:
+            self.player.forget()
+            try:
+                self.shown = self.dialogue.send(line)
+            except StopIteration:
+                self.shown = ""
+        return (
+            "\n".join([*self.player.heard(), strip_ansi(self.shown)]).strip().replace("\u200c", "")
+        )
+
+    def draft(self):
+        return self.command.draft
 
 
-def is_open(player):
-    return bool(player.character.ndb._evmenu)
-
-
-def restart(player):
-    """Forget what a server that is started again does not have in memory."""
-    player.character.ndb._evmenu = player.character.ndb._menutree = None
-
-
-def walked_to(player, step):
-    """Open the menu with a new character and go to a step."""
-    typed(player, "aisetup", "new Otto", "You are Otto, a fiddler.")
-    return typed(player, *["next"] * (STEPS.index(step) - 1))
+def menu_of(player, *lines):
+    """Open a menu, and type lines."""
+    menu = Menu(player)
+    menu.type(*lines)
+    return menu

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from xml.etree import ElementTree as ET
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -45,15 +44,11 @@ def run(*arguments, **options):
     return process.returncode, told
 
 
-def test_the_example_passes_with_the_offline_brain(tmp_path):
-    report = tmp_path / "report.xml"
-    code, told = run(
-        "world/scenes.yaml", "--profile", "offline", "--repeat", "2", "--junit", report
-    )
+def test_the_example_passes_with_the_offline_brain():
+    code, told = run("world/scenes.yaml", "--profile", "offline", "--repeat", "2")
     assert code == 0, told
     assert "4 of 4 scenes passed." in told
-    assert max(map(len, told.splitlines())) <= 78 or str(tmp_path) in told
-    assert ET.parse(report).getroot().get("failures") == "0"
+    assert max(map(len, told.splitlines())) <= 78
 
 
 def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):

@@ -138,21 +138,3 @@ def test_one_at_a_time_and_again_after_it(game, builder, mira):
 
 
 # --- what cannot be done ---
-
-
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("aitest = hello", "Usage: aitest <assistant> = <line>"),
-        ("aitest Mira =", "Which line?"),
-        ("aitest rock = hello", "rock has no assistant."),
-        ("aitest/provider offline", "Only admins may test an endpoint"),
-        ("aitest Mira = " + "9" * 50_000, "would say: Much."),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_a_sentence(game, builder, mira, tavern, line, answer):
-    game.thing("rock", tavern)
-    game.model.add(call("say", text="Much."))
-    text = builder.told(line)
-    assert answer in text
-    assert "Traceback" not in text

@@ -5,8 +5,7 @@ import time
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.probe import STEPS
-from evennia_ai.policy.probe import TOOL
+from evennia_ai.llm.probe import STEPS, TOOL
 from tests.provider import one_provider
 
 pytestmark = pytest.mark.engine

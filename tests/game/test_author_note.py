@@ -53,17 +53,3 @@ def test_a_new_note_replaces_the_one_before_and_clear_removes_it(game, builder, 
     assert "Two." in asked(game, ann) and "One." not in asked(game, ann)
     assert builder.told("ainote/clear Mira") == "Mira has no note any more."
     assert "Two." not in asked(game, ann)
-
-
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("ainote Mira =", "Which text?"),
-        ("ainote Mira = for 3 turns", "for 20 turns: for 3 turns"),
-        ("ainote Mira = x for 0 turns", "A note stands for 1 to 1,000 turns, not for 0."),
-        ("ainote Mira = " + "x" * 501, "The note has 501 characters; at most 500"),
-        ("ainote/clear Mira", "Mira has no note."),
-    ],
-)
-def test_each_use_is_told_in_a_sentence(builder, mira, line, answer):
-    assert answer in flat(builder.told(line))

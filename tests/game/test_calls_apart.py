@@ -179,16 +179,3 @@ def test_a_forgotten_player_is_in_no_kept_request_for_a_summary(summed_up, game,
     list(Forgetting({ann.dbref}).steps())
     assert apart() == [None, None]
     assert not any(bytes(row.packed) for row in models.CallRecord.objects.all())
-
-
-@pytest.mark.parametrize(
-    ("typed", "answer"),
-    [
-        ("aiwhy/call", "Which character?"),
-        ("aiwhy/call Mira = summary 99", "Mira has no such call for 'summary'."),
-        ("aiwhy/call Mira = dreams", "Mira has no such call for 'dreams'."),
-        ("aiwhy/call Mira = summary first", "'first' is no number."),
-    ],
-)
-def test_a_wrong_use_is_answered_with_a_hint(summed_up, admin, typed, answer):
-    assert answer in admin.told(typed)

@@ -11,15 +11,14 @@ from pathlib import Path
 import pytest
 from twisted.internet.task import Clock
 
-from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.testing.scenes.checking import load_scenes
-from evennia_ai.testing.scenes.play import CheckModels, Player, play_all
+from evennia_ai.testing.scenes.play import CheckModels, Player, load_scenes, play_all
 from evennia_ai.testing.scenes.stage import cast_of
 from evennia_ai.tools.registry import load_registry
 from tests.game.acted_cast import CHARACTERS
 from tests.game.acted_characters import HEALTHY, ActingModel, planted_drifts
+from tests.reading import ReplyClient
 
 DATA = Path(__file__).parent / "data" / "drifts"
 WORLD = Path(__file__).parents[2] / "world" / "scenes.yaml"

@@ -124,20 +124,6 @@ def test_a_games_own_code_is_told(game, answer, talkative):
     assert seen == ["manual", Compaction.objects.get().compacted_count]
 
 
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("aicompact Ada", "Ada has no assistant."),
-        ("aicompact/keep Mira/" + "9" * 30, "How many messages?"),
-        ("aicompact/keep Mira/-1", "How many messages?"),
-        ("aicompact Mira", "Nothing was changed: no history."),
-        ("aicompact/dry Mira", "A compaction would change nothing: no history."),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
-    assert answer in admin.told(line)
-
-
 def test_what_was_taken_back_while_a_summary_was_made_is_told_and_nothing_is_done(
     game, admin, answer, talkative
 ):

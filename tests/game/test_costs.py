@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from evennia_ai.models import DailyUse, ModelCall, SpeakerUse
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.usage import PROFILE, uses_by
@@ -100,22 +98,6 @@ def test_builders_read_figures_but_no_players(game, talk, tavern, admin):
     assert "0.30 USD" in text and "Mira" in text and "Ann" not in text
     assert builder.told("aicost/players") == "Only Admins may read that."
     assert "Ann" in admin.told("aicost/players")
-
-
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("aicost soon", "'soon' is no period. Use today, yesterday, a day such as 2"),
-        ("aicost 32", ", or a number of days up to 31."),
-        ("aicost 2026-13-01", "'2026-13-01' is no period."),
-        ("aicost today = 2", "Pages need a list, such as aicost/characters 7 = 2."),
-        ("aicost/players 7 = x", "'x' is no number. Use a whole number from 1."),
-    ],
-)
-def test_what_cannot_be_read_is_explained_in_a_sentence(game, admin, line, answer):
-    text = admin.told(line)
-    assert answer in text
-    assert len(text.splitlines()) == 1
 
 
 def test_long_lists_have_pages_and_fit(game, admin, mira, tavern):

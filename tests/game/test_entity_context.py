@@ -55,83 +55,25 @@ def cold(character):
     return character.ai_profiles
 
 
-# --- without a model ---------------------------------------------------------------------------
-
-
-def test_without_a_model_plain_observations_become_attributes(game, mira, ann, known, consolidate):
-    known.observe(ann.dbref, "Ann owes Bob 5 silver. She hums.")
-    known.observe(ann.dbref, "She likes ale.")
-    result = consolidate()
-    assert result == {
-        "success": True,
-        "entities": 1,
-        "observations": 2,
-        "attributes": 2,
-        "calls": 0,
-        "refused": 0,
-        "left": 0,
-    }
-    assert values(cold(mira), ann.dbref) == {"debt to bob": "5 silver", "likes ale": "yes"}
-    assert game.model.requests == []
-
-
-def test_nothing_new_is_skipped(ann, known, consolidate):
-    assert consolidate() == {"skipped": True, "reason": "no new observations"}
-    known.observe(ann.dbref, "She likes ale.")
-    consolidate()
+def test_without_a_model_what_was_noticed_stays_as_it_is(game, ann, known, consolidate):
+    known.observe(ann.dbref, "Ann owes Bob 5 silver.")
     before = known.all()
-    assert consolidate() == {"skipped": True, "reason": "no new observations"}
+    assert consolidate() == {"skipped": True, "reason": "no model to ask"}
     assert known.all() == before
 
 
-def test_the_newest_value_holds_and_the_older_one_is_history(game, ann, known, consolidate):
-    known.observe(ann.dbref, "Ann owes Bob 5 silver.", source_entity=ann.dbref)
-    game.clock.advance(3_600)
-    known.observe(ann.dbref, "Ann owes Bob 7 silver.", source_entity=ann.dbref)
-    consolidate()
-    old, new = history(known, ann.dbref, "debt to Bob")
-    assert (old["value"], new["value"]) == ("5 silver", "7 silver")
-    assert (old["valid_to"], new["valid_to"]) == (new["valid_from"], None)
-    assert old["contradicts"] == new["contradicts"] == []
-
-
-def test_what_sources_disagree_about_is_kept_of_both(game, ann, bob, known, consolidate):
-    first = known.observe(ann.dbref, "Ann owes Bob 5 silver.", source_entity=ann.dbref)
-    consolidate()
-    game.clock.advance(3_600)
-    second = known.observe(ann.dbref, "Ann owes Bob 9 silver.", source_entity=bob.dbref)
-    consolidate()
-    one, other = history(known, ann.dbref, "debt to Bob")
-    assert (one["sources"], other["sources"]) == ([first], [second])
-    assert (one["contradicts"], other["contradicts"]) == ([other["id"]], [one["id"]])
-    assert (one["source_entity"], other["source_entity"]) == (ann.dbref, bob.dbref)
-
-
-def test_a_confidence_makes_an_attribute_for_the_same_ears_alone(ann, bob, known, consolidate):
-    known.observe(ann.dbref, "Ann owes Cid 5 silver.", audience=[ann.dbref], speakers=[ann.dbref])
-    known.observe(ann.dbref, "Ann likes ale.")
-    consolidate()
-    assert values(known, ann.dbref, frozenset({ann.dbref})) == {
-        "debt to cid": "5 silver",
-        "likes ale": "yes",
-    }
-    assert values(known, ann.dbref, frozenset({bob.dbref})) == {"likes ale": "yes"}
-    (secret,) = history(known, ann.dbref, "debt to cid")
-    assert (secret["audience"], secret["speakers"]) == ([ann.dbref], [ann.dbref])
-
-
-def test_two_of_one_name_are_two(game, tavern, ann, known, consolidate):
-    other = game.player("Anna", tavern)
-    other.character.key = "Ann"
-    known.observe(ann.dbref, "Ann lives in Ferrow.")
-    known.observe(other.dbref, "Ann lives in Weir.")
-    consolidate()
-    assert values(known, ann.dbref) == {"home": "in Ferrow"}
-    assert values(known, other.dbref) == {"home": "in Weir"}
-
-
-def test_a_busy_database_loses_and_doubles_nothing(ann, known, consolidate, monkeypatch):
+def test_nothing_new_is_skipped(game, ann, known, consolidate):
+    assert consolidate(ASKING) == {"skipped": True, "reason": "no new observations"}
     known.observe(ann.dbref, "She likes ale.")
+    game.model.add("")
+    consolidate(ASKING)
+    before = known.all()
+    assert consolidate(ASKING) == {"skipped": True, "reason": "no new observations"}
+    assert known.all() == before
+
+
+def test_a_busy_database_loses_and_doubles_nothing(game, ann, known, consolidate, monkeypatch):
+    one = known.observe(ann.dbref, "She likes ale.")
     store, tried = known.segments._store, []
 
     def busy(segments):
@@ -141,12 +83,10 @@ def test_a_busy_database_loses_and_doubles_nothing(ann, known, consolidate, monk
         store(segments)
 
     monkeypatch.setattr(known.segments, "_store", busy)
-    assert consolidate()["attributes"] == 1
+    game.model.add(line("likes", "ale", one))
+    assert consolidate(ASKING)["attributes"] == 1
     assert len(tried) == 3
-    assert len(history(known, ann.dbref, "likes ale")) == 1
-
-
-# --- with a model ------------------------------------------------------------------------------
+    assert len(history(known, ann.dbref, "likes")) == 1
 
 
 def test_a_model_is_asked_once_for_what_the_same_people_may_know(
@@ -178,14 +118,6 @@ def test_what_cites_nothing_that_was_shown_is_refused(game, ann, bob, known, con
     assert values(known, ann.dbref) == {"hums": "yes"}
 
 
-def test_where_nothing_of_an_answer_counts_the_plain_patterns_do(game, ann, known, consolidate):
-    known.observe(ann.dbref, "She likes ale.")
-    game.model.add("I am sorry, I cannot do that.")
-    result = consolidate(ASKING)
-    assert (result["refused"], result["attributes"]) == (1, 1)
-    assert known.attributes(ann.dbref)[0]["source_type"] == "observation"
-
-
 def test_of_attributes_that_were_cut_off_the_complete_ones_count(game, ann, known, consolidate):
     one = known.observe(ann.dbref, "She hums.")
     reply = f'{line("hums", "yes", one)}\n{{"attribute": "likes", "val'
@@ -193,14 +125,6 @@ def test_of_attributes_that_were_cut_off_the_complete_ones_count(game, ann, know
     result = consolidate(ASKING)
     assert (result["attributes"], result["refused"], result["cut_off"]) == (1, 0, 1)
     assert values(known, ann.dbref) == {"hums": "yes"}
-
-
-def test_where_an_answer_was_cut_off_too_early_the_plain_patterns_do(game, ann, known, consolidate):
-    known.observe(ann.dbref, "She likes ale.")
-    game.model.add(LLMReply('{"attribute": "li', finish_reason="length"))
-    result = consolidate(ASKING)
-    assert (result["attributes"], result["cut_off"]) == (1, 1)
-    assert known.attributes(ann.dbref)[0]["source_type"] == "observation"
 
 
 def test_a_model_that_fails_leaves_everything_for_the_next_pass(game, ann, bob, known, consolidate):
@@ -247,11 +171,11 @@ def lines(script, *audience):
 
 
 def test_who_is_here_is_shown_as_the_listeners_may_know(game, mira, ann, bob, known):
-    set_attribute(known, ann.dbref, "likes ale", "yes")
+    set_attribute(known, ann.dbref, "likes", "ale")
     set_attribute(known, ann.dbref, "home", "in Ferrow", source_entity=bob.dbref)
     set_attribute(known, ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
     both = lines(mira.assistant, ann.dbref, bob.dbref)
-    assert both == [KnownLine("Ann: likes ale; home: in Ferrow (from Bob)", authors=UNKNOWN)]
+    assert both == [KnownLine("Ann: likes: ale; home: in Ferrow (from Bob)", authors=UNKNOWN)]
     (for_ann,) = lines(mira.assistant, ann.dbref)
     assert "debt to cid: 5 silver" in for_ann.text and for_ann.private
 
@@ -282,20 +206,17 @@ def test_the_room_for_it_is_kept(game, mira, ann, bob, known):
 
 
 def test_they_get_to_know_each_other_by_talking(game, mira, ann, known):
-    for words in ("hello", "thank you, you are wonderful"):
+    for _ in range(2):
         game.model.add(call("say", text="Good day."))
-        ann.do(f"say Mira, {words}")
+        ann.do("say Mira, hello")
         game.run(5)
         game.clock.advance(3_600)
-    after = cold(mira).relationship(ann.dbref)
-    assert after["contacts"] == 2
-    assert after["sentiment"] == pytest.approx(0.2)
+    assert cold(mira).relationship(ann.dbref)["contacts"] == 2
     game.model.add(call("say", text="Good day."))
     ann.do("say Mira, it is me again")
     game.run(5)
     tail = game.tail()
-    assert "Of those here: Ann (in conversation with you): you know each other a little; " in tail
-    assert "on good terms" in tail
+    assert "Of those here: Ann (in conversation with you): you know each other a little" in tail
 
 
 def test_what_is_known_for_some_ears_alone_makes_the_answer_private(game, mira, ann, bob, known):
@@ -310,14 +231,6 @@ def test_what_is_known_for_some_ears_alone_makes_the_answer_private(game, mira, 
     assert "debt to cid: 5 silver" in str(game.model.requests[-1].messages)
     told = mira.assistant.conversation_history[-1]["metadata"]
     assert told["private"]
-
-
-def test_thanks_in_a_whisper_show_to_nobody(game, mira, ann, known):
-    game.model.add(call("whisper", target="Ann", text="Hush."))
-    ann.do("whisper Mira = thank you")
-    game.run(5)
-    after = known.relationship(ann.dbref)
-    assert (after["contacts"], after["sentiment"]) == (1, 0.0)
 
 
 def test_a_busy_database_keeps_no_answer_back(game, mira, ann, known, monkeypatch):

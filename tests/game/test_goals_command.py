@@ -35,23 +35,6 @@ def test_confided_goals_are_for_admins_to_read(builder, admin, ann, mira):
     assert "known to Ann alone" in admin.told("aigoals Mira")
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("aigoals", "Which character?"),
-        ("aigoals/add Mira", "Which goal?"),
-        ("aigoals/add Mira = : 5", "This goal cannot be stored"),
-        ("aigoals/add Mira = Sing : 99", "This goal cannot be stored"),
-        ("aigoals/add Mira = Sing : 5 : g7", "There is no goal 'g7'"),
-        ("aigoals/done Mira = g7", "There is no goal 'g7'"),
-        ("aigoals/add/done Mira = g7", "Use one switch"),
-    ],
-)
-def test_what_is_wrong_is_told(builder, mira, line, told):
-    assert told in builder.told(line)
-    assert mira.ai_goals.all() == []
-
-
 @pytest.mark.parametrize("line", ["add Mira = Sing.", *(f"{how} Mira = g1" for how in STATE)])
 def test_only_who_may_edit_the_character_changes_its_goals(game, tavern, mira, line):
     mira.ai_goals.add("Dance.")

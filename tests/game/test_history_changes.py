@@ -212,20 +212,6 @@ def test_a_builder_changes_no_whisper(game, admin, builder, ann, mira):
     assert "(hidden)" in flat(admin.told("aihistory Mira"))
 
 
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("hide Mira", "Which line? aihistory Mira shows their numbers."),
-        ("hide Mira = 99999", "There is no line 99999."),
-        ("edit Mira = 5: " + "x" * 1001, "The words are too long: 1,001 of 1,000 characters."),
-        ("undo Mira", "There is no change of Mira's lines to undo."),
-        ("retry Mira", "Mira has answered nobody yet"),
-    ],
-)
-def test_wrong_uses_are_told(game, admin, mira, line, answer):
-    assert answer in typed(game, admin, f"aihistory/{line}")
-
-
 def test_only_who_may_edit_the_character_changes_its_lines(game, builder, ann, talk):
     talk.locks.add("edit:false();control:false()")
     text = typed(game, builder, f"aihistory/hide Mira = {seq_of('forty crowns')}")

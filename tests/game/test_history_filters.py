@@ -122,20 +122,6 @@ def test_pages_keep_their_filters_and_fit_a_screen(admin, ann, talk):
         assert max(columns_of(admin, f"aihistory/{line} Mira")[0]) <= 78
 
 
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("aihistory Mira = since whenever", "'whenever' is no time. Use 'yesterday 18:00'"),
-        ("aihistory/player Mira = Zeno", "No assistant ever heard anybody called 'Zeno'."),
-        ("aihistory/since/player Mira = today", "Give 2 values, with commas between them."),
-        ("aihistory Mira = search zebra", "No message holds these words."),
-        ("aihistory all = yesterday", "It shows one character at a time."),
-    ],
-)
-def test_wrong_uses_are_told(admin, talk, line, answer):
-    assert answer in flat(admin.told(line))
-
-
 @pytest.fixture
 def folder(settings, tmp_path):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path / "out")}
@@ -179,42 +165,3 @@ def test_a_long_export_never_holds_the_reactor(game, admin, ann, mira, folder):
     assert len(path.read_text().splitlines()) < 450
     game.run(1)
     assert len(path.read_text().splitlines()) == 450
-
-
-def test_whoever_follows_sees_new_lines_until_they_end_it(game, admin, ann, mira):
-    assert "You follow Mira" in admin.told("aihistory/follow Mira")
-    admin.forget()
-    game.model.add(call("say", text="Good day."))
-    ann.do("say Mira, hello")
-    game.run(1)
-    text = flat("\n".join(admin.heard()))
-    assert "Ann > Mira, Ada" in text and "say: Good day." in text
-    assert "You no longer follow" in admin.told("aihistory/follow Mira")
-    admin.forget()
-    game.model.add(call("noop"))
-    ann.do("say Mira, and again")
-    game.run(1)
-    assert " tokens" not in "\n".join(admin.heard())
-    assert mira.assistant.conversation.watchers == {}
-
-
-def test_a_builder_who_follows_reads_no_whisper(game, builder, ann, mira):
-    builder.do("aihistory/follow Mira")
-    builder.forget()
-    game.model.add(call("whisper", target="Ann", text="Under the barrel."))
-    ann.do("whisper Mira = where is the key?")
-    game.run(1)
-    text = flat("\n".join(builder.heard()))
-    assert "[whisper, Admins read it]" in text
-    assert "key" not in text and "barrel" not in text and "Ann" not in text
-
-
-def test_an_error_of_a_follower_costs_no_answer(game, admin, ann, mira, monkeypatch):
-    admin.do("aihistory/follow Mira")
-    monkeypatch.setattr("evennia_ai.commands.history_rendering.as_row", None)
-    game.model.add(call("say", text="Good day."))
-    ann.forget()
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert "Good day." in "\n".join(ann.heard())
-    assert mira.assistant.conversation.watchers == {}

@@ -81,18 +81,6 @@ def test_admins_read_the_compactions(admin, ann, old_talk):
     assert "(undone)" in admin.told("aihistory/compactions Mira")
 
 
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("aihistory/find Mira = ...", "No message holds these words"),
-        ("aihistory/compaction Mira = 99", "There is no compaction with this number."),
-        ("aihistory/compactions Mira", "Mira has no compaction yet."),
-    ],
-)
-def test_what_cannot_be_shown_is_told(admin, mira, line, answer):
-    assert answer in admin.told(line)
-
-
 def test_what_was_found_of_a_whisper_stays_between_its_parties(game, bob, ann, old_talk):
     game.model.add(call("search_history", words="key"), call("noop"))
     ann.do("whisper Mira = where is the key?")

@@ -14,9 +14,8 @@ from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.tools.journal import add_journal_entry
 from tests.game.conftest import flat
 from tests.scripted import call, spent_today

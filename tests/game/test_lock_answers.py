@@ -36,8 +36,8 @@ def test_aiwhy_shows_the_answers(game, mira, ann, admin):
     ann.do("say Mira, open the vault.")
     game.run(2)
     told = " ".join(admin.told("aiwhy Mira = shut").split())
-    assert "use lock of staff_vault: asked" in told and f"for Ann ({ann.dbref}): refuses" in told
-    assert "use lock of say: everybody passes" in told
+    assert "who may cause staff_vault: " in told and f"Ann ({ann.dbref}) may not" in told
+    assert "who may cause say: everybody" in told
 
 
 def test_nobody_known_behind_a_prompt_is_told_as_somebody_unknown(game, mira, ann):
@@ -84,11 +84,11 @@ def test_a_builder_reads_no_answers_of_locks_of_a_whispered_turn(game, mira, ann
     game.model.add(reply, {"whisper": {"text": "No, not ever.", "target": "Ann"}})
     ann.do("whisper Mira = open the vault")
     game.run(2)
-    assert "lock of" not in builder.told("aiwhy Mira")
+    assert "who may" not in builder.told("aiwhy Mira")
 
 
 def test_the_page_of_a_turn_shows_the_answers(game, mira, ann, admin):
     Vault(game).tempt(ann, "say Mira, open the vault.")
     turn = Turn.objects.latest("id").id
     text = Browser(admin).text(f"{mira.assistant.id}/turn/{turn}/")
-    assert "use lock of staff_vault: asked" in text and f"for Ann ({ann.dbref}): refuses" in text
+    assert "who may cause staff_vault: " in text and f"Ann ({ann.dbref}) may not" in text

@@ -136,38 +136,6 @@ def test_an_entry_stored_without_keys_still_loads(game, builder):
     assert (entry.keys, entry.always) == ((), False)
 
 
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("ailore", "There is no lore yet."),
-        ("ailore Nothing", "There is no lore called 'Nothing'."),
-        ("ailore/delete Nothing", "There is no lore called 'Nothing'."),
-        ("ailore/set Gate", "Usage: ailore/set"),
-        ("ailore/set Gate : moon = x", "'moon' is not a scope. Use all, tag:<tag>"),
-        ("ailore/set Gate : room: = x", "'room:' is not a scope. Use all, tag:<tag>"),
-        (
-            "ailore/set Gate : room:#987654 = x",
-            "There is no room #987654. For the room you are in, use room:here",
-        ),
-        ("ailore/frob", "There is no switch /frob."),
-        ("ailore/for", "Which character?"),
-        ("ailore/for Mira = dragons", "Mira knows no lore for this."),
-        ("ailore/for Mira", "Mira knows no lore that you may hear."),
-        ("ailore/keys Gate", "Usage: ailore/keys <title> = [<word or phrase>, ...]"),
-        ("ailore/keys Gate = a", "There is no lore called 'Gate'."),
-        ("ailore/always Gate", "There is no lore called 'Gate'."),
-        ("aisetup/persona", "There are no shared personas yet."),
-        ("aisetup/persona guard", "There is no shared persona '@guard'. There are: none."),
-        ("aisetup/set Mira/persona.mood = x", "A persona has no field 'mood'."),
-        ("aisetup/set Mira/persona = @guard", "There is no shared persona '@guard'."),
-        ("aisetup/set Mira/persona =", "A persona cannot be empty"),
-        ("aisetup/persona guard =", "A persona cannot be empty"),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_a_sentence(builder, line, answer):
-    assert answer in builder.told(line)
-
-
 def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, builder):
     from evennia_ai.store.lore_records import LoreRecords
 

@@ -9,8 +9,7 @@ from evennia_ai.errors import ProviderRejected
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.openai_client import RawReply
 from evennia_ai.models import Event, Message
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.policy.oversight import DOWN, read_rules
 from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.services.moderation import Moderation

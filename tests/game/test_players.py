@@ -62,7 +62,7 @@ def test_an_admin_may_turn_the_note_off_or_word_it_anew(game, ann, mira, setting
 def test_help_tells_players_what_minds_are(ann):
     shown = ann.told("help minds")
     assert "have a mind of their own: a computer" in shown
-    assert "aiforget" in ann.told("help minds/forget")
+    assert "forgetme" in ann.told("help minds/forget")
     assert ann.told("help ai") == shown
     assert "-- Thinking Characters --" in ann.told("help")
 
@@ -78,7 +78,7 @@ def test_help_comes_in_the_games_own_words(ann, settings):
 def test_only_admins_are_told_of_what_only_they_can_do(ann, admin):
     assert "For admins" not in ann.told("help aiforget")
     assert "make the characters with minds forget you" in ann.told("help aiforget")
-    assert "For admins:\n  aiforget <name or #number>" in admin.told("help aiforget")
+    assert "For admins:\n  forgetme <name or #number>" in admin.told("help aiforget")
 
 
 def test_who_is_muted_is_neither_heard_nor_hears(game, ann, ben, mira):
@@ -182,7 +182,7 @@ def test_who_is_unknown_is_told_to_the_admin(admin, who):
 def test_a_player_can_have_nobody_else_forgotten(game, ann, ben, mira):
     talk(game, ben, "say Mira, hello", call("say", text="Hello Ben."))
     for who in ("Ben", ben.dbref, "Nobody"):
-        assert "only your own words forgotten: aiforget" in ann.told(f"aiforget {who}")
+        assert "only your own words forgotten: forgetme" in ann.told(f"aiforget {who}")
 
 
 def test_every_line_for_players_can_be_put_in_other_words(settings):

@@ -12,10 +12,10 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.sleep.pruning import prune_low_importance_entries
 from evennia_ai.store.who_knows import count_traces
-from evennia_ai.testing.semantic import StandInSemantic
 from tests.forgetting import forget_chunk
 from tests.game.profile_values import set_attribute
 from tests.scripted import call
+from tests.semantic import StandInSemantic
 
 pytestmark = pytest.mark.engine
 

@@ -19,7 +19,7 @@ def ask(game, admin):
     told."""
 
     def run(args="", answer=None):
-        from evennia_ai.commands.purge import CmdAIPurge
+        from evennia_ai.commands.control import CmdAIPurge
 
         admin.forget()
         if answer is None:

@@ -58,20 +58,6 @@ def test_another_persona_is_tried_in_the_same_prompt(game, turn, admin, mira):
     assert now[2:] == then[2:]
 
 
-@pytest.mark.parametrize(
-    ("typed", "answer"),
-    [
-        ("aireplay Mira", "Which turn?"),
-        ("aireplay Mira = 99999", "No prompt of turn 99999 is kept."),
-        ("aireplay Mira = soon", "is no number"),
-        ("aireplay Mira = {turn}, offline", "The offline brain reads no prompt"),
-        ("aireplay Mira = {turn}, nowhere", "nowhere"),
-    ],
-)
-def test_a_wrong_use_is_answered_with_a_hint(turn, admin, typed, answer):
-    assert answer in admin.told(typed.format(turn=turn))
-
-
 def test_a_builder_replays_no_whispered_turn(game, turn, mira, ann):
     builder = game.player("Bea", mira.location, permissions=["Builder"])
     game.model.add({"whisper": {"text": "I will tell nobody.", "target": "Ann"}})

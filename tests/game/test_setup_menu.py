@@ -1,45 +1,39 @@
 """The menu that ``aisetup`` opens, driven as a builder types."""
 
 import pytest
+from twisted.internet.defer import Deferred
 
 from evennia_ai import models
-from evennia_ai.commands.setup.draft import archetypes, read_draft
+from evennia_ai.assistant_character import AssistantMixin
+from evennia_ai.commands.setup.draft import TRIAL, archetypes, families_of
 from evennia_ai.config import FIELDS
 from evennia_ai.policy.conversation.character import read_persona
-from evennia_ai.store.attributes import MENU_DRAFT
 from tests.game import setup_menu_scene as scene
-from tests.game.screens import on_telnet
-from tests.game.setup_menu_scene import is_open, typed, walked_to
+from tests.game.setup_menu_scene import menu_of
 from tests.scripted import call
 
 builder, admin, guard = scene.builder, scene.admin, scene.guard
+OTTO = ("new Otto", "You are Otto, a fiddler.")
 
 
 # --- from the first step to the last ---
 
 
 def test_a_builder_creates_a_character_from_an_archetype(game, builder, tavern):
-    text = typed(builder, "aisetup")
-    assert "Step 1 of 7, character" in text
-    text = typed(builder, "new Otto")
-    assert "Step 2 of 7, persona" in text and "1. Innkeeper: " in text
-    assert "What is the house called?" in typed(builder, "1")
-    assert "What is it known for?" in typed(builder, "the Blue Boar")
-    text = typed(builder, "next")
-    assert "You are Otto, who keeps the Blue Boar." in text
+    menu = menu_of(builder)
+    assert "Step 1 of 3, character" in menu.type("look")
+    text = menu.type("new Otto")
+    assert "Step 2 of 3, persona" in text and "1. Innkeeper: " in text
+    assert "What is the house called?" in menu.type("1")
+    assert "What is it known for?" in menu.type("the Blue Boar")
+    text = " ".join(menu.type("1").split())
+    assert "Step 3 of 3, Otto is created in this room with one" in text
+    assert "text (who the character is): You are Otto, who keeps the Blue Boar." in text
     assert "the Blue Boar is known for brown ale" in text
-    assert "voice (how it sounds): low and dry" in typed(builder, "voice = low and dry")
-    assert "Step 3 of 7, model" in typed(builder, "next")
-    assert "Step 4 of 7, tools" in typed(builder, "next")
-    assert "Step 5 of 7, habits" in typed(builder, "next")
-    assert "Step 6 of 7, trial" in typed(builder, "next")
-    text = typed(builder, "next")
-    assert "Otto is created in this room with an assistant" in text
-    assert not models.Message.objects.exists()
+    assert "voice (how it sounds): low and dry" in menu.type("voice = low and dry")
     assert not any(obj.key == "Otto" for obj in tavern.contents)
-    text = typed(builder, "live")
-    assert "Otto has an assistant now." in text
-    assert not is_open(builder) and not builder.character.attributes.has(MENU_DRAFT)
+    assert "Otto has an assistant now." in menu.type("live")
+    assert not menu.is_open
     (otto,) = [obj for obj in tavern.contents if obj.key == "Otto"]
     assert otto.assistant.is_on and otto.assistant.mind.who.persona.voice == "low and dry"
     assert otto.assistant.mind.who.persona.never == (
@@ -54,17 +48,22 @@ def test_a_builder_creates_a_character_from_an_archetype(game, builder, tavern):
     assert builder.last() == 'Otto says, "Evening."'
 
 
+def test_aisetup_alone_opens_the_menu(builder):
+    assert "Step 1 of 3, character" in builder.told("aisetup")
+
+
 def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, guard):
-    typed(builder, "aisetup Guard = You are a guard.", "aisetup/set Guard/max_hops = 7")
-    typed(builder, "aisetup/set Guard/tick_rate = 9")
+    builder.do("aisetup Guard = You are a guard.")
+    builder.do("aisetup/set Guard/max_hops = 7")
+    builder.do("aisetup/set Guard/tick_rate = 9")
     script = guard.assistant
-    assert "has an assistant: change it" in typed(builder, "aisetup")
-    assert "Now: You are a guard." in typed(builder, "1")
-    typed(builder, "7", "wants = a quiet night", "next", "next", "next", "tick_rate", "reset")
-    text = typed(builder, "back", "next", "next")
-    assert "1. Guard is changed" in text and "tick_rate 5 s" in text
+    menu = menu_of(builder)
+    assert "has an assistant: change it" in menu.type("look")
+    assert "Step 3 of 3, Guard is changed" in menu.type("1")
+    text = menu.type("wants = a quiet night", "tick_rate", "reset")
+    assert "Now: tick_rate: 5 s (the default)." in text
     assert script.config.tick_rate == 9 and script.mind.who.persona.wants == ()
-    assert "Guard is changed. Its memories stay." in typed(builder, "live")
+    assert "Guard is changed. Its memories stay." in menu.type("back", "live")
     assert guard.assistant is script
     assert (script.config.tick_rate, script.config.max_hops) == (5, 7)
     assert script.mind.who.persona.wants == ("a quiet night",)
@@ -73,73 +72,55 @@ def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, g
 
 def test_a_shared_persona_is_taken_by_its_name(builder, guard):
     builder.do("aisetup/persona watch = You are of the watch.")
-    assert "Step 3 of 7, model" in typed(builder, "aisetup", "Guard", "@watch")
-    assert "Now: You are of the watch." in typed(builder, "back")
-    assert "field by field" not in typed(builder, "look")
-    typed(builder, *["next"] * 5, "live")
+    menu = menu_of(builder, "Guard", "@watch")
+    assert "1. persona: @watch" in menu.type("look")
+    menu.type("live")
     assert guard.db.ai_persona == "@watch"
 
 
-# --- every page ---
-
-
-def test_every_page_fits_a_telnet_client_and_names_the_ways_out(builder, guard, settings):
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "PROFILES": {"x" * 70: {"client": "offline"}}}
-    pages = [typed(builder, "aisetup"), typed(builder, "1")]
+def test_every_page_fits_a_telnet_client_and_names_the_ways_out(builder, guard, service):
+    service.profiles["x" * 70] = {"client": "offline"}
+    menu = menu_of(builder)
+    pages = [menu.type("look"), menu.type("1")]
     for number, one in enumerate(archetypes().values(), 1):
-        pages.append(typed(builder, str(number)))
-        pages += [typed(builder, "next") for _ in one["blanks"]]
-        pages.append(typed(builder, "back"))
-    pages += [typed(builder, "You are a guard. " + "Very strict. " * 60), typed(builder, "next")]
-    pages += [typed(builder, "next"), typed(builder, "next")]
+        pages.append(menu.type(str(number)))
+        pages += [menu.type("1") for _ in one["blanks"]]
+        pages.append(menu.type("back"))
+    pages.append(menu.type("You are a guard. " + "Very strict. " * 60))
+    pages += [menu.type("profile"), menu.type("back", "tools_off"), menu.type("back")]
     while "More settings" in pages[-1]:
-        pages.append(typed(builder, last_number(pages[-1])))
-    pages += [typed(builder, "next"), typed(builder, "next"), typed(builder, "help")]
-    assert len(pages) > 30
+        numbers = [line.split(".")[0] for line in pages[-1].splitlines() if line[:1].isdigit()]
+        pages.append(menu.type(numbers[-1]))
+    assert len(pages) > 25
     for shown in pages:
         assert max(map(len, shown.splitlines())) <= 78, shown
         assert "____" not in shown and "|" not in shown
-    for shown in pages[:-1]:
-        assert shown.endswith("\nAlways: back, next, look, help, quit.")
-
-
-def last_number(shown):
-    return [line.split(".")[0] for line in shown.splitlines() if line[:1].isdigit()][-1]
-
-
-def test_markup_in_personas_is_shown_and_in_names_left_out(builder, guard):
-    guard.key = "Gu|rard"
-    typed(builder, "aisetup", guard.dbref, "You are |lcquit|ltone|le guard.")
-    builder.forget()
-    builder.do("back")
-    told = on_telnet(builder.session.sent[-1])
-    assert "You are |lcquit|ltone|le guard." in told.replace("\u200c", "")
-    assert "Who is Guard?" in told.replace("\u200c", "")
+        assert shown.endswith("\nAlways: back, look, help, quit.")
 
 
 @pytest.mark.parametrize("key", archetypes())
 def test_every_archetype_is_filled_in_and_its_settings_are_valid(builder, guard, key):
     number = list(archetypes()).index(key) + 1
-    typed(builder, "aisetup", "1", str(number))
-    typed(builder, *["next"] * len(archetypes()[key]["blanks"]), *["next"] * 4)
-    assert "Fix this" not in typed(builder, "next")
-    typed(builder, "live")
+    menu = menu_of(builder, "1", str(number), *["1"] * len(archetypes()[key]["blanks"]))
+    assert "Fix this" not in menu.type("look")
+    menu.type("live")
     assert not guard.assistant.mind.settings.complaints
     assert guard.assistant.mind.settings.own() == archetypes()[key]["settings"]
     persona = read_persona(guard.db.ai_persona.deserialize())
     assert "Guard" in persona.text and "{" not in repr(persona)
 
 
-# --- the model, the tools and the settings ---
+# --- the fields ---
 
 
 def test_a_family_of_tools_is_turned_off_and_on(game, builder, tavern):
-    text = walked_to(builder, "tools")
+    menu = menu_of(builder, *OTTO)
+    text = menu.type("tools_off")
     assert "Always on: speech. Tools to speak, whisper and emote." in text
     assert "1. on: world. Tools to look, move, get, drop and give" in " ".join(text.split("\n"))
-    assert "1. off: world" in typed(builder, "1")
-    assert "1. on: world" in typed(builder, "1")
-    typed(builder, "1", "next", "next", "next", "live")
+    assert "1. off: world" in menu.type("1")
+    assert "1. on: world" in menu.type("1")
+    menu.type("1", "back", "live")
     (otto,) = [obj for obj in tavern.contents if obj.key == "Otto"]
     assert otto.assistant.config.tools_off == "world"
     game.model.add(call("look"), call("say", text="Evening."))
@@ -149,27 +130,33 @@ def test_a_family_of_tools_is_turned_off_and_on(game, builder, tavern):
     offered = {tool["function"]["name"] for tool in first.tools}
     assert "say" in offered and not offered & {"look", "move", "get", "give"}
     assert "There is no tool 'look'" in repr(second.messages)
-    assert builder.last() == 'Otto says, "Evening."'
+
+
+def test_a_family_without_a_docstring_is_described_by_its_tools(service, monkeypatch):
+    import sys
+
+    item = service.toolbox.tools["look"]
+    monkeypatch.setattr(sys.modules[item.run.__module__], "__doc__", None)
+    assert families_of({"look": item}) == {"world": "Tools: look"}
 
 
 def test_a_family_of_tools_that_does_not_exist_is_refused(builder, guard):
     builder.do("aisetup Guard = You are a guard.")
-    text = typed(builder, "aisetup/set Guard/tools_off = goals, nonsense")
+    text = builder.told("aisetup/set Guard/tools_off = goals, nonsense")
     assert text.startswith("tools_off: there are no tools of 'nonsense'. Use company, entity,")
     assert guard.assistant.config.tools_off is None
 
 
 def test_every_setting_can_be_reached_changed_and_reset(builder):
-    walked_to(builder, "habits")
+    menu = menu_of(builder, *OTTO)
     for name, item in FIELDS.items():
-        text = typed(builder, name)
+        text = menu.type(name)
         assert " ".join(item.metadata["help"].split()) in " ".join(text.split())
         assert "Allowed: " in text and "Default: " in text and "Now: " in text
         assert item.metadata["unit"] in text
-        typed(builder, "back")
-    assert "Now: tick_rate: 9 s (chosen here)." in typed(builder, "tick_rate", "9")
-    assert "Now: tick_rate: 5 s (the default)." in typed(builder, "reset")
-    assert "Step 5 of 7, habits\n" in typed(builder, "back")
+        menu.type("back")
+    assert "Now: tick_rate: 9 s (chosen here)." in menu.type("tick_rate", "9")
+    assert "Now: tick_rate: 5 s (the default)." in menu.type("reset")
 
 
 def test_a_value_says_where_it_comes_from(builder, guard, settings, service):
@@ -177,56 +164,171 @@ def test_a_value_says_where_it_comes_from(builder, guard, settings, service):
     builder.do("aisetup Guard = You are a guard.")
     builder.do("aisetup/set Guard/profile = slow")
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "max_hops": 5}
-    typed(builder, "aisetup", "1", "next", "next", "next")
-    assert "profile: slow (its own)" in typed(builder, "profile")
-    assert "turn_deadline: 90 s (the model profile)" in typed(builder, "back", "turn_deadline")
-    assert "max_hops: 5 (the game)" in typed(builder, "back", "max_hops")
-    assert "tick_rate: 5 s (the default)" in typed(builder, "back", "tick_rate")
+    menu = menu_of(builder, "1")
+    assert "profile: slow (its own)" in menu.type("profile")
+    assert "turn_deadline: 90 s (the model profile)" in menu.type("back", "turn_deadline")
+    assert "max_hops: 5 (the game)" in menu.type("back", "max_hops")
+    assert "tick_rate: 5 s (the default)" in menu.type("back", "tick_rate")
 
 
 def test_only_admins_change_the_discretion(builder, admin):
-    walked_to(builder, "habits")
-    assert "Only admins may change discretion" in typed(builder, "discretion", "trusting")
-    assert read_draft(builder.character).settings == {}
-    walked_to(admin, "habits")
-    assert "discretion: trusting (chosen here)" in typed(admin, "discretion", "trusting")
-
-
-# --- wrong inputs ---
+    menu = menu_of(builder, *OTTO)
+    assert "Only admins may change discretion" in menu.type("discretion = trusting")
+    assert menu.draft().settings == {}
+    assert "trusting (chosen here)" in menu_of(admin, *OTTO).type("discretion", "trusting")
 
 
 @pytest.mark.parametrize(
-    ("step", "line", "answer"),
+    ("before", "line", "answer"),
     [
-        ("character", "back", "This is the first step."),
-        ("character", "Nobody", "There is no character called 'Nobody'."),
-        ("character", "new ;", "Which name?"),
-        ("character", "new Bob:no.such.Class", "There is no typeclass 'no.such.Class'."),
-        ("character", "Bea", "You may not change Bea"),
-        ("persona", "@nobody", "There is no shared persona"),
-        ("persona", "hello", "'hello' is no choice. Type 1 to 6, back"),
-        ("fields", "hello", "Type a field, = and its text."),
-        ("model", "gpt", "'gpt' is no choice. Type 1 to"),
-        ("tools", "7", "'7' is no choice. Type 1 to 6, back, next"),
-        ("habits", "hops", "There is no setting 'hops'."),
-        ("tick_rate", "fast", "tick_rate must be a number, not 'fast'."),
-        ("finish", "next", "This is the last step. Type live"),
+        ((), "back", "This is the first step."),
+        ((), "Nobody", "There is no character called 'Nobody'."),
+        ((), "new ;", "Which name?"),
+        ((), "new Bob:no.such.Class", "There is no typeclass 'no.such.Class'."),
+        ((), "Bea", "You may not change Bea"),
+        (("new Otto",), "@nobody", "There is no shared persona"),
+        (("new Otto",), "hello", "'hello' is no choice. Type a number"),
+        (OTTO, "hops = 3", "There is no setting 'hops'."),
+        (OTTO, "text =", "A persona cannot be empty."),
+        ((*OTTO, "tick_rate"), "fast", "tick_rate must be a number, not 'fast'."),
     ],
 )
-def test_a_wrong_input_gets_one_line_and_the_step_stays(game, builder, tavern, step, line, answer):
-    game.thing("rock", tavern)
-    if step == "character":
-        typed(builder, "aisetup")
-    elif step == "persona":
-        typed(builder, "aisetup", "new Otto")
-    elif step == "fields":
-        typed(builder, "aisetup", "new Otto", "You are Otto.")
-    elif step == "tick_rate":
-        walked_to(builder, "habits")
-        typed(builder, "tick_rate")
-    else:
-        walked_to(builder, step)
-    before = typed(builder, "look")
-    text = typed(builder, line)
-    assert answer in text and "\n" not in text and "Traceback" not in text
-    assert typed(builder, "look") == before
+def test_a_wrong_input_gets_one_line_and_the_step_stays(builder, before, line, answer):
+    menu = menu_of(builder, *before)
+    shown = menu.type("look")
+    text = menu.type(line)
+    assert answer in text and "\n" not in text
+    assert menu.type("look") == shown
+
+
+# --- quit, and a game that changes meanwhile ---
+
+
+@pytest.mark.parametrize("before", [(), ("1",), ("1", "You are a guard."), ("1", "1")])
+def test_quit_leaves_no_trace(builder, guard, tavern, before):
+    there = set(tavern.contents)
+    menu = menu_of(builder, *before)
+    assert "Nothing was changed. To begin again: aisetup" in menu.type("quit")
+    assert set(tavern.contents) == there and not menu.is_open
+    assert not guard.scripts.all() and not isinstance(guard, AssistantMixin)
+    assert not guard.attributes.has("ai_persona")
+
+
+def test_a_character_that_is_deleted_meanwhile_is_named(builder, guard):
+    menu = menu_of(builder, "1", "You are a guard.")
+    guard.delete()
+    text = menu.type("live")
+    assert "Step 1 of 3, character" in text
+    assert text.endswith("Guard was deleted meanwhile. Choose another one.")
+
+
+def test_who_may_not_edit_a_character_neither_sees_nor_takes_nor_changes_it(builder, guard):
+    menu = menu_of(builder, "1", "You are a guard.")
+    guard.locks.add("edit:perm(Admin);control:perm(Admin)")
+    assert "You may not change Guard" in menu.type("live")
+    assert not guard.scripts.all()
+    menu = menu_of(builder)
+    assert "Guard" not in menu.type("look")
+    assert "You may not change Guard" in menu.type("Guard")
+
+
+def test_an_assistant_attached_meanwhile_is_changed_and_not_doubled(builder, admin, guard):
+    menu = menu_of(builder, "1", "You are a guard.")
+    admin.do("aisetup Guard = You are a king.")
+    assert "Guard is changed." in menu.type("live")
+    assert len(guard.scripts.all()) == 1
+
+
+# --- the trial ---
+
+
+def test_the_trial_shows_what_it_would_say_and_leaves_nothing(game, builder, tavern):
+    ann = game.player("Ann", tavern)
+    before = set(tavern.contents)
+    menu = menu_of(builder, *OTTO)
+    game.model.add(call("say", text="A fine |revening|n!"))
+    text = menu.type("Otto, good evening")
+    assert "Asking default:offline ..." in text
+    assert "If Bea says to Otto: Otto, good evening" in text
+    assert "would say: A fine |revening|n!" in text
+    (request,) = game.model.requests
+    assert "You are Otto, a fiddler." in request.messages[1]["content"]
+    assert request.messages[-1]["content"] == "Bea says: Otto, good evening"
+    assert set(tavern.contents) == before and ann.heard() == []
+    assert not models.Message.objects.exists() and not models.ModelCall.objects.exists()
+    assert menu.is_open and menu.command.trial is None
+
+
+def test_the_trial_uses_what_was_chosen_and_not_what_is_stored(game, builder, guard):
+    builder.do("aisetup Guard = You are a guard.")
+    menu = menu_of(builder, "1", "text = You are a king.", "tools_off = world")
+    game.model.add(call("say", text="Kneel."))
+    assert "would say: Kneel." in menu.type("Guard, hello")
+    (request,) = game.model.requests
+    assert "You are a king." in request.messages[1]["content"]
+    assert "look" not in {tool["function"]["name"] for tool in request.tools}
+    assert guard.assistant.is_on and guard.assistant.mind.who.persona.text == "You are a guard."
+
+
+def late_reply(game):
+    reply = Deferred()
+    game.model.add(reply)
+    return reply
+
+
+@pytest.mark.parametrize("who", ["new Otto", "Guard"])
+def test_quit_during_a_trial_leaves_nothing_and_says_nothing_later(
+    game, builder, guard, tavern, who
+):
+    before = set(tavern.contents)
+    menu = menu_of(builder, who, "You are a guard.")
+    reply = late_reply(game)
+    menu.type("hello")
+    assert "Nothing was changed." in menu.type("quit")
+    assert set(tavern.contents) == before and not guard.scripts.all()
+    builder.forget()
+    reply.callback(call("say", text="Late."))
+    game.run()
+    assert builder.heard() == []
+    assert not models.ModelCall.objects.exists()
+
+
+def test_one_trial_at_a_time_and_nobody_sees_it_or_goes_live_meanwhile(game, builder, tavern):
+    ann = game.player("Ann", tavern)
+    menu = menu_of(builder, *OTTO)
+    reply = late_reply(game)
+    menu.type("hello")
+    assert "Otto" not in ann.told("look")
+    assert "A trial is in progress." in menu.type("hello again")
+    assert "A trial is in progress." in menu.type("live")
+    builder.forget()
+    reply.callback(call("say", text="Late."))
+    assert any("would say: Late." in line for line in builder.heard())
+    assert "Otto has an assistant now." in menu.type("live")
+
+
+def test_what_a_crash_in_a_trial_leaves_is_cleared_away(game, builder, guard, tavern):
+    from evennia_ai.commands.setup import trial
+
+    for who in ("new Otto", "Guard"):
+        before = set(tavern.contents)
+        menu = menu_of(builder, who, "You are a guard.")
+        late_reply(game)
+        menu.type("hello")
+        trial.running.clear()  # as in a new process
+        menu_of(builder)
+        assert set(tavern.contents) == before and not guard.scripts.all()
+
+
+def test_a_trial_needs_the_permission_for_dry_runs(game, builder, service):
+    service.who_may_read["dry_runs"] = "Admin"
+    menu = menu_of(builder, *OTTO)
+    assert "Only Admins may read that." in menu.type("hello")
+    assert game.model.requests == [] and menu.command.trial is None
+
+
+def test_an_assistant_that_a_trial_marked_and_somebody_started_stays(builder, guard):
+    builder.do("aisetup Guard = You are a guard.")
+    guard.assistant.attributes.add(TRIAL, "assistant")
+    menu_of(builder)
+    assert guard.assistant.is_on

@@ -271,20 +271,6 @@ def test_a_games_own_code_is_told(game, admin, mira):
     assert seen == ["at Ada's word"] * 2
 
 
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("aisleep", "Which character?"),
-        ("aiwake Nobody", "There is no character called 'Nobody'."),
-        ("aisleep/deeply Mira", "There is no switch /deeply"),
-        ("aisleep Ada", "Ada has no assistant."),
-        ("aisetup/set Mira/sleep_schedule = at night", "must be hours such as 23:00-06:30"),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
-    assert answer in admin.told(line)
-
-
 def test_who_is_stopped_is_not_put_to_sleep(admin, mira):
     admin.told("aistop Mira")
     assert "is stopped" in admin.told("aisleep Mira")

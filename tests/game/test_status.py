@@ -7,8 +7,8 @@ from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.policy.limits.money import PLAYER, WHOLE_GAME
+from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.store.server_settings import StoredFacts
 from tests.scripted import call
 

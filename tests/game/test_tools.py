@@ -69,9 +69,9 @@ def test_get_give_and_drop_move_things_and_everybody_sees_it(game, run, mira, an
     assert run("drop", item="mug").state == "done"
     assert mug.location is tavern
     assert [line for line in ann.heard() if line.startswith("Mira")] == [
-        "Mira picks up mug.",
-        "Mira gives mug to Ann.",
-        "Mira drops mug.",
+        "Mira picks up a mug.",
+        "Mira gives a mug to Ann.",
+        "Mira drops a mug.",
     ]
 
 

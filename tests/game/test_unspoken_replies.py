@@ -71,7 +71,7 @@ def test_what_comes_before_the_refused_words_stays_done(game, ann, mira):
     mug = game.thing("mug", mira)
     given, spoken = call("give", item="mug", to="Ann"), call("say", text=JSON)
     told = say(game, ann, "the mug?", (given, spoken), call("say", text="There it is."))
-    assert told == ["Mira gives mug to Ann.", 'Mira says, "There it is."']
+    assert told == ["Mira gives a mug to Ann.", 'Mira says, "There it is."']
     assert mug.location == ann.character
     assert states("give") == ["done"] and states() == ["refused", "done"]
 

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.game.texts import TEXTS
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
+from evennia_ai.policy.limits.retry import GatewayLimits
 
 SECRET = "the password is swordfish"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evennia_ai import models
+from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.store.forget import Forgetting
 from tests.scripted import call
 
@@ -37,17 +38,6 @@ def test_each_sentence_has_its_source_or_none(told):
     first, second = text.split("Where each sentence comes from")[1].split("  2. ")
     assert "Wren sails on the Petrel." in first and "my daughter Wren sails" in first
     assert "none of the prompt tells this" in second
-
-
-@pytest.mark.parametrize(
-    ("typed", "answer"),
-    [
-        ("aiwhy Mira = 99", "Mira has not said 99 lines."),
-        ("aiwhy Mira = dragons", "Mira said no line with 'dragons'."),
-    ],
-)
-def test_a_wrong_use_is_answered_with_a_hint(told, typed, answer):
-    assert answer in told(typed)
 
 
 @pytest.fixture
@@ -121,3 +111,20 @@ def test_memories_in_a_prompt_are_shown_to_those_who_may_read_memories(service, 
     mira.journal.add("Wren owes the harbour master nine silver.", pinned=True)
     text = builder.told("aiprompt Mira") + builder.told("next")
     assert "nine silver" not in text and "[words, Admins read it]" in text
+
+
+def test_what_was_near_but_left_out_is_told_with_the_reason(game, service, mira, ann, bob, admin):
+    service.lore.write(LoreEntry("The ferry", "The ferry leaves at noon.", ("faction:guard",)))
+    mira.journal.add("Bob sank the ferry.", audience=[bob.dbref], speakers=[bob.dbref])
+    game.model.add({"say": {"text": "I do not know."}})
+    ann.do("say Mira, when does the ferry leave?")
+    game.run(2)
+    admin.told("aiwhy Mira")
+    game.run(1)
+    text = "\n".join(admin.heard()).partition("Near, but left out")[2]
+    assert "lore The ferry: no: " in text
+    assert "Withheld (with its audience): j1, private to Bob, and Ann" in text
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    builder.do("aiwhy Mira")
+    game.run(1)
+    assert "sank" not in "\n".join(builder.heard()) and "j1" not in "\n".join(builder.heard())

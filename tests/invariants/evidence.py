@@ -151,8 +151,8 @@ class CompactionRow:
     """A compaction: the messages from ``from_seq`` to ``upto_seq`` are summed up.
 
     ``count`` is the number of messages that its record states. ``parts`` maps an audience
-    (``public``, or dbrefs separated by commas) to its summary and facts. ``entries`` maps ids of
-    journal entries to the summaries they hold.
+    (``public``, or dbrefs separated by commas) to its summary and facts; ``memories`` to what
+    the journal is to hold of it.
     """
 
     assistant: str
@@ -162,7 +162,7 @@ class CompactionRow:
     undone: bool = False
     count: int | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
-    entries: Mapping[str, str] = field(default_factory=dict)
+    memories: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evennia_ai.messages import EXCUSE
+from evennia_ai.policy.compaction.materials import PREFIX
+from evennia_ai.policy.context.projection import PUBLIC
 from tests.invariants.evidence import CompactionRow, Evidence, MessageRow, Violation
 
 
@@ -109,21 +111,27 @@ def check_views(evidence: Evidence) -> list[Violation]:
 
 
 def check_journal_of_summaries(evidence: Evidence) -> list[Violation]:
-    """Check that the journal holds the summaries in force, and none that was undone.
+    """Check that the journal holds the newest summary of each talk, once, and no digest.
 
     An older entry with the same words counts.
     """
     found = []
-    texts = {(entry.assistant, entry.text) for entry in evidence.entries}
-    ids = {(entry.assistant, entry.id) for entry in evidence.entries}
+    meant: dict[tuple[str, str], str] = {}
     for row in evidence.compactions:
-        for entry_id, text in row.entries.items():
-            if row.undone and (row.assistant, entry_id) in ids:
-                words = f"the journal still has {entry_id} of a compaction that was undone"
-                found.append(Violation("P3", row.assistant, words))
-            if not row.undone and (row.assistant, text) not in texts:
-                words = f"the journal has nothing of compaction {row.id}"
-                found.append(Violation("P3", row.assistant, words))
+        for key, text in {} if row.undone else row.memories.items():
+            meant[row.assistant, key] = text
+    texts = {(entry.assistant, entry.text) for entry in evidence.entries}
+    for (assistant, key), text in meant.items():
+        if (assistant, text) not in texts:
+            found.append(Violation("P3", assistant, f"the journal has no summary for {key}"))
+    seen = set()
+    for entry in evidence.entries:
+        key = PUBLIC if entry.audience is None else ",".join(sorted(entry.audience))
+        place = entry.assistant, key
+        if entry.id.startswith(PREFIX) and (meant.get(place) != entry.text or place in seen):
+            words = f"the journal has {entry.id}, which is not the newest summary for {key}"
+            found.append(Violation("P3", entry.assistant, words))
+        seen |= {place} if entry.id.startswith(PREFIX) else set()
     return found
 
 

@@ -5,7 +5,7 @@ from twisted.internet.task import Clock
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
+from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene
 from tests.llm.test_gateway import Held, Outcome
 

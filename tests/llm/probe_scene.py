@@ -7,8 +7,7 @@ from twisted.internet.task import Clock
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.probe import Prober
-from evennia_ai.policy.probe import TOOL
+from evennia_ai.llm.probe import TOOL, Prober
 
 KEY = "4f1c9e77-a2b8-tavern"
 HELLO = {"text": "Good evening, Ann."}

@@ -49,6 +49,8 @@ def text_parts(messages):
         ("http://localhost:8080/v1", "anthropic/claude"),
         ("https://castle.example/v1", "gpt-6"),
         ("https://api.openai.com.example/v1", "gpt-6"),
+        (OPENAI, "gpt-5.5"),
+        ("", "gpt-4o-mini"),
         (OPENROUTER, "openai/gpt-5.6"),
         (OPENROUTER, "meta/anthropic/x"),
     ],
@@ -56,15 +58,6 @@ def text_parts(messages):
 def test_an_endpoint_without_known_hints_gets_none(base_url, model):
     body = body_for(base_url, model)
     assert body == {"messages": MESSAGES}
-
-
-@pytest.mark.parametrize("base_url", [OPENAI, ""])
-@pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-5", "gpt-5.5", "o3"])
-def test_older_models_of_openai_get_a_cache_key_alone(base_url, model):
-    body = body_for(base_url, model)
-    assert body["messages"] == MESSAGES
-    assert set(body) == {"messages", "prompt_cache_key"}
-    assert len(body["prompt_cache_key"]) <= 64
 
 
 @pytest.mark.parametrize("model", ["gpt-5.6", "gpt-5.10-mini", "gpt-6", "gpt-10"])
@@ -78,7 +71,7 @@ def test_anthropics_models_at_openrouter_get_breakpoints():
     before = copy.deepcopy(MESSAGES)
     body = body_for(OPENROUTER, "anthropic/claude-sonnet-5")
     assert text_parts(body["messages"]) == {0: EPHEMERAL, 3: EPHEMERAL}
-    assert not {"prompt_cache_key", "cache_control"} & set(body)
+    assert "cache_control" not in body
     assert before == MESSAGES
 
 
@@ -91,30 +84,16 @@ def test_a_first_request_has_one_breakpoint_and_one_without_text_none():
     assert body_for(OPENROUTER, "anthropic/x", empty)["messages"] == bare
 
 
-def test_the_cache_key_is_that_of_the_rules_and_the_model():
-    def key(rules, model="m"):
-        messages = [{"role": "system", "content": rules}, MESSAGES[1]]
-        return body_for(OPENAI, model, messages)["prompt_cache_key"]
-
-    assert key(f"{RULES} You are Mira.") == key(f"{RULES} You are Otto.")
-    assert len({key(RULES), key(RULES, "n"), key("Sum up this talk.")}) == 3
-    assert body_for(OPENAI, "m", [])["prompt_cache_key"]
-
-
 def test_a_profiles_extra_replaces_and_removes_hints():
-    assert body_for(OPENAI, "m", prompt_cache_key="own")["prompt_cache_key"] == "own"
-    assert "prompt_cache_key" not in body_for(OPENAI, "m", prompt_cache_key=None)
     implicit = body_for(OPENAI, "gpt-6", prompt_cache_options={"mode": "implicit"})
     assert implicit["prompt_cache_options"] == {"mode": "implicit"}
     for body in (
         implicit,
-        body_for(OPENAI, "gpt-6", prompt_cache_options=None, prompt_cache_key=None),
+        body_for(OPENAI, "gpt-6", prompt_cache_options=None),
         body_for(OPENROUTER, "anthropic/x", cache_control=None),
     ):
         assert body["messages"] == MESSAGES
-    assert not {"prompt_cache_options", "prompt_cache_key"} & set(
-        body_for(OPENAI, "gpt-6", prompt_cache_options=None, prompt_cache_key=None)
-    )
+    assert "prompt_cache_options" not in body_for(OPENAI, "gpt-6", prompt_cache_options=None)
     assert "cache_control" not in body_for(OPENROUTER, "anthropic/x", cache_control=None)
 
 
@@ -122,8 +101,4 @@ def test_the_built_in_profiles_address_the_hosts_that_get_hints():
     profiles = default_profiles({"EVENNIA_AI_MODEL": "anthropic/x", "OPENAI_API_KEY": "k"})
     request = LLMRequest(messages=MESSAGES, scene=Scene("Mira", "a barkeep", ()))
     bodies = {name: build_body(request, resolve_profile(name, profiles)) for name in profiles}
-    assert [name for name, body in bodies.items() if "prompt_cache_key" in body] == [
-        "default",
-        "openai",
-    ]
     assert [name for name, body in bodies.items() if body["messages"] != MESSAGES] == ["openrouter"]

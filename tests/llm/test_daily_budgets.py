@@ -7,7 +7,6 @@ from evennia_ai.errors import BudgetExhausted
 from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
 from evennia_ai.policy.limits.money import (
     ASSISTANT,
     GAME,
@@ -18,6 +17,7 @@ from evennia_ai.policy.limits.money import (
     WHOLE_GAME,
     read_prices,
 )
+from evennia_ai.policy.limits.retry import GatewayLimits
 from tests.llm.gateway_desk import ANN, Desk
 
 PRICES = read_prices({"input": 1.0, "output": 2.0}, "m")  # a micro a token of the prompt

@@ -6,7 +6,6 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable
-from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.ports import LLMRequest, Scene
@@ -44,7 +43,7 @@ def ask(pump, loop_thread):
 
     def ask(body, status=200, headers=(), form="tools", streamed=False):
         early = []
-        client = ReplyClient(OpenAIClient(loop_thread, {}), pump.call_from_thread)
+        client = OpenAIClient(loop_thread, {})
         server = Server((status, body, headers))
         profile = ModelProfile("p", "openai", "m", server.base_url, stream=streamed)
         request = LLMRequest(

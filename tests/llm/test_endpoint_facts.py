@@ -8,9 +8,11 @@ from twisted.internet.task import Clock
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable, StoreUnavailable
-from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient, key_of
+from evennia_ai.llm.endpoint_facts import EndpointRegistry, key_of
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Timings
 from evennia_ai.policy.limits.endpoints import Speed
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.ports import LLMRequest
 from tests.scripted import ScriptedLLM
 
@@ -53,12 +55,15 @@ def registry(asked, store):
 
 
 def learning(model, registry, clock=None):
-    return LearningClient(model, registry, clock or Clock())
+    limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
+    gateway = ModelGateway(clock or Clock(), {"openai": model}, limits)
+    gateway.learn = registry.learn
+    return gateway
 
 
 def complete(client, profile=HOME):
     came = []
-    client.complete(LLMRequest([], None), profile).addBoth(came.append)
+    client.complete(LLMRequest([], None), profile, 60.0).addBoth(came.append)
     return came[0]
 
 
@@ -99,7 +104,7 @@ def test_where_the_profile_says_the_window_nobody_is_asked(registry, asked):
 
 def test_a_fallback_has_facts_of_its_own(registry):
     fallback = replace(HOME, name="away", base_url="http://10.0.0.2/v1")
-    registry.note_reply(fallback, timed(), 10.0)
+    registry.learn(fallback, timed(), 10.0)
     told = registry.told(replace(HOME, fallback=fallback))
     assert (told.told.answered, told.fallback.told.answered) == (False, True)
 
@@ -107,7 +112,7 @@ def test_a_fallback_has_facts_of_its_own(registry):
 @pytest.mark.parametrize("error", [ProviderUnavailable("no list"), CancelledError(), ValueError()])
 def test_a_failure_is_nothing_told(error, store):
     registry = EndpointRegistry(lambda _profile: fail(error), store)
-    registry.note_reply(HOME, LLMReply("hi"), 1.0)
+    registry.learn(HOME, LLMReply("hi"), 1.0)
     assert window(registry) is None
 
 
@@ -121,7 +126,7 @@ def test_the_reply_does_not_wait_for_what_the_endpoint_tells(store):
 
 def test_speed_is_measured_with_the_time_that_a_call_took(registry):
     clock, answer = Clock(), Deferred()
-    learning(ScriptedLLM([answer]), registry, clock).complete(LLMRequest([], None), HOME)
+    learning(ScriptedLLM([answer]), registry, clock).complete(LLMRequest([], None), HOME, 60.0)
     clock.advance(10.0)
     answer.callback(timed())
     told = registry.told(HOME).told
@@ -130,7 +135,7 @@ def test_speed_is_measured_with_the_time_that_a_call_took(registry):
 
 
 def test_all_is_known_again_after_a_restart_but_for_the_first_answer(registry, store):
-    registry.note_reply(HOME, timed(), 10.0)
+    registry.learn(HOME, timed(), 10.0)
     registry.note_probe(HOME, "schema", False, Speed())
     again = EndpointRegistry(lambda _profile: Deferred(), store).told(HOME).told
     assert (again.window, again.form, again.system) == (16_000, "schema", False)
@@ -139,26 +144,26 @@ def test_all_is_known_again_after_a_restart_but_for_the_first_answer(registry, s
 
 
 def test_a_little_more_or_less_speed_is_not_written(registry, store):
-    registry.note_reply(HOME, timed(), 10.0)
+    registry.learn(HOME, timed(), 10.0)
     saves = store.saves
     for _ in range(20):
-        registry.note_reply(HOME, timed(150.0, 33.0), 10.0)
+        registry.learn(HOME, timed(150.0, 33.0), 10.0)
     assert store.saves == saves
-    registry.note_reply(HOME, timed(1_400.0), 10.0)
+    registry.learn(HOME, timed(1_400.0), 10.0)
     assert store.saves == saves + 1
 
 
 def test_what_could_not_be_written_is_written_with_the_next_reply(registry, store):
     store.busy = True
-    registry.note_reply(HOME, timed(), 10.0)
+    registry.learn(HOME, timed(), 10.0)
     store.busy = False
-    registry.note_reply(HOME, timed(), 10.0)
+    registry.learn(HOME, timed(), 10.0)
     assert store.facts
 
 
 def test_the_store_holds_no_secret(registry, store):
     secret = "http://user:hunter22@localhost:8000/v1?key=hunter22"
-    registry.note_reply(ModelProfile("p", model="ours", base_url=secret), timed(), 1.0)
+    registry.learn(ModelProfile("p", model="ours", base_url=secret), timed(), 1.0)
     assert "hunter22" not in repr(store.facts)
     assert window(registry) == 16_000
 
@@ -173,8 +178,8 @@ def test_an_address_of_no_server_and_a_spoilt_row_harm_nothing(store):
 
 @pytest.mark.parametrize(("told", "window"), [(1_024, 1_024), (None, 8_192)])
 def test_a_refusal_that_names_a_window_teaches_it(registry, told, window):
-    registry.note_window(HOME, 8_192)
-    refusal = ContextOverflow("too long")
-    refusal.window = told
-    complete(learning(ScriptedLLM([refusal]), registry))
+    for named in (8_192, told):
+        refusal = ContextOverflow("too long")
+        refusal.window = named
+        complete(learning(ScriptedLLM([refusal]), registry))
     assert registry.told(HOME).told.window == window

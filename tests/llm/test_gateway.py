@@ -20,8 +20,7 @@ from evennia_ai.errors import (
     TurnAborted,
 )
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.fair_queue import GatewayLimits
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.ports import LLMReply, LLMRequest, Scene
 from tests.scripted import ScriptedLLM
 
@@ -175,12 +174,6 @@ def test_a_reply_after_the_deadline_is_dropped_in_silence(desk, logged):
     assert logged() == []
 
 
-def test_a_reply_in_time_leaves_no_timer_behind(desk):
-    desk.ask(1)
-    desk.client.open[1].callback(LLMReply("hi"))
-    assert desk.clock.getDelayedCalls() == []
-
-
 # --- places --------------------------------------------------------------------------------------
 
 
@@ -276,13 +269,6 @@ def test_a_closed_gateway_refuses_new_calls(desk):
     outcome = desk.ask()
     assert type(outcome.error) is TurnAborted
     assert desk.client.started == []
-
-
-def test_closing_twice_changes_nothing(desk):
-    outcome = desk.ask()
-    desk.gateway.close()
-    desk.gateway.close()
-    assert len(outcome.results) == 1
 
 
 # --- any order of events -------------------------------------------------------------------------

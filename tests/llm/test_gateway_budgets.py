@@ -1,7 +1,5 @@
 """Budgets at the gateway: reserved before a call, settled after it, new each day."""
 
-from datetime import UTC, datetime
-
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import BudgetExhausted
 from evennia_ai.messages import Usage
@@ -9,14 +7,6 @@ from evennia_ai.policy.limits.money import PLAYER, WHOLE_GAME
 from evennia_ai.policy.limits.retry import RetryLimits
 from tests.llm.gateway_desk import ANN, Desk
 from tests.scripted import spent_today
-
-
-def test_a_budget_that_is_spent_is_used_up():
-    desk = Desk(game_tokens_per_day=1_000)
-    desk.ask(tokens=900, max_tokens=100)
-    desk.answer(0, Usage(900, 100))
-    error = desk.ask(tokens=1, max_tokens=1).error
-    assert str(error) == "The game's budget of 1000 tokens for today is used up."
 
 
 def test_a_call_is_reserved_whole_and_settled_by_what_it_used():
@@ -32,17 +22,6 @@ def test_what_was_spent_before_a_restart_counts():
     spent = {(PLAYER, "#5"): 90}
     desk = Desk(player_tokens_per_day=100, spent=lambda day: spent)
     assert type(desk.ask(tokens=11, speakers=ANN).error) is BudgetExhausted
-
-
-def test_a_new_day_brings_a_new_budget():
-    days = []
-    desk = Desk(game_tokens_per_day=100, spent=lambda day: days.append(day) or {})
-    desk.ask(tokens=100)
-    desk.answer(0)
-    assert type(desk.ask(tokens=1).error) is BudgetExhausted
-    desk.clock.advance(86_400)
-    assert desk.ask(tokens=100).results == []
-    assert days == [datetime.fromtimestamp(at, UTC).date() for at in (0, 86_400)]
 
 
 def test_a_failed_call_costs_nothing_one_given_up_its_prompt():

@@ -17,9 +17,8 @@ from evennia_ai.errors import (
     TurnAborted,
 )
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.breaker import BreakerLimits
 from evennia_ai.policy.limits.money import Prices
-from evennia_ai.policy.limits.retry import RetryLimits
+from evennia_ai.policy.limits.retry import BreakerLimits, RetryLimits
 from evennia_ai.ports import LLMReply
 from tests.llm.gateway_desk import DOWN, Desk
 

@@ -13,7 +13,7 @@ from twisted.internet.defer import CancelledError
 from twisted.logger import globalLogPublisher
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.llm.loop_thread import WORKERS, LoopThread
+from evennia_ai.llm.loop_thread import LoopThread
 
 
 @pytest.fixture
@@ -107,21 +107,6 @@ def test_nothing_can_be_submitted_while_it_does_not_run(pump, stopped):
     assert warned == [], "the coroutine was never awaited and never closed"
 
 
-def test_a_second_start_changes_nothing(pump, loop_thread):
-    async def thread():
-        return threading.current_thread()
-
-    first = pump.wait(loop_thread.submit(thread()))
-    loop_thread.start()
-    assert pump.wait(loop_thread.submit(thread())) is first
-
-
-def test_it_cannot_be_started_again_after_a_stop(pump, loop_thread):
-    loop_thread.stop()
-    with pytest.raises(RuntimeError, match="cannot be started again"):
-        loop_thread.start()
-
-
 def test_stop_fails_what_is_pending_with_cancelled_and_ends_the_thread(pump, loop_thread):
     ends = []
 
@@ -141,14 +126,6 @@ def test_stop_fails_what_is_pending_with_cancelled_and_ends_the_thread(pump, loo
     thread.join(10)
     assert not thread.is_alive()
     assert len(ends) == 100
-
-
-def test_a_second_stop_changes_nothing(loop_thread):
-    loop_thread.stop()
-    loop_thread.stop()
-    failures = []
-    loop_thread.submit(current_thread()).addErrback(lambda failure: failures.append(failure.type))
-    assert failures == [ProviderUnavailable]
 
 
 def test_stop_does_not_wait_for_a_loop_that_is_held_up(loop_thread):
@@ -252,22 +229,6 @@ def test_blocking_work_runs_beside_the_loop_and_hands_back_results_and_errors(pu
         return name
 
     assert pump.wait(loop_thread.submit(work())) is True
-
-
-def test_blocking_work_never_takes_more_than_its_share_of_threads(pump, loop_thread):
-    names = set()
-    all_there = threading.Barrier(WORKERS)
-
-    def block():
-        names.add(threading.get_ident())
-        all_there.wait(20)
-
-    async def work():
-        loop = asyncio.get_running_loop()
-        await asyncio.gather(*(loop.run_in_executor(None, block) for _ in range(3 * WORKERS)))
-
-    pump.wait(loop_thread.submit(work()))
-    assert len(names) == WORKERS
 
 
 EXIT = """

@@ -43,7 +43,7 @@ def deltas():
 @pytest.fixture
 def request_(deltas):
     messages = [{"role": "user", "content": "Ann says: hello"}]
-    return LLMRequest(messages, Scene("Mira", "", ()), [SAY], 50, on_delta=deltas.append)
+    return LLMRequest(messages, Scene("Mira", "", ()), [SAY], max_tokens=50, on_delta=deltas.append)
 
 
 def test_a_streamed_reply_is_the_unstreamed_one_and_comes_in_pieces(
@@ -103,11 +103,6 @@ def test_a_server_that_answers_whole_is_read_as_unstreamed(
     assert [call.name for call in reply.tool_calls] == ["say"]
     assert reply.usage is not None
     assert deltas == []
-
-
-def test_a_stream_without_its_last_event_is_whole(pump, client, provider, profile, request_):
-    provider.queue({"text": "Hm.", "stream": {"break": "no_done"}})
-    assert pump.wait(client.complete(request_, profile)).content == "Hm."
 
 
 def test_a_streams_connection_is_used_again(pump, client, provider, profile, request_):

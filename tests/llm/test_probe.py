@@ -8,9 +8,8 @@ import pytest
 from twisted.internet.defer import CancelledError
 
 from evennia_ai.errors import Busy
-from evennia_ai.llm.probe import LOCAL_PROBE_S, REPLY_TOKENS, STEPS
+from evennia_ai.llm.probe import FATAL, LOCAL_PROBE_S, REPLY_TOKENS, STEPS
 from evennia_ai.policy.limits.endpoints import Speed
-from evennia_ai.policy.probe import FATAL
 from tests.llm import probe_scene as scene
 from tests.llm.probe_scene import (
     GOOD_ANSWERS,

@@ -9,16 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.llm.openai_stream import (
-    STREAM,
-    BrokenStream,
-    StreamedReply,
-    read_body,
-    without_refused,
-)
-from evennia_ai.llm.openai_wire import parse_reply
-from evennia_ai.llm.refusals import Refusal
-from evennia_ai.ports import Delta, LLMReply, ToolCallRequest, Usage
+from evennia_ai.llm.openai_stream import read_body
+from evennia_ai.llm.refusals import STREAM, Refusal, without_refused
+from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
+from evennia_ai.ports import Delta, LLMReply, ToolCallRequest
 from tests.provider.stub_replies import build_completion
 from tests.provider.stub_stream import stream_completion
 
@@ -45,21 +39,23 @@ def calls_chunk(*entries):
 END = chunk({}, "stop") + b"data: [DONE]\n\n"
 
 
-def body_of(*pieces, streamed=None, on_delta=None):
+def body_of(*pieces, on_delta=None):
     """The body that came in these pieces."""
 
     async def arriving():
         for piece in pieces:
             yield piece
 
-    return asyncio.run(read_body(arriving(), streamed or StreamedReply(), on_delta, list))
+    body = ReplyBody()
+    asyncio.run(read_body(arriving(), body, on_delta, list))
+    return body
 
 
 def read(*pieces):
     """The deltas, and the reply, of a body that came in these pieces."""
     deltas = []
     body = body_of(*pieces, on_delta=deltas.append)
-    return deltas, parse_reply(body, map("made{}".format, count(1)).__next__)
+    return deltas, body.reply(map("made{}".format, count(1)).__next__)
 
 
 def calls_of(*pieces):
@@ -100,57 +96,22 @@ def test_any_cutting_gives_the_reply_of_the_whole_body(text, calls, piece, cuts,
     data = b"".join(events).replace(b"\n", line_end)
     edges = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
     deltas, reply = read(*(data[a:b] for a, b in pairwise(edges)))
-    assert reply == parse_reply(json.dumps(completion).encode(), str)
+    assert reply == read(json.dumps(completion).encode())[1]
     told_calls = [(call.name, call.arguments) for call in reply.tool_calls]
     assert added_up(deltas) == (reply.content, told_calls)
 
 
-def test_a_body_that_is_not_streamed_is_returned_unchanged():
+def test_a_body_that_is_not_streamed_is_read_whole():
     whole = b'{\n"data": {"choices": []},\n"choices": [{"message": {"content": "Hm."}}]}'
-    assert body_of(whole[:9], whole[9:]) == whole
+    assert read(whole[:9], whole[9:]) == ([], LLMReply("Hm."))
 
 
 # --- what servers do differently -----------------------------------------------------------------
 
 
-def test_comments_other_lines_and_empty_chunks_add_nothing():
-    noise = b": PROCESSING\n\nevent: message\nid: 1\nretry: 5\n\n"
-    usage = event({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}})
-    nothing = event({"choices": [], "usage": None}) + chunk({"role": "assistant", "content": ""})
-    deltas, reply = read(noise + nothing, chunk({"content": "Hm."}), chunk({}, "stop"), usage)
-    assert deltas == [Delta("Hm.")]
-    assert reply == LLMReply("Hm.", usage=Usage(9, 2))
-
-
 def test_reasoning_is_no_delta():
     thought = chunk({"reasoning_content": "I should greet."})
     assert read(thought, chunk({"content": "Hm."}), END)[0] == [Delta("Hm.")]
-
-
-def test_an_answer_that_is_split_over_choices_is_one():
-    call = {"tool_calls": [call_entry(0, "a", "say", "{}")]}
-    other = event({"choices": [{"index": 1, "delta": call, "finish_reason": "tool_calls"}]})
-    reply = read(other, chunk({"content": "yes"}), END)[1]
-    assert (reply.content, reply.tool_calls) == ("yes", (ToolCallRequest("a", "say", "{}"),))
-
-
-@pytest.mark.parametrize(
-    "noise",
-    [b": keepalive\n\n", b"data: [PING]\n\n", b"data: null\n\n", b'data: ""\n\n', b"data: 5\n\n",
-     b"data:\n\n", b"data: \xff\n\n"],
-)  # fmt: skip
-def test_an_event_that_is_no_object_is_skipped(noise):
-    assert read(noise, chunk({"content": "Hm."}), noise, END)[1].content == "Hm."
-
-
-def test_a_byte_order_mark_and_an_event_over_several_lines_are_read():
-    split = b'\xef\xbb\xbfdata: {"choices": [{"delta":\ndata: {"content": "Hm."}}]}\n\n'
-    assert read(split, END)[1].content == "Hm."
-
-
-def test_a_missing_space_and_a_missing_last_line_break_are_no_error():
-    told = chunk({"content": "Hm."}, "stop").replace(b"data: ", b"data:").rstrip()
-    assert read(told)[1].content == "Hm."
 
 
 def test_every_delta_of_a_call_has_its_name():
@@ -204,13 +165,6 @@ def test_two_calls_stay_two_calls(entries):
     assert calls_of(calls_chunk(*entries)) == told
 
 
-@pytest.mark.parametrize("index", [None, "0", 3])
-def test_parts_without_a_steady_index_continue_the_last_call(index):
-    parts = [call_entry(0, "s", "say", "")]
-    parts += [call_entry(index, arguments=part) for part in ('{"text"', ': "Hm."}')]
-    assert calls_of(*map(calls_chunk, parts)) == [("say", '{"text": "Hm."}')]
-
-
 # --- what goes wrong -----------------------------------------------------------------------------
 
 
@@ -234,11 +188,9 @@ def test_a_stream_without_finish_reason_and_last_event_is_broken():
     ],
 )
 def test_an_error_event_ends_the_stream_and_is_its_body(line):
-    streamed = StreamedReply()
-    pieces = chunk({"content": "Hm."}), line + b"\n\n", chunk({"content": "more"})
-    body = body_of(*pieces, streamed=streamed)
-    assert (streamed.done, streamed.begun) == (True, True)
-    assert body["error"]["code"] == 500
+    body = body_of(chunk({"content": "Hm."}), line + b"\n\n", chunk({"content": "more"}))
+    assert (body.done, body.begun) == (True, True)
+    assert body.failure["code"] == 500
 
 
 @pytest.mark.parametrize(
@@ -259,4 +211,4 @@ def test_only_what_was_refused_is_left_out(status, words, content, kept):
 @given(st.lists(st.binary(max_size=60) | st.sampled_from([b"data: ", b"\n", b'{"choices": ['])))
 def test_no_bytes_raise_anything_but_a_broken_stream(pieces):
     with suppress(BrokenStream):
-        body_of(*pieces)
+        body_of(*pieces).reply(str)

@@ -122,6 +122,26 @@ def test_a_greeting_by_name_tells_nothing():
     assert not found.tells
 
 
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("Karl says: Ich heisse Karl.", "As you like, Karl."),
+        ("Karl says: Ich heisse Karl.", "Wie du willst, Karl."),
+        ("Karl says: Good evening, Mira.", "A good evening to you, Karl."),
+        ("Karl says: I am Karl.", "It was Karl."),
+    ],
+)
+def test_a_name_or_a_greeting_is_no_source(line, sentence):
+    (found,) = attribute(sentence, [Part(TALK, (Line(line),))], ["Mira"])
+    assert found.source is None and not found.tells
+
+
+def test_what_is_told_of_a_name_has_its_source():
+    parts = [Part(TALK, (Line("Karl says: Karl mends boats at the pier."),))]
+    (found,) = attribute("Karl mends boats.", parts, ["Mira"])
+    assert found.source is not None
+
+
 def test_another_number_makes_another_claim_however_much_else_is_the_same():
     told = "the ferry to Gullhaven leaves the stone pier on Sunday with {} barrels of herring"
     others = (Line(FACT.format(subject=one, thing=THINGS[0], place=PLACES[0])) for one in SUBJECTS)

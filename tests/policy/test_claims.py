@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.compaction.summary import program_at, without_claims
+from evennia_ai.policy.compaction.claims import program_at, promise_claimant, without_claims
 from tests.growth import text_grows_like_a_square
 
 PROGRAMS = [
@@ -86,6 +86,65 @@ def test_its_own_words_are_no_claim_of_another():
     lines = ["Tobias says: I am an AI language model."]
     assert without_claims("Tobias is an AI.", "Tobias", lines) == ""
     assert without_claims("- Tobias: I am an AI.\n- Tobias says he is a bot.", "Tobias") == ""
+
+
+CLAIMED = [
+    ("Mira promised Ann a free room.", "Ann says: You promised me a free room, remember?"),
+    ("Mira owes Ann nine crowns.", "Ann says: You owe me nine crowns."),
+    ("I promised Ann a free room.", "Ann says: Mira promised me a room for nothing."),
+    ("Mira swore to hide the ring.", "Ann whispers to you: you swore you would hide the ring"),
+    ("Mira schuldet Ann neun Taler.", "Ann says: Du schuldest mir neun Taler."),
+]
+
+
+@pytest.mark.parametrize(("sentence", "line"), CLAIMED)
+def test_what_a_player_says_it_promised_stays_that_players_claim(sentence, line):
+    assert promise_claimant(sentence, "Mira", [line]) == "Ann"
+    assert without_claims(sentence, "Mira", [line]) == f"Ann claims: {sentence}"
+
+
+@pytest.mark.parametrize("own", ["Aye, I promise you the free room.", "The free room is yours."])
+def test_what_it_says_itself_is_no_claim(own):
+    sentence, line = CLAIMED[0]
+    lines = [line, f"Mira says: {own}"]
+    assert promise_claimant(sentence, "Mira", lines) == ""
+    assert without_claims(sentence, "Mira", lines) == sentence
+    denied = [line, "Mira says: I never promised you a free room."]
+    assert promise_claimant(sentence, "Mira", denied) == "Ann"
+
+
+def test_a_promise_of_the_players_is_nobodys_claim():
+    lines = ["Ann says: I promise you nine crowns, Mira."]
+    for sentence in ("Ann promised Mira nine crowns.", "Mira was promised nine crowns."):
+        assert promise_claimant(sentence, "Mira", lines) == ""
+        assert without_claims(sentence, "Mira", lines) == sentence
+
+
+SWAPPED = [
+    ("Mira is searching for a room.", "I'm searching for a room.", "Ann is searching for a room."),
+    ("- Mira's sister keeps bees.", "My sister keeps bees.", "- Ann's sister keeps bees."),
+    ("Mira sails on the Kestrel.", "Hm. I sail on the Kestrel.", "Ann sails on the Kestrel."),
+]
+
+
+@pytest.mark.parametrize(("sentence", "words", "right"), SWAPPED)
+def test_what_a_player_said_of_themselves_is_told_of_them(sentence, words, right):
+    assert without_claims(sentence, "Mira", ["Mira says: Well?", f"Ann says: {words}"]) == right
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Ann says: I saw you search for a room."],
+        ["Ann says: The smith is searching for a room."],
+        ["Ann says: I'm searching for a room.", "Mira says: So you search for a room?"],
+        ["Ann says: I'm searching for a room.", "Bob says: I'm searching for a room."],
+        ["Ann says: I need a room."],
+    ],
+)
+def test_where_it_is_not_certain_who_was_meant_the_sentence_stays(lines):
+    sentence = "Mira is searching for a room."
+    assert without_claims(sentence, "Mira", lines) == sentence
 
 
 def test_lines_headings_and_blank_lines_keep_their_form():

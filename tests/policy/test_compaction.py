@@ -17,11 +17,8 @@ from evennia_ai.policy.compaction.plan import (
     ContextUse,
     Skip,
     Thresholds,
-    count_small,
     decide_compaction,
-    is_worthwhile,
     last_turn_start,
-    makes_little_progress,
     needs_compaction,
     plan_compaction,
     plan_last_turn,
@@ -175,12 +172,6 @@ def test_on_the_last_rung_nothing_but_the_last_turn_stays():
     assert plan.cut == last_turn_start(messages) == 98
 
 
-def test_a_compaction_nobody_asked_for_must_take_out_a_twentieth_of_the_window():
-    plan = CompactionPlan(1, 1, kept_tokens=10, gone_tokens=50)
-    assert is_worthwhile(plan, 1_000)
-    assert not is_worthwhile(plan, 1_001)
-
-
 @pytest.mark.parametrize("later", [[], [said("y" * 9_000)], [calls("2"), result("2", "y" * 9_000)]])
 @pytest.mark.parametrize("plan_for", [plan_compaction, plan_last_turn])
 def test_a_call_that_waits_for_its_result_never_goes(plan_for, later):
@@ -271,12 +262,3 @@ def test_any_cut_can_be_moved_to_a_legal_one_which_stays(messages, data):
     before = {call["id"] for m in messages[:cut] for call in m.get("tool_calls") or ()}
     assert not before & {m.get("tool_call_id") for m in messages[cut:]}
     to_wire(messages[cut:])
-
-
-def test_compactions_that_take_out_less_than_a_tenth_of_the_window_are_counted():
-    def plan(gone):
-        return CompactionPlan(1, 1, 0, gone)
-
-    assert count_small(1, plan(99), 1_000) == 2
-    assert count_small(2, plan(100), 1_000) == 0
-    assert [makes_little_progress(count) for count in (2, 3)] == [False, True]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from evennia_ai.llm.probe import judge_speed
 from evennia_ai.messages import LLMReply, Timings, Usage
 from evennia_ai.policy.limits.endpoints import (
     FIRST_DEADLINE_S,
@@ -28,7 +29,6 @@ from evennia_ai.policy.limits.endpoints import (
     smooth_speed,
     stored_facts,
 )
-from evennia_ai.policy.probe import judge_speed
 
 CPU = Speed(140.0, 35.0)
 

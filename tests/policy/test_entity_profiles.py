@@ -17,6 +17,7 @@ from evennia_ai.policy.records.entity_profiles import (
     make_attribute,
     make_observation,
     new_relationship,
+    sentiment_after,
 )
 from evennia_ai.policy.records.provenance import people_in, select_known
 
@@ -121,10 +122,10 @@ def test_people_are_known_by_dbref_only():
     assert people_in(make_attribute("p1", ANN, "gait", "a limp", START, {})) == {ANN}
 
 
-def met(*times, sentiment=None):
+def met(*times):
     relationship = new_relationship("p1", ANN)
     for at in times:
-        relationship = after_contact(relationship, at, sentiment)
+        relationship = after_contact(relationship, at)
     return relationship
 
 
@@ -150,6 +151,8 @@ def test_who_stays_away_is_half_as_familiar_after_90_days():
 
 
 def test_sentiment_follows_how_it_went_and_stays_within_its_bounds():
-    assert met(START, sentiment=None)["sentiment"] == 0.0
-    assert met(START, sentiment=-1.0)["sentiment"] == pytest.approx(-0.2)
-    assert -1.0 <= met(*(day(n) for n in range(50)), sentiment=-9.0)["sentiment"] < -0.9
+    assert sentiment_after(0.0, -1.0) == pytest.approx(-0.2)
+    felt = 0.0
+    for _ in range(50):
+        felt = sentiment_after(felt, -9.0)
+    assert -1.0 <= felt < -0.9

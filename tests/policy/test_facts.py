@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.messages import heard_line, make_message, wire_call
-from evennia_ai.policy.facts.check import as_bullets, extract_facts, missing_facts, note_of
-from evennia_ai.policy.facts.terms import MOST_CHARS, WEIGHTS, sentences_of, with_digits
+from evennia_ai.policy.facts.check import as_bullets, extract_facts, missing_facts
+from evennia_ai.policy.facts.terms import MOST_CHARS, sentences_of, with_digits
 from evennia_ai.policy.tokens import estimate_tokens
 from tests.growth import text_grows_like_a_square
 
@@ -47,11 +47,8 @@ def terms_of(text, **options):
     [
         ("I promise to bring you the ledger by Thursday.", "promise", {"Thursday"}),
         ("You owe me three hundred and five crowns.", "debt", {"three hundred and five crowns"}),
-        ("I'll wait for you at the old mill at dawn", "task", {"dawn"}),
-        ("The password is 'marigold'.", "secret", set()),
-        ("My sister Lina keeps bees.", "relation", {"Lina"}),
-        ("I hate eels", "preference", set()),
-        ("My name is Ysmay.", "identity", {"Ysmay"}),
+        ("I'll wait for you at the old mill at dawn", "time", {"dawn"}),
+        ("My sister Lina keeps bees.", "name", {"Lina"}),
         ("Mirelle hid 42 silver pieces under the stairs.", "number", {"Mirelle", "42 silver"}),
         ("Ich schulde dir drei Silberlinge.", "debt", {"drei Silberlinge"}),
     ],
@@ -65,9 +62,9 @@ def test_a_sentence_s_kind_and_its_names_numbers_and_times(text, kind, terms):
 @pytest.mark.parametrize(
     "text",
     ["hello!", "how are you today?", "thanks a lot, bye", "ok", "...", "Good evening!", "no",
-     "Good morning", "Well, come in", "Tell me more", "Yes please", "I like it here."],
+     "Good morning", "Well, come in", "Tell me more", "Yes please", "I hate eels."],
 )  # fmt: skip
-def test_small_talk_holds_no_facts(text):
+def test_a_sentence_without_a_mark_is_no_fact(text):
     assert facts_of(text) == ()
 
 
@@ -106,7 +103,6 @@ def test_what_happened_is_told_apart_from_what_was_acted_out_or_said():
     assert as_bullets(facts[:1], 99) == (f"Rudi acts out: {words}",)
     assert as_bullets(facts[1:2], 99) == (f"Rudi: Rudi {words}",)
     assert as_bullets(facts[2:], 99) == (f"It happened: Rudi {words}",)
-    assert list(map(note_of, facts)) == [as_bullets([fact], 99)[0] for fact in facts]
 
 
 def test_the_looks_of_somebody_are_no_act_of_the_character():
@@ -144,7 +140,6 @@ def test_the_same_sentence_is_kept_once_but_not_across_speakers_and_audiences():
         ("We had two dozen eggs.", "24 eggs"),
         ("I met Zoë.", "zoe came"),
         ("I owe you three silver.", "Ann owes me 3 silver."),
-        ("I hate smoked eels.", "Ann hates eels."),
     ],
 )
 def test_a_fact_is_found_again_in_other_words(said, text):
@@ -158,7 +153,6 @@ def test_a_fact_is_found_again_in_other_words(said, text):
         ("She got 42 silver pieces.", "41 silver pieces"),
         ("I owe you three silver.", "Ann owes me 4 silver."),
         ("Lina met Tobin.", "Lina " + "walked and slept " * 80 + "and Tobin left"),
-        ("I hate smoked eels.", "They spoke of this and that."),
     ],
 )
 def test_what_a_text_does_not_say_is_missing(said, text):
@@ -191,6 +185,7 @@ def test_a_long_sentence_comes_in_pieces_that_lose_nothing():
     assert {"11 coins", "19 coins"} <= terms_of(text)
 
 
+KINDS = {"name", "number", "time", "debt", "promise"}
 ANY_MESSAGE = st.one_of(
     st.builds(heard, st.text(max_size=20), st.text(max_size=400)),
     st.builds(whispered, st.text(max_size=20), st.text(max_size=200)),
@@ -217,7 +212,7 @@ def test_any_text_gives_facts_without_complaint_and_always_the_same(messages, ow
     assert facts == extract_facts(messages, own_name)
     missing_facts(facts, [own_name, *(message["content"] for message in messages)])
     for fact in facts:
-        assert fact.kinds and fact.kinds <= WEIGHTS.keys() and all(fact.terms)
+        assert fact.kinds and fact.kinds <= KINDS and all(fact.terms)
         assert len(fact.sentence) <= MOST_CHARS
 
 

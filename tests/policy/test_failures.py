@@ -25,13 +25,10 @@ from evennia_ai.policy.failures import (
     meaning_of,
     told_window,
 )
+from evennia_ai.policy.overflow import is_context_overflow as overflows
 from tests.growth import text_grows_like_a_square
 
 TEXTS = json.loads(Path(__file__).with_name("failure_texts.json").read_text(encoding="utf-8"))
-
-
-def overflows(words, status=None, code=None):
-    return meaning_of(Said(words, status or 0, str(code or ""))) is Meaning.OVERFLOW
 
 
 def named(entries):
@@ -48,12 +45,6 @@ def test_an_overflow_is_recognised_by_its_text_alone_and_with_status_and_code(en
 def test_what_only_looks_like_an_overflow_is_none(entry):
     assert not overflows(entry["text"])
     assert not overflows(entry["text"], entry.get("status"), entry.get("code"))
-
-
-def test_the_collection_is_wide_enough_to_mean_something():
-    assert len(TEXTS["overflow"]) >= 40
-    assert len({entry["provider"] for entry in TEXTS["overflow"]}) >= 12
-    assert len(TEXTS["other"]) >= 25
 
 
 @pytest.mark.parametrize("status", [401, 402, 404, 429, 503, 529])
@@ -92,12 +83,6 @@ def test_status_413_is_an_overflow_unless_another_cause_is_named(text, status, c
 @pytest.mark.parametrize("code", ["rate_limit_exceeded", "insufficient_quota", "content_filter"])
 def test_a_code_for_something_else_vetoes_the_text(code):
     assert not overflows("The prompt is too long.", 400, code)
-
-
-def test_spelling_makes_no_difference():
-    text = "Prompt has 32,769 tokens, but the `configured` CONTEXT_SIZE is 32.768 tokens"
-    assert overflows(text)
-    assert overflows(text.upper())
 
 
 @given(st.text())

@@ -21,20 +21,20 @@ def test_nothing_is_stored_if_no_lock_was_asked():
 
 
 def test_each_author_and_their_answer_are_named():
-    told = "use lock of give: asked for Ann (#7): passes; for Bob (#9): refuses"
+    told = "who may cause give: Ann (#7) may; Bob (#9) may not"
     assert lock_sentence(GIVE, NAMES) == told
 
 
 def test_a_lock_for_everybody_is_asked_of_nobody():
-    assert lock_sentence(LockAsked("use", "say", {}), {}) == "use lock of say: everybody passes"
+    assert lock_sentence(LockAsked("use", "say", {}), {}) == "who may cause say: everybody"
 
 
 def test_authors_that_are_no_objects_have_words():
     asked = LockAsked("use", "vault", {"builder": True, "game": True, "stranger": False})
-    told = "asked for a builder's text: passes; for the game: passes; for somebody unknown: refuses"
-    assert lock_sentence(asked, {}) == f"use lock of vault: {told}"
+    told = "a builder may; the game may; somebody unknown may not"
+    assert lock_sentence(asked, {}) == f"who may cause vault: {told}"
 
 
 def test_an_object_is_named_with_its_number_and_a_deleted_one_by_it():
     asked = LockAsked("get", "#12", {"#3": False})
-    assert lock_sentence(asked, NAMES) == "get lock of knife (#12): asked for #3: refuses"
+    assert lock_sentence(asked, NAMES) == "who may get knife (#12): #3 may not"

@@ -12,14 +12,13 @@ from evennia_ai.policy.consolidation.reflection import (
     Insight,
     insight_entry,
     read_insights,
-    reflect_plainly,
     reflection_request,
     select_groups,
     unreflected,
     weight,
 )
 from evennia_ai.policy.consolidation.weights import BY_MODEL
-from evennia_ai.policy.records.journal_entry import BY_RULE, make_entry
+from evennia_ai.policy.records.journal_entry import make_entry
 
 
 def at(second):
@@ -129,7 +128,7 @@ def test_a_citation_in_another_spelling_is_matched_and_a_missing_one_removed():
     )
     read = read_insights(reply, ENTRIES)
     assert [insight.because for insight in read.insights] == [("j1", "j3")] * 3
-    assert (read.repaired, read.refused) == (2, 0)
+    assert read.refused == 0
 
 
 def test_ids_that_differ_in_spelling_alone_must_be_cited_exactly():
@@ -137,7 +136,7 @@ def test_ids_that_differ_in_spelling_alone_must_be_cited_exactly():
         {**entry, "id": id_} for entry, id_ in zip(ENTRIES, ("j_12", "j-12", "j2"), strict=True)
     ]
     read = read_insights(line("So.", "j_12", "j2"), entries)
-    assert (read.insights[0].because, read.repaired) == (("j_12", "j2"), 0)
+    assert read.insights[0].because == ("j_12", "j2")
     assert read_insights(line("So.", "J12", "j2"), entries).refused == 1
 
 
@@ -148,43 +147,6 @@ def test_no_more_than_five_count_and_none_twice():
     assert read.refused == 3
 
 
-def test_a_goal_counts_once_and_cites_like_an_insight():
-    first = json.dumps({"goal": "Warn Ann.", "because": ["j1", "j2"]})
-    other = json.dumps({"goal": "Warn Bob.", "because": ["j1", "j2"]})
-    loose = json.dumps({"goal": "Warn Cid.", "because": ["j9", "j2"]})
-    read = read_insights(f"{loose}\n{first}\n{other}", ENTRIES)
-    assert read.goal == Insight("Warn Ann.", ("j1", "j2"))
-    assert (read.insights, read.refused) == ((), 2)
-
-
-# --- without a model ------------------------------------------------------------------------------
-
-
-def test_without_a_model_it_says_who_was_heard_most_what_recurs_and_what_is_owed():
-    entries = [
-        said(1, "Ann owes Bob 5 silver for the mill.", source_entity="#5"),
-        said(2, "The mill burned down.", source_entity="#5"),
-        said(3, "Bob promised to mend the mill.", source_entity="#6"),
-        said(4, "Ann was seen at the mill.", source_entity="#5"),
-    ]
-    heard, recurring, owed = reflect_plainly(entries, {"#5": "Ann", "#6": "Bob"})
-    assert "as Ann: 3 of 4" in heard.content
-    assert heard.because == ("j1", "j2", "j4")
-    assert "mill, 4 times" in recurring.content
-    assert recurring.because == ("j1", "j2", "j3", "j4")
-    assert "Ann owes Bob 5 silver for the mill; Bob promised to mend the mill." in owed.content
-    assert owed.because == ("j1", "j3")
-
-
-def test_without_a_model_nothing_is_made_up_where_nothing_stands_out():
-    entries = [
-        said(1, "A cart came.", source_entity="#5"),
-        said(2, "It rained.", source_entity="#6"),
-        said(3, "Bread is dear."),
-    ]
-    assert reflect_plainly(entries, {"#5": "Ann", "#6": "Bob"}) == ()
-
-
 # --- as entries -----------------------------------------------------------------------------------
 
 
@@ -193,7 +155,7 @@ def test_an_insight_is_as_private_and_as_doubtful_as_what_it_was_made_of():
         said(1, audience=["#5"], speakers=["#5"], source_seqs=[4], trust=0.2, source_entity="#5"),
         said(2, audience=["#5"], speakers=["#6"], source_seqs=[9], trust=0.9, source_entity="#6"),
     ]
-    fields = insight_entry(Insight("So.", ("j1", "j2")), cited, at(9), by_model=True)
+    fields = insight_entry(Insight("So.", ("j1", "j2")), cited, at(9))
     assert fields["audience"] == ["#5"]
     assert fields["speakers"] == ["#5", "#6"]
     assert fields["source_seqs"] == [4, 9]
@@ -201,15 +163,13 @@ def test_an_insight_is_as_private_and_as_doubtful_as_what_it_was_made_of():
     assert fields["trust"] == 0.2
     assert (fields["source_type"], fields["source_entity"]) == ("reflection", "")
     assert fields["importance_by"] == BY_MODEL
-    plain = insight_entry(Insight("So.", ("j1", "j2")), cited, at(9), by_model=False)
-    assert plain["importance_by"] == BY_RULE
 
 
 def test_the_id_follows_from_what_was_concluded_for_whom_and_from_what():
-    one = insight_entry(Insight("So.", ()), ENTRIES[:2], at(1), by_model=True)
-    again = insight_entry(Insight("so", ()), ENTRIES[:2], at(7), by_model=True)
-    other = insight_entry(Insight("So.", ()), ENTRIES[1:], at(1), by_model=True)
+    one = insight_entry(Insight("So.", ()), ENTRIES[:2], at(1))
+    again = insight_entry(Insight("so", ()), ENTRIES[:2], at(7))
+    other = insight_entry(Insight("So.", ()), ENTRIES[1:], at(1))
     ears = [{**e, "audience": ["#5"]} for e in ENTRIES[:2]]
-    private = insight_entry(Insight("So.", ()), ears, at(1), by_model=True)
+    private = insight_entry(Insight("So.", ()), ears, at(1))
     assert one["id"] == again["id"]
     assert len({one["id"], other["id"], private["id"]}) == 3

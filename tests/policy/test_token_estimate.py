@@ -228,7 +228,7 @@ GAME = {
 @pytest.fixture(scope="module")
 def tokens():
     """o200k_base's count."""
-    load("o200k_base")
+    load()
     return count_for("gpt-4o")
 
 

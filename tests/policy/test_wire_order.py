@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from evennia_ai.messages import EMOTED, LOST_RESULT, SAID, WHISPERED, wire_call
 from evennia_ai.policy.request_forms.wire_order import (
     ACTS_SO_FAR,
-    CLOSING,
-    OPENING,
     WireStyle,
     arrange,
 )
@@ -46,13 +44,6 @@ def give(call_id="000000001", result=GAVE):
 
 
 # --- what stays, and what changes ----------------------------------------------------------------
-
-
-def test_lines_in_a_row_are_one_message():
-    assert arrange([RULES, user("Ann says: hi"), user("Ben says: ho")]) == [
-        RULES,
-        user("Ann says: hi\nBen says: ho"),
-    ]
 
 
 def test_a_later_system_message_is_user_text():
@@ -91,16 +82,6 @@ def test_the_acts_of_the_current_turn_stay_native_each_with_its_result():
     assert arrange([RULES, user("a"), *current]) == [RULES, user("a"), *current]
 
 
-def test_several_calls_of_one_message_become_several_messages():
-    first, second = give("000000001"), give("000000002")
-    both = {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [m["tool_calls"][0] for m in (first[0], second[0])],
-    }
-    assert arrange([user("a"), both, first[1], second[1]]) == [user("a"), *first, *second]
-
-
 def test_a_past_act_before_words_stays_native():
     talk = [user("a"), *give(), words("Here you are."), user("b")]
     assert arrange(talk) == talk
@@ -130,11 +111,6 @@ def test_without_calls_the_current_acts_are_the_last_user_message():
     ]
 
 
-def test_silence_leaves_no_line():
-    quiet = act("000000001", "noop", "You do nothing.", reason="tired")
-    assert arrange([user("a"), *quiet, user("b")]) == [user("a\nb")]
-
-
 @pytest.mark.parametrize(
     ("call", "line"),
     [
@@ -153,14 +129,6 @@ def test_silence_leaves_no_line():
 )  # fmt: skip
 def test_an_act_as_a_line(call, line):
     assert arrange([user("a"), *call], TEXT) == [user(f"a\n{ACTS_SO_FAR}\n{line}")]
-
-
-def test_a_talk_that_begins_with_own_words_gets_a_user_message_before_them():
-    assert arrange([RULES, words("Hello."), user("a")])[:2] == [RULES, user(OPENING)]
-
-
-def test_a_talk_that_ends_with_own_words_gets_a_user_message_after_them():
-    assert arrange([user("a"), words("Hello.")])[-1] == user(CLOSING)
 
 
 # --- any log -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ the orders of that module and these:
 - ``speed``: ``{"read_tokens_per_s": 140, "write_tokens_per_s": 35, "slots": 2}``; with slots, the
   cached tokens and timings of each request are reported;
 - ``obedient``: ``{"canary": regex, "most_acts": 3}``, be the model of
-  `evennia_ai.testing.obedient`, which does what any text of its prompt says;
+  `obedient`, which does what any text of its prompt says;
 - ``template``: one of `serving.TEMPLATES`; requests that it does not accept are refused.
 
 It also takes these replies: ``{"fault": name}``, ``{"habit": name}``, and ``{"written_calls":
@@ -24,7 +24,7 @@ from typing import IO, Any
 from tests.provider import stub as provider
 from tests.provider.faults import Mix, check_fault, draw_fault, expand_fault, read_mix
 from tests.provider.habits import SmallModel, check_habit, play_habit, read_small_model
-from tests.provider.obedience import Obedience
+from tests.provider.obedient import Obedience
 from tests.provider.serving import PromptCache, Speed, check_template, serve, template_refusal
 from tests.provider.stub_replies import Body, Reply
 

@@ -1,8 +1,6 @@
 """The stub provider: what it answers by itself and by order, and how it starts and ends."""
 
-import asyncio
 import json
-import os
 import subprocess
 import sys
 import time
@@ -13,7 +11,7 @@ import pytest
 
 import evennia_ai
 from tests.provider.stub_process import StubProvider
-from tests.provider.stub_replies import answer_politely, render_reply
+from tests.provider.stub_replies import answer_politely
 
 SITUATION = {
     "role": "user",
@@ -109,38 +107,10 @@ def test_what_was_heard_is_echoed_by_the_tool_that_fits(line, tools, reply):
     assert answer_politely(body) == {"tool_calls": [reply]}
 
 
-@pytest.mark.parametrize("tools", [[], ["look"]])
-def test_without_a_tool_to_speak_with_the_echo_is_plain_text(tools):
-    body = body_of(heard("Ann says: hello"), *tools)
-    assert answer_politely(body) == {"text": "I heard: hello"}
-
-
 def test_all_lines_since_its_last_words_are_echoed_each_with_the_mark():
     messages = [*heard("Ann says: old"), *spoke(), *heard("Ann says: one", "Bob says: two")]
     reply = answer_politely(body_of([*messages, SITUATION], "say"))
     assert tool_text(reply) == ("say", "I heard: one I heard: two")
-
-
-def test_a_whispered_answer_repeats_only_what_that_speaker_whispered():
-    messages = heard(
-        "Ann says: aloud", "Ann whispers to you: one", "Bob says: x", "Ann whispers to you: two"
-    )
-    reply = answer_politely(body_of(messages, "say", "whisper"))
-    assert tool_text(reply) == ("whisper", "I heard: one I heard: two")
-
-
-@pytest.mark.parametrize(
-    ("tools", "reply"),
-    [(["say", "noop"], {"tool_calls": [{"name": "noop"}]}), (["say"], {"text": ""})],
-)
-def test_when_it_has_answered_it_has_nothing_to_add(tools, reply):
-    messages = [*heard("Ann says: hello"), *spoke(), SITUATION]
-    assert answer_politely(body_of(messages, *tools)) == reply
-
-
-def test_a_call_that_is_no_speech_is_not_an_answer():
-    messages = [*heard("Ann says: hello"), *spoke("look"), SITUATION]
-    assert tool_text(answer_politely(body_of(messages, "say"))) == ("say", "I heard: hello")
 
 
 NARRATED = [
@@ -151,33 +121,6 @@ NARRATED = [
     "Your acts so far:",
     "What do you, Mira, do and say to Ann?",
 ]
-
-
-@pytest.mark.parametrize("line", NARRATED)
-def test_what_nobody_said_is_not_heard(line):
-    merged = heard(f"{line}\nAnn says: hello\n{line}")
-    assert answer_politely(body_of(merged)) == {"text": "I heard: hello"}
-    answered = [*merged, {"role": "assistant", "content": "Good evening."}, *heard(line)]
-    assert answer_politely(body_of(answered)) == {"text": ""}
-
-
-def test_rules_are_not_matched_on_what_nobody_said(provider):
-    provider.rules({"^hello$": {"text": "found"}, "": {"text": "lost"}})
-    assert ask(provider, *heard("hello", *NARRATED))["content"] == "found"
-    assert ask(provider, *heard("\n".join(["hello", *NARRATED])))["content"] == "found"
-
-
-def test_content_in_parts_is_read_like_text():
-    messages = [{"role": "user", "content": [{"type": "text", "text": "Ann says: hello"}]}]
-    assert answer_politely(body_of(messages)) == {"text": "I heard: hello"}
-
-
-def test_usage_grows_with_the_prompt_and_is_never_zero():
-    def prompt_tokens(text):
-        response = render_reply({"text": "hi"}, body_of(heard(text)), 1)
-        return json.loads(response.content)["usage"]["prompt_tokens"]
-
-    assert 0 < prompt_tokens("a") < prompt_tokens("a" * 1_000) < 400
 
 
 # --- over HTTP -----------------------------------------------------------------------------------
@@ -198,12 +141,6 @@ def test_a_completion_has_the_protocols_form(provider):
     assert payload["usage"]["total_tokens"] == sum(
         payload["usage"][name] for name in ("prompt_tokens", "completion_tokens")
     )
-
-
-def test_models_are_listed(provider):
-    status, content, _ = send(provider, None, "GET", "/v1/models")
-    assert status == 200
-    assert [model["id"] for model in json.loads(content)["data"]] == ["stub"]
 
 
 def test_every_request_is_in_the_log_before_its_answer_is_out(provider):
@@ -242,12 +179,6 @@ def test_a_raw_reply_goes_out_byte_for_byte_with_status_and_headers(provider):
     assert (status, content, headers["Retry-After"]) == (429, b"slow down", "2")
 
 
-def test_broken_arguments_can_be_sent_as_text(provider):
-    provider.queue({"tool_calls": [{"name": "say", "arguments": '{"text": "h'}]})
-    (call,) = ask(provider, *heard("x"))["tool_calls"]
-    assert call["function"]["arguments"] == '{"text": "h'
-
-
 def test_a_required_key_is_required_and_a_wrong_one_told_back(provider):
     provider.control(require_key="right")
     body = body_of(heard("x"))
@@ -255,37 +186,6 @@ def test_a_required_key_is_required_and_a_wrong_one_told_back(provider):
     assert status == 401
     assert b"wrong" in content
     assert send(provider, body, Authorization="Bearer right")[0] == 200
-
-
-def test_clearing_forgets_orders_and_log(provider):
-    provider.control(latency=600, queue=[{"text": "x"}], require_key="k")
-    provider.rules({"": {"text": "x"}})
-    send(provider, body_of(heard("x")))
-    provider.clear()
-    assert ask(provider, *heard("Ann says: hello"))["tool_calls"]
-    assert len(provider.requests()) == 1
-
-
-@pytest.mark.parametrize(
-    ("orders", "complaint"),
-    [({"latancy": 1}, "no orders called latancy"), ({"latency": "soon"}, "could not convert")],
-)
-def test_an_order_that_makes_no_sense_is_refused(provider, orders, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        provider.control(**orders)
-
-
-def test_a_reply_of_no_known_kind_is_refused_when_it_is_ordered(provider):
-    with pytest.raises(ValueError, match="no known kind"):
-        provider.queue({"txet": "hi"})
-    with pytest.raises(ValueError, match="no known kind"):
-        provider.rules({"x": {"txet": "hi"}})
-    assert ask(provider, *heard("x"))["tool_calls"]
-
-
-@pytest.mark.parametrize("body", [None, [], {"model": "m"}, {"messages": []}])
-def test_a_request_that_is_none_is_a_400(provider, body):
-    assert send(provider, body)[0] == 400
 
 
 def events_of(content):
@@ -312,74 +212,7 @@ def test_a_stream_has_the_protocols_form(provider):
     assert json.loads(usage)["usage"]["prompt_tokens"] > 0
 
 
-def test_a_streams_pieces_pause_and_end_can_be_ordered(provider):
-    provider.control(stream={"piece": 1, "pause_s": 0.01})
-    provider.queue({"text": "Hello", "stream": {"break": "end", "after": 4}})
-    started = time.monotonic()
-    events = events_of(send(provider, {**body_of(heard("x")), "stream": True})[1])
-    assert time.monotonic() - started > 0.04
-    texts = [json.loads(event)["choices"][0]["delta"]["content"] for event in events]
-    assert texts == ["", "H", "e", "l"]
-
-
-def test_a_server_may_ignore_that_a_stream_is_wanted(provider):
-    provider.control(stream={"ignore": True})
-    _, content, headers = send(provider, {**body_of(heard("x")), "stream": True})
-    assert headers["Content-Type"] == "application/json"
-    assert json.loads(content)["object"] == "chat.completion"
-
-
-@pytest.mark.parametrize("options", [{"peice": 1}, {"break": "gently"}])
-def test_unknown_options_of_a_stream_are_refused(provider, options):
-    with pytest.raises(ValueError, match="unknown options"):
-        provider.control(stream=options)
-    with pytest.raises(ValueError, match="unknown options"):
-        provider.queue({"text": "x", "stream": options})
-
-
-def test_an_unknown_address_is_a_404(provider):
-    assert send(provider, None, "GET", "/nothing")[0] == 404
-
-
-async def ask_at_once(provider, number):
-    """Open ``number`` connections, ask on each, and return the statuses and the time it took."""
-    data = json.dumps(body_of(heard("Ann says: hello"), "say")).encode()
-    head = f"POST /v1/chat/completions HTTP/1.0\r\nContent-Length: {len(data)}\r\n\r\n".encode()
-
-    async def one():
-        reader, writer = await asyncio.open_connection("127.0.0.1", provider.port)
-        writer.write(head + data)
-        answer = await reader.read()
-        writer.close()
-        return answer.split()[1]
-
-    started = time.monotonic()
-    statuses = await asyncio.gather(*(one() for _ in range(number)))
-    return statuses, time.monotonic() - started
-
-
-def test_latency_is_waited_by_all_requests_together_not_one_after_the_other(provider):
-    provider.control(latency=0.2)
-    statuses, took_s = asyncio.run(ask_at_once(provider, 100))
-    assert statuses == [b"200"] * 100
-    assert 0.2 <= took_s < 5.0, "one after the other would take 20 s"
-
-
-def test_a_reply_can_have_a_latency_of_its_own(provider):
-    provider.control(latency=600)
-    provider.queue({"text": "quick", "latency": 0})
-    assert ask(provider, *heard("x"))["content"] == "quick"
-
-
 # --- the process ---------------------------------------------------------------------------------
-
-
-def test_stop_ends_the_process_and_may_be_called_twice(tmp_path):
-    provider = StubProvider(tmp_path / "log.jsonl").start()
-    provider.stop()
-    provider.stop()
-    with pytest.raises(ConnectionRefusedError):
-        send(provider, body_of(heard("x")))
 
 
 def test_it_ends_by_itself_when_its_parent_dies(tmp_path):
@@ -409,28 +242,3 @@ def test_it_ends_by_itself_when_its_parent_dies(tmp_path):
             break
         assert time.monotonic() < end, "it is still there"
         time.sleep(0.02)
-
-
-def test_one_that_cannot_start_says_so(tmp_path):
-    provider = StubProvider(tmp_path / "no such folder" / "log.jsonl")
-    with pytest.raises(RuntimeError, match="did not start"):
-        provider.start()
-
-
-def test_by_hand_it_takes_a_script_and_prints_its_port_first(tmp_path):
-    script = tmp_path / "script.json"
-    script.write_text(json.dumps({"rules": [{"match": "hello", "reply": {"text": "scripted"}}]}))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.provider.stub", "--script", str(script)],
-        stdout=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        text=True,
-    )
-    try:
-        provider = StubProvider(tmp_path / "none")
-        provider.port = int(process.stdout.readline())
-        assert ask(provider, *heard("Ann says: hello"))["content"] == "scripted"
-    finally:
-        process.kill()
-        process.communicate()

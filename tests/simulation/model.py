@@ -1,7 +1,7 @@
 """Models for the simulation: they answer, dawdle, fail, write garbage and tell everything on.
 
 They write raw replies in every request form, whole or as a stream, and show the habits of small
-models; `llm.endpoints.ReplyClient` reads them, as in a game.
+models; `tests.reading.ReplyClient` reads them, as in a game.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from evennia_ai.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.ports import TASK_SUMMARY, Delta, LLMClient, LLMRequest
+from tests.reading import ReplyClient
 from tests.simulation.raw_replies import deltas_of, habit_reply, write_raw
 from tests.simulation.world import JOURNAL
 

@@ -9,7 +9,8 @@ from random import Random
 from typing import Any
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.openai_wire import build_body, parse_reply
+from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT
 from evennia_ai.ports import Delta, LLMRequest
@@ -69,7 +70,9 @@ def habit_reply(rng: Random, request: LLMRequest, profile: ModelProfile) -> LLMR
         return None
     body = {**build_body(request, profile), "max_tokens": LONGEST_PIECE}
     completion = build_completion(play_habit(habit, body), body, number)
-    return parse_reply(json.dumps(completion).encode(), lambda: "another")
+    read = ReplyBody()
+    read.add_whole(json.dumps(completion).encode())
+    return read.reply(lambda: "another")
 
 
 def deltas_of(rng: Random, reply: LLMReply) -> list[Delta]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evennia_ai.messages import EXCUSE, Message, is_excuse
-from evennia_ai.policy.compaction.materials import synthesis_entries
+from evennia_ai.policy.compaction.materials import TITLE, is_memory
 from evennia_ai.policy.context.projection import CompactionRecord, is_marker
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.testing.memory_stores import StoredCompaction
@@ -144,7 +144,7 @@ def compaction_rows(sim: Simulation) -> list[CompactionRow]:
             undone=move.undone,
             count=move.record.compacted_count,
             parts=parts_of(move.record),
-            entries=entries_of(move.record),
+            memories=memories_in(move.record),
         )
         for dbref, stores in sim.stores.items()
         for move in stores.conversation.moves
@@ -157,9 +157,10 @@ def parts_of(record: CompactionRecord | None) -> dict[str, str]:
     return {} if record is None else dict(record.summary)
 
 
-def entries_of(record: CompactionRecord) -> dict[str, str]:
-    """Return the journal entries of a compaction by id."""
-    return {name: fields["content"] for name, fields in synthesis_entries(record).items()}
+def memories_in(record: CompactionRecord) -> dict[str, str]:
+    """Return what the journal is to hold of a compaction, by audience."""
+    parts = record.summary.items()
+    return {key: f"{TITLE}\n{text.strip()}" for key, text in parts if is_memory(text)}
 
 
 def view_row(dbref: str, items: Sequence[Message]) -> ViewRow:

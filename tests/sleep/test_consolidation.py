@@ -6,7 +6,7 @@ from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
 from evennia_ai.policy.records.journal_entry import agent_of, digest_of, memory_of
-from evennia_ai.services.long_term_sync import AGAIN_AFTER_S, LongTermSync
+from evennia_ai.services.memory_services import AGAIN_AFTER_S, LongTermSync
 from evennia_ai.sleep.consolidation import (
     MOST,
     consolidate_memories_to_semantic,
@@ -14,9 +14,9 @@ from evennia_ai.sleep.consolidation import (
 )
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.server_settings import deletion_marks, mark_for_deletion, note_deleted
-from evennia_ai.testing.semantic import StandInSemantic
 from tests.forgetting import forget_chunk
 from tests.game import conftest as shared
+from tests.semantic import StandInSemantic
 
 service = shared.service
 model = shared.model

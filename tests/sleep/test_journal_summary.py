@@ -4,6 +4,7 @@ import pytest
 
 from evennia_ai.errors import BadRecord, ProviderUnavailable, StoreUnavailable
 from evennia_ai.policy.audience import visible
+from evennia_ai.sleep.compaction.request import OVERFLOW, CompactionRequest
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, sleep, talk
 
 
@@ -54,15 +55,43 @@ def test_an_undo_takes_back_what_a_crash_left_half_written(compacted):
 
 
 def test_what_was_left_undone_is_made_good_before_the_next_compaction(compacted):
-    ids = [entry["id"] for entry in entries(compacted)]
-    compacted.journal.remove(*ids)  # as though it had crashed right after the record
+    before = entries(compacted)
+    compacted.journal.remove(*[entry["id"] for entry in before])  # as after a crash
     compacted.conversation.note_archived(1, False)
-    compacted.services.clock.advance(60)
-    compacted.services.gateway.add("Ann went home to Dunmore and paid forty crowns.")
+    compact_again(compacted)
+    public, private = entries(compacted)
+    assert public["content"].endswith(LATER)
+    assert private == before[1]
+
+
+LATER = "Ann went home to Dunmore and paid forty crowns."
+
+
+def compact_again(script, reply=LATER):
+    script.services.clock.advance(60)
+    script.services.gateway.add(reply)
+    talk(script, 50)
+    assert sleep(script)["success"]
+
+
+def test_one_talk_is_one_memory_and_an_undo_brings_its_earlier_text_back(compacted):
+    before = entries(compacted)
+    compact_again(compacted)
+    assert [entry["id"] for entry in entries(compacted)] == [entry["id"] for entry in before]
+    assert entries(compacted)[0]["content"].endswith(LATER)
+    compacted.mind.compactor.archive.undo()
+    assert [e["content"] for e in entries(compacted)] == [e["content"] for e in before]
+    assert [e["links"] for e in entries(compacted)] == [e["links"] for e in before]
+
+
+def test_a_digest_leaves_the_memory_as_it_was(compacted):
+    before = entries(compacted)
     talk(compacted, 50)
-    assert sleep(compacted)["success"]
-    assert [entry["id"] for entry in entries(compacted)][:2] == ids
-    assert len(entries(compacted)) == 3, "the whisper's part did not change and stands once"
+    result = outcome(compacted.mind.compactor.compact(CompactionRequest(OVERFLOW, force=True)))
+    assert result["rung"] == "digest"
+    assert entries(compacted) == before
+    compact_again(compacted)
+    assert len(entries(compacted)) == len(before)
 
 
 def test_it_is_made_good_also_where_no_summary_comes_of_the_next_one(compacted):

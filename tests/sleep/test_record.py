@@ -1,13 +1,13 @@
-"""What a compaction's record tells: what it cost, and what exactly was summed up; and when an owner
-is warned that compactions follow one another too closely."""
+"""What a compaction's record tells: what it cost, and what exactly was summed up."""
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.compaction.plan import LITTLE_PROGRESS
+from evennia_ai.messages import LLMReply, Usage, make_message
+from evennia_ai.policy.compaction.plan import TOO_LITTLE
 from evennia_ai.policy.compaction.summary import prefix_hash
+from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
-from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
+from evennia_ai.sleep.compaction.request import CompactionRequest
+from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, snapshot, talk
 
 
 def record_of(script):
@@ -47,6 +47,31 @@ def test_without_a_model_call_it_cost_nothing():
     assert not record_of(script).cost
 
 
+def test_it_counts_the_summary_that_it_replaces_and_is_shorter_than_what_goes():
+    script = make_script([SUMMARY, SUMMARY + " She paid."])
+    talk(script, 60)
+    sleep(script)
+    first = record_of(script)
+    talk(script, 60)
+    sleep(script)
+    second = record_of(script)
+    gone = script.conversation.messages[first.compacted_count :][: second.compacted_count]
+    replaced = first.summary_token_count + sum(map(stored_tokens, gone))
+    assert second.original_token_count == replaced > second.summary_token_count
+
+
+def test_lines_that_are_no_shorter_as_a_summary_stay_as_they_are():
+    script = make_script()
+    said = {"audience": [ANN], "private": False}
+    lines = [make_message("user", f"Ann says: {word}", **said) for word in ("Hi!", "Ale?", "Two.")]
+    script.conversation.append(lines)
+    before = snapshot(script)
+    result = sleep(script, force=True, keep_recent=1)
+    assert (result["skipped"], result["reason"]) == (True, TOO_LITTLE)
+    assert snapshot(script) == before
+    assert script.journal.all() == []
+
+
 def test_the_fingerprint_is_that_of_what_was_summed_up():
     script = make_script([SUMMARY])
     talk(script, 60)
@@ -56,40 +81,3 @@ def test_the_fingerprint_is_that_of_what_was_summed_up():
     assert gone[-1]["metadata"]["seq"] == record.upto_seq
     assert record.prefix_hash == prefix_hash(rows(gone))
     assert record.prefix_hash != prefix_hash(rows(gone[:-1]))
-
-
-def compact_now(script):
-    """Compact as an emergency does, once the journal has its facts."""
-    return outcome(script.mind.compactor.compact(CompactionRequest(EMERGENCY)))
-
-
-def crowded(small_steps):
-    """An assistant whose window is nearly full of other things, after so many compactions."""
-    script = make_script([SUMMARY] * 50)
-    script.mind.meter.sizes.overhead = 3_300
-    done = 0
-    while done < small_steps:
-        talk(script, 1, length=60)
-        if script.mind.meter.measure().is_urgent:
-            done += compact_now(script).get("success", False)
-    return script
-
-
-def test_the_owner_is_warned_after_three_compactions_in_a_row_that_took_out_little():
-    assert crowded(2).settings.troubles == []
-    assert crowded(3).settings.troubles == [LITTLE_PROGRESS]
-
-
-def test_one_that_takes_out_much_begins_the_count_anew():
-    script = crowded(2)
-    talk(script, 60)
-    assert compact_now(script)["success"]
-    assert script.mind.compactor._small == 0
-
-
-def test_what_an_admin_asks_for_does_not_count():
-    script = make_script([SUMMARY] * 9)
-    for _ in range(4):
-        talk(script, 3, length=150)
-        assert sleep(script, force=True, keep_recent=1)["success"]
-    assert (script.mind.compactor._small, script.mind.settings.troubles) == (0, [])

@@ -15,7 +15,7 @@ from evennia_ai.ports import ToolResult
 from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.react_loop import by_name
 from evennia_ai.turn.reply_calls import ReplyCalls
-from evennia_ai.turn.speech_check import SpeechCheck
+from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import call_messages
 from tests.scripted import ScriptedLLM
 
@@ -162,6 +162,26 @@ def test_a_sentence_that_repeats_one_of_the_speech_is_left_out():
     ran = scene.finish(ONE, TWO, TWO, THREE, tied=True)
     assert scene.spoken == ["Take it, Ann.", "Mind the glass.", "It is hot."]
     assert ran.refused == ""
+
+
+SAID = make_message(
+    "assistant", "", tool_calls=[wire_call("a", "say", '{"text": "Mind the glass."}')]
+)
+
+
+def test_a_speech_that_begins_with_what_was_said_before_goes_on_without_it():
+    scene = Scene(SAID)
+    ran = scene.arrive(TWO).finish(TWO, THREE, ONE, tied=True)
+    assert scene.spoken == ["It is hot.", "Take it, Ann."]
+    assert (ran.refused, ran.acted) == ("", True)
+
+
+@pytest.mark.parametrize("then", [(), (GIVE,)])
+def test_a_speech_of_nothing_but_repeats_is_refused_and_nothing_behind_it_runs(then):
+    scene = Scene(SAID)
+    ran = scene.arrive(TWO).finish(TWO, TWO, *then, tied=True)
+    assert ran.refused == REPEATED
+    assert scene.acts == [("say", "refused")]
 
 
 def test_refused_words_end_the_run_and_leave_a_row_without_a_message():

@@ -153,3 +153,22 @@ def test_the_offline_brain_is_not_judged():
     assert checked.problem(call("say", text=LINE)) == ""
     assert checked.problem(call("say", text='{"act": "none"}')) == ""
     assert not checked.is_idle_emote(call("emote", text="nods."))
+
+
+FLOUR, HELLO = "Ask the miller for flour there.", "Good evening, Ann."
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "left"),
+    [
+        (LINE, f"{LINE} {FLOUR}", FLOUR),
+        (FLOUR, f"Where is the old mill, please? {FLOUR} {LINE}", None),  # no repeat as a whole
+        (LINE, LINE, LINE),
+        (LINE, f"{LINE} Yes.", f"{LINE} Yes."),  # nothing worth saying is left
+        (f"{HELLO} {LINE}", f"{HELLO} {LINE}", f"{HELLO} {LINE}"),
+    ],
+)
+def test_a_speech_keeps_what_it_says_beside_its_repeats(before, words, left):
+    spoken, problem = check(said(before, 1)).without_repeats(call("say", text=words))
+    assert spoken.arguments == call("say", text=left or words).arguments
+    assert problem == (REPEATED if left == words else "")

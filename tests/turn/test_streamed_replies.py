@@ -7,12 +7,12 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import NothingDone, ProviderUnavailable
-from evennia_ai.llm.endpoints import ReplyClient
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.ports import Delta, Usage
 from evennia_ai.testing.minds import MemoryMind
+from tests.reading import ReplyClient
 
 FIRST, SECOND, THIRD = "The ferry leaves at noon today.", "Bring two coins.", "And mind the dog."
 SPEECH = f"{FIRST} {SECOND} {THIRD}"
@@ -44,16 +44,9 @@ class Streaming:
         self.replies[-1].errback(error)
 
 
-class Gateway(ReplyClient):
-    """A gateway that calls such a model directly."""
-
-    def complete(self, request, profile, deadline_at=None):
-        return super().complete(request, profile)
-
-
 def assistant(form=TOOLS, claims=(), **config):
     model = Streaming()
-    gateway = Gateway(model, lambda function, *args: function(*args))
+    gateway = ReplyClient(model, lambda function, *args: function(*args))
     script = MemoryMind(gateway, AssistantConfig(**config))
     script.mind.settings.profile = ModelProfile("p", client="openai", model="m", form=form)
     if claims:

@@ -14,22 +14,25 @@ from evennia.utils.utils import class_from_module
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.commands.common import UsageError
 from evennia_ai.commands.dry_run import TryingCommand
-from evennia_ai.config import ModelProfile, resolve_profile
+from evennia_ai.config import ModelProfile
+from evennia_ai.game import setup
 from evennia_ai.game.authorship import is_played_by, owners_of
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
+from evennia_ai.store.attributes import write_attribute
 
-DISCRETION = "discretion"
+PERSONA = "persona"
 
 
 class SetupCommand(TryingCommand):
     """What ``aisetup`` and its menu share."""
 
     key = "aisetup"
+    help_category = STAFF
 
     def ensure_suitable(self, character: Any) -> None:
         """Raise UsageError if an object cannot have an assistant, or must not have one."""
@@ -71,6 +74,10 @@ class SetupCommand(TryingCommand):
         )
         self.report_complaints()
 
+    def checked_value(self, name: str, typed: str) -> object:
+        """Return a value that was typed for a setting; raises AssistantError."""
+        return setup.read_setting(self.services, name, typed)
+
     def write_settings(self, changes: Mapping[str, Any]) -> None:
         """Store checked values of settings, None to inherit again; raises AssistantError."""
         script = self.script
@@ -78,20 +85,12 @@ class SetupCommand(TryingCommand):
             if self.sets_discretion(script.mind.settings.profile, name, value):
                 what = f"{name} = {value} of {script.character}"
                 logger.log_sec(f"aisetup/set: {self.caller}, {what}")
-        for name, value in changes.items():
-            if value is None:
-                script.attributes.remove(name)
-            else:
-                write_attribute(script, name, value)
-        script.mind.settings.resolve()
+        script.mind.settings.write(changes)
         self.services.watch(script.mind)  # it may sleep at other hours now
 
     def write_persona(self, persona: Any, keep_authors: bool) -> None:
         """Store a persona; its authors count as those before, if a part of it is theirs."""
-        character = self.script.character
-        before = read_attribute(character, PERSONA_AUTHORS) if keep_authors else None
-        authors = sorted({*(before or ()), self.caller.dbref})
-        write_attributes(character, **{"ai_persona": persona, PERSONA_AUTHORS: authors})
+        setup.write_persona(self.script.character, persona, self.caller.dbref, keep_authors)
 
     def sets_discretion(self, profile: ModelProfile, name: str, value: Any) -> bool:
         """Return True if a setting changes the discretion, which only admins may do.
@@ -99,15 +98,10 @@ class SetupCommand(TryingCommand):
         ``profile`` is the present one. Raises AssistantError for an unknown profile, and for a
         caller who is no admin.
         """
-        changes = name == DISCRETION
-        if name == "profile":
-            profiles = [profile]
-            if value is not None:
-                profiles.append(resolve_profile(str(value), self.services.profiles))
-            changes = any(DISCRETION in one.settings for one in profiles)
+        changes = setup.sets_discretion(self.services, profile, name, value)
         if changes and not self.has_permission("Admin"):
             raise UsageError(
-                f"Only admins may change {DISCRETION}, by itself or with a profile that sets it: "
+                "Only admins may change discretion, by itself or with a profile that sets it: "
                 "it decides who is told what players whisper."
             )
         return changes
@@ -148,3 +142,8 @@ def changed_persona(stored: Any, field: str, value: str) -> Any:
             raise UsageError("A persona cannot be empty. Say who the character is.")
         return value
     return stored_fields(read_persona({**stored_fields(read_persona(stored)), field: value}))
+
+
+def persona_words(value: Any) -> str:
+    """Return a persona's text, or one field of it, as it is typed; not escaped."""
+    return "; ".join(value) if isinstance(value, (list, tuple)) else str(value or "")

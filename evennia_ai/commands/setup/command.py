@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from evennia.utils.dbserialize import deserialize
 
 from evennia_ai.assistant_character import remove_assistant_mixin
 from evennia_ai.commands.common import Dialogue, UsageError, all_assistants
-from evennia_ai.commands.costs import switch_estimate
-from evennia_ai.commands.setup.attaching import SetupCommand, changed_persona
-from evennia_ai.commands.setup.menu import open_menu
-from evennia_ai.config import FIELDS, known_setting, parse_value
+from evennia_ai.commands.setup.attaching import PERSONA, changed_persona, persona_words
+from evennia_ai.commands.setup.draft import value_words
+from evennia_ai.commands.setup.menu import SetupMenu
+from evennia_ai.config import FIELDS, known_setting
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.minds import unknown_families
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.conversation.character import Persona, read_persona, render_persona
 from evennia_ai.store.erase import count_rows, erase_chunk
 
-PERSONA = "persona"
 ERASE_PAUSE_S = 0.01
 
 
-class CmdAISetup(SetupCommand):
+class CmdAISetup(SetupMenu):
     """
     attach an assistant to a character, and change its settings
 
@@ -33,48 +30,42 @@ class CmdAISetup(SetupCommand):
       aisetup <character> = <persona>
       aisetup/new <name>[;<alias>][:<typeclass>] = <persona>
       aisetup <character>
-      aisetup <character> = @<shared persona>
       aisetup/set <character>/<setting> = <value>
-      aisetup/set <character>/<setting> =
-      aisetup/set <character>/persona.<field> = <text>
+      aisetup/set <character>/persona[.<field>] = <text>
       aisetup/persona <name>[.<field>] = <text>
       aisetup/delete <character>
       aisetup/list
 
     An assistant plays the character: it hears, answers, acts and remembers.
-    |waisetup|n alone opens a menu that leads you through everything, with ready
-    characters to fill in and a trial talk. Nothing changes until you say so.
-    |waisetup <character>|n shows the persona and the settings of one.
-
-    Switches:
-      new     - create a character in this room, with an assistant
-      set     - change one setting, or the persona. Without a value the setting
-                is inherited again.
-      persona - write a persona that several characters share. Without a text it
-                is shown; without a name all of them are listed.
-      delete  - delete the assistant and everything it remembers. The character
-                stays. The command asks before it deletes.
-      list    - list all settings with their defaults
+    |waisetup|n alone opens a menu with ready characters to fill in and a trial
+    talk. |waisetup <character>|n shows the persona and the settings of one.
 
     The persona says in your own words who the character is, for example:
       aisetup Mira = You are Mira, who keeps the Gilded Gull. You are warm,
       quick and curious, and you never tell a guest's secret.
+    It has the fields text, voice, manner, knows, wants, never and examples. The
+    last four are lists; a semicolon separates their entries. @ and a name stand
+    for a persona that several characters share.
 
-    A persona has these fields: text, voice, manner, knows, wants, never and
-    examples. The last four are lists; a semicolon separates their entries:
-      aisetup/set Mira/persona.wants = a new roof; to know every guest
-    The character keeps its memories when you change its persona.
+    Switches:
+      new     - create a character in this room, with an assistant
+      set     - change one setting, or the persona; the memories stay. Without a
+                value the setting is inherited again.
+      persona - write a shared persona. Without a text it is shown; without a name
+                all of them are listed.
+      delete  - delete the assistant and everything it remembers, after a
+                question. The character stays.
+      list    - list all settings with their defaults
     """
 
     switch_options = ("new", "set", "persona", "delete", "list")
 
-    def do_default(self) -> None:
+    def do_default(self) -> Dialogue | None:
         if not self.args.strip():
-            open_menu(self.caller, self.session)
-            return
+            return self.menu()
         if not self.rhs:
             self.show()
-            return
+            return None
         character = self.find_character(self.lhs)
         self.ensure_suitable(character)
         if getattr(character, "assistant", None):
@@ -84,6 +75,7 @@ class CmdAISetup(SetupCommand):
                 f"|waisetup/set {name}/persona = ...|n"
             )
         self.attach(character, self.read_persona(), {})
+        return None
 
     def do_new(self) -> None:
         if not self.lhs or not self.rhs:
@@ -123,19 +115,9 @@ class CmdAISetup(SetupCommand):
             self.set_persona(field, value)
             return
         known_setting(name)
-        checked = parse_value(name, value) if value else None
-        families = str(checked or "") if name == "tools_off" else ""
-        if wrong := unknown_families(families, self.services.toolbox.tools):
-            raise UsageError(wrong)
-        before = script.mind.settings.profile
-        self.write_settings({name: checked})
+        self.write_settings({name: self.checked_value(name, value) if value else None})
         effective = clean_output(str(getattr(script.config, name)))
         self.msg(f"{self.name}: {name} is now {effective}{'' if value else ' (inherited)'}.")
-        today, currency = self.services.now().date(), self.services.gateway.limits.currency
-        if estimate := switch_estimate(
-            script.id, today, before, script.mind.settings.profile, currency
-        ):
-            self.msg(estimate)
         self.report_complaints()
 
     def set_persona(self, field: str, value: str) -> None:
@@ -154,7 +136,7 @@ class CmdAISetup(SetupCommand):
         if isinstance(before, Mapping):
             undo = {f".{part}": value for part, value in {"text": "", **before}.items()}
         lines = "\n".join(
-            f"|waisetup/set {self.name}/persona{part} =|n {persona_as_typed(value)}"
+            f"|waisetup/set {self.name}/persona{part} =|n {clean_output(persona_words(value))}"
             for part, value in undo.items()
         )
         self.msg(f"The persona of {self.name} is changed. Its memories stay. To undo: {lines}")
@@ -213,16 +195,9 @@ class CmdAISetup(SetupCommand):
 def setting_line(name: str) -> str:
     """Return a setting with its default and its help."""
     item = FIELDS[name]
-    default = f"{item.default:g}" if isinstance(item.default, float) else str(item.default)
-    value = "none" if item.default is None else f"{default} {item.metadata['unit']}".strip()
-    return f"|w{name}|n ({clean_output(value, 60)}): {item.metadata['help']}"
+    value = clean_output(value_words(name, item.default), 60)
+    return f"|w{name}|n ({value}): {item.metadata['help']}"
 
 
 def persona_lines(persona: Persona) -> str:
     return "\n".join(clean_output(line) for line in render_persona(persona).splitlines())
-
-
-def persona_as_typed(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        value = "; ".join(value)
-    return clean_output(str(value or ""))

@@ -2,54 +2,59 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.common import UsageError
-from evennia_ai.config import FIELDS, HINTS, AssistantConfig, ModelProfile, source_of, valid_values
+from evennia_ai.config import (
+    FIELDS,
+    HINTS,
+    AssistantConfig,
+    ModelProfile,
+    resolve_profile,
+    source_of,
+)
 from evennia_ai.config.fields import describe_kind
 from evennia_ai.config.profiles import choose_settings, fit_settings
-from evennia_ai.game.client_text import as_shown
-from evennia_ai.game.perception import find_object
+from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_settings
 from evennia_ai.ports.mind import GUESSED_OVERHEAD
-from evennia_ai.store.attributes import MENU_DRAFT, read_attribute, write_attribute
 
+PERSONA_FIELDS: Mapping[str, str] = {
+    "text": "who the character is",
+    "voice": "how it sounds",
+    "manner": "how it behaves",
+    "knows": "what it knows and others may not",
+    "wants": "what it wants",
+    "never": "what it never does",
+    "examples": "lines that it might say",
+}
+TRIAL = "trial"  # the Attribute of an assistant that is there for a trial only
 FILE = Path(__file__).with_name("archetypes.toml")
 
 
 @dataclass
 class Draft:
-    """Plain data on the builder's character, so that a restart of the server keeps it."""
+    """What shall become of a character; nothing of it is stored."""
 
     name: str = ""  # of the character
-    dbref: str = ""  # of a character that exists
+    character: Any = None  # one that exists already
     typed: str = ""  # of a new one: ``name;alias:typeclass``
     persona: Any = ""  # text or fields, as they are stored
     archetype: str = ""
     answers: dict[str, str] = field(default_factory=dict)  # by blank of the archetype
     settings: dict[str, Any] = field(default_factory=dict)  # what was changed; None inherits
-    trial: str = ""  # the dbref of the character in a trial now
-
-    @property
-    def character(self) -> Any:
-        return find_object(self.dbref)
 
     @property
     def script(self) -> AssistantScript | None:
         """Return the assistant that the character has already; that of a trial does not count."""
         script: AssistantScript | None = getattr(self.character, "assistant", None)
-        return None if self.trial and self.trial == self.dbref else script
-
-    def ensure_exists(self) -> None:
-        """Raise UsageError if the chosen character was deleted."""
-        if self.dbref and self.character is None:
-            raise UsageError(f"{as_shown(self.name)} was deleted meanwhile. Choose another one.")
+        return None if script and script.attributes.has(TRIAL) else script
 
     def own_settings(self) -> dict[str, Any]:
         before = self.script.mind.settings.own() if self.script else {}
@@ -72,6 +77,12 @@ class Draft:
         blanks = archetypes()[self.archetype]["blanks"]
         return next((blank for blank in blanks if blank not in self.answers), "")
 
+    def take(self, key: str) -> None:
+        """Choose a ready character; the settings of one that was chosen before go."""
+        former = archetypes().get(self.archetype, {}).get("settings", {})
+        kept = {name: v for name, v in self.settings.items() if (name, v) not in former.items()}
+        self.archetype, self.answers, self.settings = key, {}, kept
+
     def fill_in(self) -> None:
         """Take over the archetype's settings, and its persona with the answers for its blanks."""
         archetype, words = archetypes()[self.archetype], {"name": self.name, **self.answers}
@@ -86,24 +97,6 @@ class Draft:
             for name, value in archetype["persona"].items()
         }
         self.settings |= archetype["settings"]
-
-
-def read_draft(caller: Any) -> Draft:
-    """Return the caller's draft; what cannot be used of it counts as not chosen."""
-    stored, empty = read_attribute(caller, MENU_DRAFT) or {}, asdict(Draft())
-    fitting: dict[str, Any] = {
-        name: value
-        for name, value in stored.items()
-        if name in empty
-        and isinstance(value, (str, dict) if name == "persona" else type(empty.get(name)))
-    }
-    changes = fitting.pop("settings", {}).items()  # a builder may have written what is stored
-    valid = {name: v for name, v in changes if name in FIELDS and not valid_values({name: v})[1]}
-    return Draft(**fitting, settings=valid)
-
-
-def write_draft(caller: Any, draft: Draft, **changes: Any) -> None:
-    write_attribute(caller, MENU_DRAFT, asdict(replace(draft, **changes)))
 
 
 @dataclass(frozen=True)
@@ -138,6 +131,31 @@ def allowed_words(name: str) -> str:
         words += "" if meta[key] is None else f", {limit} {meta[key]:,.15g}"
     words += f", in {meta['unit']}" if meta["unit"] else ""
     return words + (", or none" if type(None) in kinds else "")
+
+
+def profile_words(services: Any, name: str) -> str:
+    """Return what a model profile is, in words."""
+    try:
+        found = services.endpoints.told(resolve_profile(name, services.profiles))
+    except ConfigError as error:
+        return f"{name}: cannot be used. {error}"
+    if found.client == "offline":
+        return f"{name}: the offline brain, built in; needs no model and costs nothing"
+    where = "on this machine or nearby" if found.is_local else "remote"
+    return f"{name}: {found.model or 'no model named yet'}, {where}"
+
+
+def families_of(tools: Mapping[str, Any]) -> dict[str, str]:
+    """Return what each family of tools is for by its name.
+
+    This is the first sentence of its module, or else the names of its tools.
+    """
+    found = {}
+    for item in tools.values():
+        doc = " ".join((sys.modules[item.run.__module__].__doc__ or "").split())
+        names = ", ".join(name for name, one in tools.items() if one.family == item.family)
+        found[item.family] = doc.partition(". ")[0].rstrip(".") or f"Tools: {names}"
+    return found
 
 
 @cache

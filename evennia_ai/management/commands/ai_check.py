@@ -25,7 +25,6 @@ class Command(BaseCommand):
         add("file", help="the scene file")
         add("--profile", default="", help="the model profile, instead of the file's")
         add("--repeat", type=int, help="how often each scene is played, instead of the file's")
-        add("--junit", default="", metavar="FILE", help="write JUnit XML for a CI system")
         add("--character", default="", help="play all scenes with this character of the game")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -35,8 +34,8 @@ class Command(BaseCommand):
             raise CommandError(f"--repeat {repeat}: it must be at least 1.", returncode=2)
         if evennia.DefaultScript is None:
             evennia._init()
-        work = import_module("evennia_ai.testing.scenes.checking")  # a room of the same floor
-        wanted = (options[n] for n in ("file", "profile", "repeat", "junit", "character"))
+        work = import_module("evennia_ai.testing.scenes.play")  # a room of the same floor
+        wanted = (options[n] for n in ("file", "profile", "repeat", "character"))
         code: int = work.check(*wanted, self._tell)
         if code:
             sys.exit(code)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +10,7 @@ from typing import Any
 
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import audience_of, of_messages, visible
+from evennia_ai.policy.compaction.summary import COUNTED
 from evennia_ai.policy.context.projection import (
     MASKED,
     PUBLIC,
@@ -116,38 +117,109 @@ SOURCE = "compaction"
 TAGS = (SOURCE, "synthesis")
 IMPORTANCE = 7
 PREFIX = "compact_"
+MOST_VERSIONS = 20  # compactions that an entry names as its history
+
+ReadRecord = Callable[[int], CompactionRecord | None]  # a compaction in force, by its id
 
 
-def synthesis_entries(record: CompactionRecord) -> dict[str, dict[str, Any]]:
-    """Return the fields of each journal entry of a stored compaction, by the entry's id."""
-    return {
-        entry_id: entry_fields(record, key)
-        for key, entry_id in synthesis_ids(record).items()
-        if record.summary[key].strip()
-    }
+@dataclass(frozen=True)
+class SynthesisChanges:
+    """What to do so that the journal holds one entry for each part of a summary."""
+
+    new: Mapping[str, Mapping[str, Any]]  # fields by id
+    changed: Mapping[str, Mapping[str, Any]]
+    gone: Sequence[str]  # ids
 
 
-def synthesis_ids(record: CompactionRecord) -> dict[str, str]:
-    """Return each part's entry id: the compaction's time and a number, 1 for the public part."""
+def plan_syntheses(
+    record: CompactionRecord | None, read: ReadRecord, held: Iterable[Record]
+) -> SynthesisChanges:
+    """Return the changes to ``held``, the journal's summaries, after a compaction or an undo.
+
+    ``record`` is the compaction in force. An entry holds the newest summary of its audience's talk
+    and is rewritten in place; its links name the compactions whose summaries it has held (``c7``).
+    A digest is no memory: the entry keeps the summary before it.
+    """
+    meant = memories_of(record, read)
+    new: dict[str, dict[str, Any]] = {}
+    changed: dict[str, dict[str, Any]] = {}
+    first: dict[str, Record] = {}
+    gone = []
+    for entry in held:
+        audience = entry["audience"]
+        key = part_key(None if audience is None else frozenset(audience))
+        if key not in meant or key in first:
+            gone.append(entry["id"])
+            continue
+        first[key], fields = entry, entry_fields(meant[key], key, entry)
+        if any(fields[name] != entry[name] for name in ("content", "speakers")):
+            changed[entry["id"]] = fields
+    for key, source in meant.items():
+        if key not in first:
+            audience = part_audience(key)
+            new[synthesis_id(source, key)] = {
+                **entry_fields(source, key),
+                "source_type": SOURCE,
+                "audience": None if audience is None else sorted(audience),
+                "importance": IMPORTANCE,
+                "tags": list(TAGS),
+            }
+    return SynthesisChanges(new, changed, gone)
+
+
+def memories_of(record: CompactionRecord | None, read: ReadRecord) -> dict[str, CompactionRecord]:
+    """Return the compaction with the newest summary of each part, the public one first.
+
+    Goes back from ``record`` where a part is a digest, or empty.
+    """
+    found: dict[str, CompactionRecord] = {}
+    for key in sorted(record.summary if record else (), key=lambda key: (key != PUBLIC, key)):
+        source = record
+        while source and not is_memory(source.summary.get(key, "")):
+            source = read(source.previous_id) if source.previous_id else None
+        if source:
+            found[key] = source
+    return found
+
+
+def is_memory(text: str) -> bool:
+    """Return True for a summary that somebody wrote; an empty part and a digest are none."""
+    return bool(text.strip()) and COUNTED not in text
+
+
+def synthesis_id(record: CompactionRecord, key: str) -> str:
+    """Return a new entry's id: the compaction's time and a number, 1 for the public part."""
     at = datetime.fromisoformat(record.compacted_at).astimezone(UTC)
     keys = sorted(record.summary, key=lambda key: (key != PUBLIC, key))
-    return {key: f"{PREFIX}{at:%Y%m%dT%H%M%S%fZ}_{n}" for n, key in enumerate(keys, 1)}
+    return f"{PREFIX}{at:%Y%m%dT%H%M%S%fZ}_{keys.index(key) + 1}"
 
 
-def entry_fields(record: CompactionRecord, key: str) -> dict[str, Any]:
-    """Return one part as fields of a journal entry, with its audience, authors and messages."""
-    # ``source_seqs`` are the first and the last message of the range.
-    audience = part_audience(key)
+def entry_fields(
+    record: CompactionRecord, key: str, before: Record | None = None
+) -> dict[str, Any]:
+    """Return what an entry says of a part: its text, authors, messages and history.
+
+    ``source_seqs`` are the first and the last message of the talk; ``before`` is the entry so far.
+    """
+    links = before["links"] if before else []
+    versions = [link for link in links if is_version(link) and int(link[1:]) < record.id]
+    seqs = before["source_seqs"] if before else []
     return {
         "content": f"{TITLE}\n{record.summary[key].strip()}",
         "timestamp": record.compacted_at,
-        "source_type": SOURCE,
         "speakers": list(record.speakers.get(key, ())),
-        "source_seqs": [record.from_seq, record.upto_seq],
-        "audience": None if audience is None else sorted(audience),
-        "importance": IMPORTANCE,
-        "tags": list(TAGS),
+        "source_seqs": [*(seqs[:1] or [record.from_seq]), record.upto_seq],
+        "links": [
+            *(link for link in links if not is_version(link)),
+            *versions[1 - MOST_VERSIONS :],
+            f"c{record.id}",
+        ],
     }
+
+
+def is_version(link: str) -> bool:
+    """Return True for a link to a compaction."""
+    return link[:1] == "c" and link[1:].isdecimal()
 
 
 def is_synthesis(entry: Mapping[str, Any]) -> bool:
@@ -169,13 +241,17 @@ def select_found(
     entries: Iterable[Record], record: CompactionRecord | None, most: int
 ) -> list[Record]:
     """Return the best search results, with at most one summary entry, as they are long."""
-    # Entries of the compaction in force are left out, since the prompt holds them.
-    in_view = set(synthesis_ids(record).values()) if record is not None else set()
+    # A summary that the prompt holds is left out.
+    parts = record.summary.values() if record is not None else ()
     shown: list[Record] = []
+    has_summary = False
     for entry in entries:
-        crowds = is_synthesis(entry) and (entry["id"] in in_view or any(map(is_synthesis, shown)))
-        if not crowds:
-            shown.append(entry)
+        if is_synthesis(entry):
+            text = entry["content"].removeprefix(TITLE).strip()
+            if has_summary or any(text in part for part in parts):
+                continue
+            has_summary = True
+        shown.append(entry)
         if len(shown) == most:
             break
     return shown

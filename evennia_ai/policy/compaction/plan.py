@@ -35,15 +35,8 @@ WITHIN_WINDOW = "history within preserve window"
 # Share of the window that an automatic compaction must free: if tools and persona fill the window,
 # every new line would start another compaction.
 LEAST_GAIN_SHARE = 0.05
-# Three compactions in a row that each free less than this share only rewrite the same summary.
-SMALL_SHARE = 0.1
-SMALL_IN_A_ROW = 3
 DISABLED = "compaction disabled"
 TOO_LITTLE = "too little would be gained"
-LITTLE_PROGRESS = (
-    "Three compactions in a row took out little of the talk, and each summed the same summary up "
-    "again. Give it a larger window, a shorter persona, or a lower compact_target."
-)
 
 
 @dataclass(frozen=True)
@@ -292,21 +285,6 @@ def decide_compaction(
     if messages and waits and not use.is_due:
         return Skip(f"below threshold ({use.ratio:.1%} < {use.thresholds.sleep:.0%})")
     plan = plan_compaction(messages, limits, count)
-    if isinstance(plan, Skip) or force or is_worthwhile(plan, limits.window):
+    if isinstance(plan, Skip) or force or plan.gone_tokens >= LEAST_GAIN_SHARE * limits.window:
         return plan
-    return Skip(TOO_LITTLE)
-
-
-def is_worthwhile(plan: CompactionPlan, window: int) -> bool:
-    """Return True if an automatic compaction frees enough to count as progress (P4)."""
-    return plan.gone_tokens >= LEAST_GAIN_SHARE * window
-
-
-def count_small(before: int, plan: CompactionPlan, window: int) -> int:
-    """Return how many compactions in a row freed little of the window, this one included."""
-    return before + 1 if plan.gone_tokens < SMALL_SHARE * window else 0
-
-
-def makes_little_progress(small: int) -> bool:
-    """Return True if compactions follow each other so closely that each rewrites a summary."""
-    return small >= SMALL_IN_A_ROW
+    return Skip(TOO_LITTLE)  # else the same line could start compactions on end (P4)

@@ -1,9 +1,8 @@
-"""Make attributes of what was observed of people and things."""
+"""What a model makes of observations of people and things: attributes, with their sources."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from datetime import datetime
 
 from evennia_ai.messages import Audience, WireMessage
 from evennia_ai.policy.audience import of_records
-from evennia_ai.policy.facts.terms import is_question, sentences_of
 from evennia_ai.policy.records.entity_profiles import apply_attribute, make_attribute, moment
 from evennia_ai.policy.records.provenance import TRUST, Record, newest_said
 from evennia_ai.policy.sanitize import clean_heard
@@ -53,14 +51,11 @@ def plan_consolidation(
     values: Sequence[Record],
     findings: Sequence[Finding],
     new_ids: Iterator[str],
-    *,
-    inferred: bool,
 ) -> Changes:
     """Return the records to store after observations became attributes.
 
     The observations have one entity and one audience; ``values`` are all values of that entity. A
-    finding with a forgotten source is left out. ``new_ids`` yields ids in order. ``inferred`` says
-    whether a model drew the conclusions; these get less trust.
+    finding with a forgotten source is left out. ``new_ids`` yields ids in order.
     """
     here = {item["id"]: item for item in observations}
     before = {value["id"]: value for value in values}
@@ -72,7 +67,7 @@ def plan_consolidation(
     ]
     new_id = next(new_ids)
     for finding, items in sorted(cited, key=lambda pair: newest(pair[1])):
-        new = attribute_from(new_id, finding, items, inferred=inferred)
+        new = attribute_from(new_id, finding, items)
         alike = [value for value in after.values() if value["attribute"] == new["attribute"]]
         after |= apply_attribute(alike, new)
         if new_id in after:
@@ -88,7 +83,7 @@ def newest(items: Iterable[Record]) -> datetime:
     return max(moment(item["at"]) for item in items)
 
 
-def attribute_from(id: str, finding: Finding, items: Sequence[Record], *, inferred: bool) -> Record:
+def attribute_from(id: str, finding: Finding, items: Sequence[Record]) -> Record:
     """Return a finding as a value, with the origin of its observations."""
     return make_attribute(
         id,
@@ -96,74 +91,27 @@ def attribute_from(id: str, finding: Finding, items: Sequence[Record], *, inferr
         finding.attribute,
         finding.value,
         newest(items),
-        {**common_origin(items, inferred=inferred), "sources": list(finding.sources)},
+        {**common_origin(items), "sources": list(finding.sources)},
     )
 
 
-def common_origin(items: Sequence[Record], *, inferred: bool) -> dict[str, object]:
-    """Return the common origin of observations: all authors, a shared source, the lowest trust."""
+def common_origin(items: Sequence[Record]) -> dict[str, object]:
+    """Return the origin of a conclusion: all authors, a shared source, the lowest trust."""
     entities = {item["source_entity"] for item in items}
-    kinds = {item["source_type"] for item in items}
-    kind = "inference" if inferred or len(kinds) > 1 else kinds.pop()
     return {
-        "source_type": kind,
+        "source_type": INFERENCE,
         "source_entity": entities.pop() if len(entities) == 1 else "",
         "speakers": sorted(of_records(items)),
         "source_seqs": [seq for item in items for seq in item["source_seqs"]],
         "said_at": newest_said(items),
         "audience": items[0]["audience"],
-        "trust": min([*(item["trust"] for item in items), TRUST[kind]]),
+        "trust": min([*(item["trust"] for item in items), TRUST[INFERENCE]]),
     }
 
 
-YES, NO = "yes", "no"
+INFERENCE = "inference"
 LONGEST_NAME, LONGEST_VALUE = 60, 120
 
-PRONOUNS = frozenset("i she he they it you er sie es ich du".split())
-DOUBT = re.compile(
-    r"\b(?:not|never|n't|cannot|if|whether|may|might|maybe|perhaps|would|could|should|used to"
-    r"|seems?|probably|nicht|nie|niemals|kein\w*|wenn|falls|ob|vielleicht|würde|könnte|sollte"
-    r"|wahrscheinlich|angeblich)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-ARTICLE = r"(?:an? |the |some |eine?[nmrs]? |der |die |das |den |dem )?"
-AMOUNT = r"\d[\d.,']*(?: [\w-]+){0,2}"
-COUNTED = (
-    rf"(?:{AMOUNT}|(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty"
-    r"|fifty|a hundred|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|zwanzig)"
-    r"(?: [\w-]+){1,2})"
-)
-
-# Attribute and pattern; the pattern begins with the verb. An attribute with `{thing}` may hold for
-# many things: its value is yes or no, and "-" before it means no.
-SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (attribute, re.compile(rf"^(?:still |now |also |noch |jetzt |auch )?{pattern}$", re.IGNORECASE))
-    for attribute, pattern in (
-        ("debt to {whom}", rf"owes? (?P<whom>[\w' -]{{1,40}}?) (?P<value>{COUNTED})"),
-        ("debt to {whom}", rf"owes? (?P<value>{COUNTED}) to (?P<whom>[\w' -]{{1,40}})"),
-        ("debt to {whom}", rf"schuldet (?P<whom>[\w' -]{{1,40}}?) (?P<value>{COUNTED})"),
-        ("home", r"(?:lives?|dwells?|resides?) (?P<value>(?:in|at|near|by|on|above|under) .+)"),
-        ("home", r"(?:wohnt|lebt) (?P<value>(?:in|im|am|an|bei|beim|auf|über|unter) .+)"),
-        ("origin", r"(?:comes?|hails?|is) from (?P<value>.+)"),
-        ("origin", r"(?:kommt|stammt) aus (?P<value>.+)"),
-        ("work", rf"works? as {ARTICLE}(?P<value>.+)"),
-        ("work", r"works? (?P<value>(?:at|in|for) .+)"),
-        ("work", rf"arbeitet als {ARTICLE}(?P<value>.+)"),
-        ("called", r"(?:is (?:called|named)|calls (?:him|her|it|them)sel(?:f|ves)) (?P<value>.+)"),
-        ("called", r"(?:heißt|nennt sich) (?P<value>.+)"),
-        ("age", r"is (?P<value>[\w-]+) years old"),
-        ("age", r"ist (?P<value>[\w-]+) Jahre alt"),
-        ("likes {thing}", r"(?:likes?|loves?|enjoys?|mag|liebt) (?P<thing>.+)"),
-        ("-likes {thing}", r"(?:dislikes?|hates?|hasst) (?P<thing>.+)"),
-        ("fears {thing}", r"(?:fears?|is afraid of|fürchtet) (?P<thing>.+)"),
-        ("has {thing}", rf"(?:has|owns?|hat|besitzt) {ARTICLE}(?P<thing>.+)"),
-    )
-)  # fmt: skip
-TRAILING = re.compile(
-    r"(?:(?<!\s)\s++(?:too|now|again|as well|auch|jetzt)[\s.!,;]*+|(?<![\s.!,;])[\s.!,;]++)$",
-    re.IGNORECASE,
-)
-COMMON_WORDS = frozenset("to been had just already no gone seen".split())
 MOST_FINDINGS = 20
 MOST_NAME_WORDS = 6
 INSTRUCTIONS = """\
@@ -184,50 +132,6 @@ ASK_SENTIMENT = """\
 Last, on a line of its own, how {entity} treats {name}, from -1 (hostile) to 1 (warm); leave the \
 line out where nothing tells: {{"sentiment": 0.5}}
 """
-
-
-def read_attributes(text: str, names: Collection[str]) -> list[tuple[str, str]]:
-    """Return the attributes and values that a text gives a subject by these names."""
-    own = {word for name in names for word in name.casefold().split()}
-    found = [read_sentence(sentence, own) for sentence in sentences_of(text)]
-    return [pair for pair in found if pair is not None]
-
-
-def read_sentence(sentence: str, own: Collection[str]) -> tuple[str, str] | None:
-    """Return the attribute and value that one sentence gives, None if unclear."""
-    plain = TRAILING.sub("", sentence)
-    if is_question(sentence) or DOUBT.search(plain):
-        return None
-    said = predicate_of(plain, own)
-    for attribute, pattern in SHAPES:
-        match = pattern.match(said)
-        if match:
-            return as_pair(attribute, match)
-    return None
-
-
-def predicate_of(sentence: str, own: Collection[str]) -> str:
-    """Return a sentence without its subject; empty if the subject is somebody else."""
-    words = sentence.split()
-    count = 0
-    while count < len(words) and words[count].casefold().strip(",:") in {*own, "the", "der", "die"}:
-        count += 1
-    if count == 0 and words and words[0].casefold() in PRONOUNS:
-        count = 1
-    return " ".join(words[count:])
-
-
-def as_pair(attribute: str, match: re.Match[str]) -> tuple[str, str] | None:
-    """Return a pattern match as name and value, None if it is unusable."""
-    groups = {name: words.strip() for name, words in match.groupdict().items()}
-    thing = groups.get("thing", "")
-    if thing.casefold().split(" ")[0] in COMMON_WORDS:
-        return None  # "has been ...", "likes to ..."
-    name = attribute.removeprefix("-").format(**groups)
-    value = groups.get("value") or (NO if attribute.startswith("-") else YES)
-    if len(name) > LONGEST_NAME or len(value) > LONGEST_VALUE:
-        return None
-    return name, value
 
 
 @dataclass(frozen=True)
@@ -311,13 +215,3 @@ def read_sentiment(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if math.isfinite(value) and -1 <= value <= 1 else None
-
-
-def synthesise_plainly(observations: Iterable[Record], names: Collection[str]) -> Synthesis:
-    """Return the attributes that patterns find in one entity's observations."""
-    found = [
-        Finding(attribute, value, (item["id"],))
-        for item in observations
-        for attribute, value in read_attributes(item["content"], names)
-    ]
-    return Synthesis(tuple(found))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.consolidation.entities import NO, YES
 from evennia_ai.policy.records.entity_profiles import familiarity_at
 from evennia_ai.policy.records.journal_entry import BY_RULE, HIGHEST, LOWEST
 from evennia_ai.policy.records.provenance import Record
@@ -74,24 +73,6 @@ MOST_ATTRIBUTES = 6
 # A value with less trust is its speaker's claim; what the character saw is not.
 CLAIM_BELOW = 0.9
 
-KIND = re.compile(
-    r"\b(?:thanks?|thank you|please|bless you|well done|wonderful|lovely|kind of you|good friend"
-    r"|dear|love you|like you|appreciate|welcome|sorry|danke\w*|bitte|lieb\w*|wunderbar|freund\w*"
-    r"|entschuldig\w*|merci|s'il (?:te|vous) plaît|gracias|por favor|amig[oa]|grazie|obrigad[oa]"
-    r"|спасибо|пожалуйста)\b|谢谢|ありがとう|[❤♥😀😊🙂👍]",
-    re.IGNORECASE,
-)
-UNKIND = re.compile(
-    r"\b(?:idiots?|fools?|stupid|shut up|hate|liars?|damn you|go away|get lost|coward|ugly"
-    r"|worthless|scum|useless|kill you|dumm\w*|dummkopf|halt(?:'s)? maul|hasse|lügner\w*"
-    r"|hau ab|verschwinde|feigling|nutzlos\w*|imbécile|menteu(?:r|se)|tais-toi"
-    r"|idiota|mentiros[oa]|cállate|дурак"
-    r"|идиот|заткнись)\b|[😠😡👎]",
-    re.IGNORECASE,
-)
-NEGATED = re.compile(r"\b(?:not|never|no|n't|nicht|kein\w*|pas|nunca|не)\W+(?:\w+\W+){0,2}$", re.I)
-MOST_CHARS = 2_000
-
 
 @dataclass(frozen=True)
 class Acquaintance:
@@ -132,9 +113,7 @@ def relation_in_words(relationship: Record, now: datetime) -> list[str]:
 
 def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str]) -> str:
     """Return a value with its source, if that is a claim, and any contradiction."""
-    said = {YES: value["attribute"], NO: f"not: {value['attribute']}"}.get(
-        value["value"], f"{value['attribute']}: {value['value']}"
-    )
+    said = f"{value['attribute']}: {value['value']}"
     notes = []
     source = value["source_entity"]
     if value["trust"] < CLAIM_BELOW and source:
@@ -143,24 +122,3 @@ def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str])
     if value["id"] in person.contradicted:
         notes.append("others say otherwise")
     return f"{said} ({', '.join(notes)})" if notes else said
-
-
-def sentiment_of(text: str) -> float | None:
-    """Return how kind a text is, -1 to 1; None if nothing shows it."""
-    text = text[:MOST_CHARS]
-    kind = sum(not is_negated(text, found.start()) for found in KIND.finditer(text))
-    unkind = sum(not is_negated(text, found.start()) for found in UNKIND.finditer(text))
-    if kind + unkind == 0:
-        return None
-    return (kind - unkind) / (kind + unkind)
-
-
-def is_negated(text: str, at: int) -> bool:
-    """Return True if a word just before position ``at`` negates what follows."""
-    return bool(NEGATED.search(text, max(0, at - 40), at))
-
-
-def mean_sentiment(texts: list[str]) -> float | None:
-    """Return the mean sentiment of several texts, None if none of them shows any."""
-    found = [one for one in map(sentiment_of, texts) if one is not None]
-    return sum(found) / len(found) if found else None

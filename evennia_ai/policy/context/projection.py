@@ -46,8 +46,8 @@ class CompactionRecord:
     summary: Mapping[str, str]  # text by audience, see `part_key`
     compacted_count: int
     compacted_at: str
-    original_token_count: int  # of the largest projection before it
-    summary_token_count: int  # of the largest projection after it
+    original_token_count: int  # of the evicted messages and the summary before them
+    summary_token_count: int
     rung: str = ""  # the ladder step that produced the summary
     facts_found: int = 0  # in the evicted messages
     facts_kept: int = 0  # in the summary

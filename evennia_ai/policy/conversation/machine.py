@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from evennia_ai.messages import SPEECH, InboxEvent
 from evennia_ai.policy.retrieval.words import is_small_talk
+from evennia_ai.policy.texts import sentences
 
 PERSON_EN = r"(?:(?:real|actual|living|true) )?(?:human(?: being)?|person|people|player)"
 PERSON_DE = r"(?:(?:echte|richtige|wirkliche)[rsnm]? )?(?:mensch(?:en)?|person|spieler)"
@@ -126,7 +127,6 @@ Con toda franqueza: una IA, un programa de ordenador, da voz a {name}. Ningún s
    estas palabras.""",
     ),
 }
-SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
 QUOTED = re.compile(r"[\"“„«][^\"”“»„«]{0,300}[\"”“»]")
 # What a builder's line must say, and must not deny.
 SAYS_SO = re.compile(
@@ -178,9 +178,9 @@ PATTERNS = {code: compiled(tongue) for code, tongue in TONGUES.items()}
 def language_asking(text: str) -> str:
     """Return the language in which a line asks if its hearer is a machine, "" if it does not."""
     bare = text.replace("’", "'").casefold().replace("a.i.", "ai").replace("i.a.", "ia")
-    for sentence in SENTENCE.findall(QUOTED.sub(" ", bare)):
+    for sentence in sentences(QUOTED.sub(" ", bare)):
         # In chat the question mark is often left out.
-        may_ask = sentence.rstrip(" \"'”»)")[-1:] not in ".!…"
+        may_ask = sentence.rstrip(" \n\"'”»)")[-1:] not in ".!…"
         for code, (asks, told) in PATTERNS.items():
             if asks.search(sentence) or (may_ask and told.search(sentence)):
                 return code
@@ -195,7 +195,7 @@ def asking(events: Iterable[InboxEvent]) -> list[InboxEvent]:
 
 def rest_of(event: InboxEvent, name: str) -> InboxEvent | None:
     """Return an event with what it says beside such a question, None if that is small talk."""
-    others = [one for one in SENTENCE.findall(event.heard.text) if not language_asking(one)]
+    others = [one for one in sentences(event.heard.text) if not language_asking(one)]
     rest = "".join(others).strip()
     if is_small_talk(rest, [name]):
         return None

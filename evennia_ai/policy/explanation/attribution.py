@@ -4,7 +4,7 @@ A sentence comes from the line that holds most of what it tells: its content wor
 their rarity in the prompt (inverse document frequency, Spärck Jones 1972). Words of the question
 count little, since every answer repeats them. Of the words that a line lacks, only things and names
 count in full, since a fact can be told in other words; without a number of the sentence no line is
-its source.
+its source. A name or a greeting tells nothing, and is no source.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from operator import itemgetter
 from evennia_ai.messages import Message, WireMessage, prompt_text
 from evennia_ai.policy import oversight
 from evennia_ai.policy.explanation.call_record import KeptCall, ShownScene, as_shown, dumped
-from evennia_ai.policy.facts.terms import find_terms, normal_words, sentences_of, words_of_calls
+from evennia_ai.policy.facts.terms import (
+    NAME,
+    find_terms,
+    heard,
+    normal_words,
+    sentences_of,
+    words_of_calls,
+)
 from evennia_ai.policy.retrieval.words import is_small_talk
 
 PEOPLE_HERE = "People here: "
@@ -33,6 +40,8 @@ ARTICLE = re.compile(
     r"|eine?[mnrs]?|le|la|les|une?|el|los|las)\s+(?=(\w+))",
     re.IGNORECASE,
 )
+# Whom a sentence speaks to: a name at its beginning or its end.
+ADDRESS = re.compile(r"^\W*[^\W\d_]+,\s|,\s+(?:[A-ZÀ-Þ][^\W\d_]+\s?){1,2}(?=[.!?…\"]*$)")
 OWN_SHARE = 0.9  # of the score, for the character's own earlier words
 
 
@@ -76,10 +85,16 @@ def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> li
     known = [*names, people_in(parts)]
     return [
         Attribution(sentence, tells=False)
-        if is_small_talk(sentence, known)
+        if is_polite(sentence, known)
         else nearest(sentence, sources, weights)
         for sentence in sentences_of(text)
     ]
+
+
+def is_polite(sentence: str, names: Sequence[str]) -> bool:
+    """Return True for small talk, also with the name of somebody whom it speaks to."""
+    words = heard(sentence, "")[1]
+    return is_small_talk(words, names) or is_small_talk(ADDRESS.sub(" ", words), names)
 
 
 def people_in(parts: Iterable[Part]) -> str:
@@ -89,7 +104,7 @@ def people_in(parts: Iterable[Part]) -> str:
 
 
 def sources_in(parts: Iterable[Part], names: Sequence[str] = ()) -> Iterable[Source]:
-    """Yield the sentences of a prompt that tell something; a question tells nothing.
+    """Yield the sentences of a prompt that tell something; questions and small talk do not.
 
     A recalled line of the character itself, by one of its ``names``, is its own.
     """
@@ -100,7 +115,7 @@ def sources_in(parts: Iterable[Part], names: Sequence[str] = ()) -> Iterable[Sou
             is_own = bool(names and part.name == RECALLED and said.match(told.text))
             line = replace(told, own=told.own or is_own)
             for sentence in sentences_of(line.text):
-                if not sentence.endswith("?"):
+                if not sentence.endswith("?") and not is_polite(sentence, names):
                     words = frozenset(normal_words(sentence))
                     yield Source(part.name, line, sentence, words)
 
@@ -112,6 +127,7 @@ class Weighted:
     told: Mapping[str, float]
     lacked: Mapping[str, float]
     needed: frozenset[str]  # words without which no source fits
+    names: frozenset[str]  # of people: they alone tell nothing
 
 
 class Weights:
@@ -132,7 +148,8 @@ class Weights:
             word: weight if word in things else weight * OTHER_WORDS
             for word, weight in told.items()
         }
-        return Weighted(told, lacked, numbers_in(sentence) & told.keys())
+        needed = numbers_in(sentence) & told.keys()
+        return Weighted(told, lacked, needed, names_in(sentence))
 
     def _rarity(self, word: str) -> float:
         holding = self._holding[word]
@@ -143,7 +160,7 @@ class Weights:
 def nearest(sentence: str, sources: Iterable[Source], weights: Weights) -> Attribution:
     """Return a sentence with the source that holds most of it."""
     words = weights.of(sentence)
-    if not words.told:
+    if not words.told.keys() - words.names:
         return Attribution(sentence, tells=False)
     shares = ((share_in(source, words), source) for source in sources)
     share, best = max(shares, key=itemgetter(0), default=(0.0, None))
@@ -153,7 +170,8 @@ def nearest(sentence: str, sources: Iterable[Source], weights: Weights) -> Attri
 def share_in(source: Source, words: Weighted) -> float:
     """Return the share of a sentence's weight that a source holds, 0 without a word it needs."""
     shared = words.told.keys() & source.words
-    if not words.needed <= source.words or len(shared) < min(LEAST_WORDS, len(words.told)):
+    enough = len(shared) >= min(LEAST_WORDS, len(words.told)) and shared - words.names
+    if not words.needed <= source.words or not enough:
         return 0.0
     held = sum(words.told[word] for word in shared)
     missing = sum(weight for word, weight in words.lacked.items() if word not in source.words)
@@ -164,6 +182,17 @@ def things_in(sentence: str) -> frozenset[str]:
     """Return the words of a sentence that name things or people."""
     things = [found[1] for found in ARTICLE.finditer(sentence)]
     return frozenset(normal_words(" ".join([*things, *find_terms(sentence)])))
+
+
+def names_in(sentence: str) -> frozenset[str]:
+    """Return the words of single names in a sentence; two, as in "Gilded Gull", name a thing."""
+    terms = find_terms(sentence).items()
+    return frozenset(
+        word
+        for term, kind in terms
+        if kind == NAME and " " not in term
+        for word in normal_words(term)
+    )
 
 
 def numbers_in(sentence: str) -> frozenset[str]:

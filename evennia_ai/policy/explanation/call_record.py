@@ -312,7 +312,7 @@ def user(content: str) -> WireMessage:
     return {"role": "user", "content": content}
 
 
-WORDS = {GAME: "the game", BUILDER: "a builder's text", STRANGER: "somebody unknown"}
+WORDS = {GAME: "the game", BUILDER: "a builder", STRANGER: "somebody unknown"}
 
 
 class LockAsked(NamedTuple):
@@ -339,14 +339,15 @@ def read_locks(stored: str) -> list[LockAsked]:
 
 def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
     """Return a lock with its answers in words; ``names`` by dbref."""
-    lock = f"{asked.lock} lock of {name_of(asked.of, names)}: "
+    act = "cause" if asked.lock == "use" else asked.lock
+    may = f"who may {act} {name_of(asked.of, names)}: "
     if not asked.passed:
-        return f"{lock}everybody passes"
+        return f"{may}everybody"
     told = (
-        f"for {name_of(who, names)}: {'passes' if passed else 'refuses'}"
+        f"{name_of(who, names)} {'may' if passed else 'may not'}"
         for who, passed in asked.passed.items()
     )
-    return f"{lock}asked {'; '.join(told)}"
+    return may + "; ".join(told)
 
 
 def name_of(who: str, names: Mapping[str, str]) -> str:

@@ -1,17 +1,14 @@
-"""Facts by rule: sentences with a name, a number, a time or a cue, and where they stand again.
+"""Marked sentences: those with a name, a number, a time, a promise or a debt.
 
-A summary is checked against them, the digest holds them, and those that matter beyond the talk are
-journalled if no model does it.
-
-Deterministic and generous. A fact is only what somebody said; nothing here believes it, and no
-fact replaces another: a second daughter is no correction of the first.
+A summary is checked against them, and the digest holds them. A fact is only what somebody said;
+nothing here believes it, understands it or stores it: the log and its index are the memory.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evennia_ai.messages import (
     ACTS_OUT,
@@ -23,20 +20,7 @@ from evennia_ai.messages import (
     is_offline,
 )
 from evennia_ai.policy.facts.terms import (
-    ASKABLE,
-    DEBT,
-    IDENTITY,
-    ITEM,
-    NAME,
-    NUMBER,
-    PREFERENCE,
-    PROMISE,
-    RELATION,
-    SECRET,
-    TASK,
-    TIME,
-    WEIGHTS,
-    WISH,
+    CUES,
     Source,
     cues_of,
     find_terms,
@@ -44,14 +28,13 @@ from evennia_ai.policy.facts.terms import (
     normal_words,
     sentences_of,
     spoken,
-    without_cues,
 )
 from evennia_ai.policy.retrieval.words import UNSPACED, find_words
 from evennia_ai.policy.tokens import estimate_tokens
 
-# What a word, and what a kind or a term, adds to a fact's weight; a question weighs `ASKED` less.
-TOLD, MOST_TOLD, NAMED, ASKED = 0.3, 3.0, 0.5, 4
-OTHER_WORDS = 3  # of a cued sentence's other words, one in so many must stand beside its terms
+# What a promise or debt, a word, and a kind or term add to a fact's weight, and a question takes.
+BINDING, TOLD, MOST_TOLD, NAMED, ASKED = 3.0, 0.3, 3.0, 0.5, 4.0
+OTHER_WORDS = 3  # of a promise's other words, one in so many must stand beside its terms
 BULLET_OVERHEAD = 2
 WHISPERED = " (whispered)"
 # Before what the game perceived. No name is like it (`game.perception.display_name`).
@@ -65,43 +48,16 @@ RECALLED = re.compile(
     r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: (?P<words>.+)"
 )
 
-# Which facts are journalled: these kinds always, the others if they are about the speaker.
-ALWAYS = frozenset({DEBT, PROMISE, SECRET, RELATION})
-EXACT = frozenset({NAME, NUMBER, TIME})
-OF_ONESELF = EXACT | {IDENTITY, PREFERENCE, TASK, WISH, ITEM}
-ABOUT_ONESELF = frozenset({IDENTITY, PREFERENCE, RELATION})
-LONGEST_NOTE = 200  # characters
 LEAST_WORDS = 3  # of a model's note
 NO_FACT = "That holds no fact: write a whole sentence, who did or said what. Nothing was noted."
 NOT_SAID = "Nobody said that just now. Nothing was noted."
-ONESELF = re.compile(
-    r"\b(?:i|i'(?:m|d|ll|ve)|my|mine|me|we|we'(?:re|d|ll|ve)|our|us|let's|ich|mein(?:e[mnrs]?)?|mir"
-    r"|mich|wir|uns(?:ere?)?)\b|^(?:the )?name(?:'s| is)\b",
-    re.IGNORECASE,
-)
-# What passes: a request, also after a name ("Mira, give me ..."), an order at a bar, a mood.
-PASSING = re.compile(
-    r"^\W*+(?:[^\W\d_]++(?: [^\W\d_]++)?,\s++"
-    r"|(?!(?:i|you|he|she|we|they)\b)[^\W\d_]++\s++(?=\w+ (?:me|us)\b))?"
-    r"(?:(?:please|now|so|well|oh|und|bitte),? )*"
-    r"(?:give|gib|bring|show|tell|take|come|go|wait|look|sell|pass|hand|help|stop|fetch|let me|wave"
-    r"|ignore|forget|print|repeat|pretend|say|follow|dance|sing|sit|drop|get|put|open|close|read"
-    r"|lass mich|i (?:want|need) you to|sag (?:mir|uns)|erzähl|komm|geh|zeig|hol|warte|wink\w*)\b"
-    r"|\b(?:(?:i'll|i will) (?:have|take)|(?:i'd|i would) like (?:an?|some|the|another)"
-    r"|ich nehme|ich hätte gern)\b"
-    r"|\b(?:i'm|i am|we're|ich bin)(?: \w+){0,2} (?:tired|hungry|thirsty|sorry|glad|fine|well|cold"
-    r"|wet|ready|busy|late|happy|sure|here|done|lost|müde|hungrig|durstig|fertig|da|hier)\W*$",
-    re.IGNORECASE,
-)
-# Words for machines: a call, a tag, a variable.
-MACHINE = re.compile(r"[{}<>`\[\]|\\]|\w_\w|://")
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One sentence of somebody that states a fact."""
 
-    kinds: frozenset[str]  # keys of ``WEIGHTS``
+    kinds: frozenset[str]  # `NAME`, `NUMBER`, `TIME`, `DEBT` or `PROMISE`
     terms: tuple[str, ...]  # names, numbers and times, as they were said
     exact: frozenset[str]  # the stems of the terms' words
     others: frozenset[str]  # the stems of the other words that carry meaning, without the cues
@@ -109,28 +65,26 @@ class Fact:
     speaker: str = ""  # display name; empty for what was only seen
     seq: int = 0  # of the message; 0 without one
     audience: Audience | None = None  # who alone may know it; None if public
-    dbref: str = ""  # the speaker's; empty if unknown
     asked: bool = False  # True for a question
     nature: str = CLAIMED  # or `PERFORMED`, or `PERCEIVED`
 
     @property
-    def weight(self) -> float:
-        """Return its importance; a sentence that tells more weighs more."""
-        most = max(WEIGHTS[kind] for kind in self.kinds)
-        told = min(MOST_TOLD, TOLD * len(self.exact | self.others))
-        return most + told + NAMED * (len(self.kinds) + len(self.terms)) - ASKED * self.asked
+    def binds(self) -> bool:
+        """Return True for a promise or a debt."""
+        return not self.kinds.isdisjoint(CUES)
 
     @property
-    def plain(self) -> str:
-        """Return the sentence with straight apostrophes."""
-        return self.sentence.replace("’", "'")
+    def weight(self) -> float:
+        """Return its importance; a sentence that tells more weighs more."""
+        told = min(MOST_TOLD, TOLD * len(self.exact | self.others))
+        marks = NAMED * (len(self.kinds) + len(self.terms))
+        return BINDING * self.binds + told + marks - ASKED * self.asked
 
     def stands_in(self, words: frozenset[str]) -> bool:
         """Return True if words hold its names and numbers, and enough of its other words."""
         if not self.exact <= words:
             return False
-        is_bare = bool(self.exact) and self.kinds <= {NAME, NUMBER, TIME}
-        return is_bare or OTHER_WORDS * len(self.others & words) >= len(self.others)
+        return not self.binds or OTHER_WORDS * len(self.others & words) >= len(self.others)
 
 
 def extract_facts(messages: Iterable[Message], own_name: str = "") -> tuple[Fact, ...]:
@@ -171,7 +125,7 @@ def places_in(text: str) -> list[frozenset[str]]:
 
 
 def as_bullets(facts: Iterable[Fact], budget_tokens: int) -> tuple[str, ...]:
-    """Return sentences, most important and newest first, within a budget; none twice."""
+    """Return sentences, the weightiest and newest first, within a budget; none twice."""
     bullets: dict[str, str] = {}
     for fact in sorted(facts, key=lambda fact: (-fact.weight, -fact.seq)):
         whispered = WHISPERED if fact.audience is not None else ""
@@ -190,42 +144,6 @@ def source_label(speaker: str, nature: str) -> str:
     if nature == PERFORMED:
         return f"{speaker} {ACTS_OUT}"
     return f"{speaker}: " if speaker else ""
-
-
-def choose_notes(facts: Iterable[Fact], known: Iterable[str], most: int) -> list[Fact]:
-    """Return the ``most`` most important sentences that no ``known`` text holds, oldest first."""
-    # A text must name the speaker, too: two people may owe the same. Questions, requests, moods and
-    # the character's own words are never chosen.
-    worth = (fact for fact in facts if fact.dbref and not fact.asked and is_worth_noting(fact))
-    named = (replace(f, exact=f.exact.union(normal_words(f.speaker))) for f in worth)
-    best = sorted(missing_facts(named, known), key=lambda fact: (-fact.weight, -fact.seq))[:most]
-    return sorted(best, key=lambda fact: fact.seq)
-
-
-def note_of(fact: Fact) -> str:
-    """Return a sentence as an event, or with its speaker, whose claim or performance it stays."""
-    return f"{source_label(fact.speaker, fact.nature)}{fact.sentence}"
-
-
-def is_about_speaker(fact: Fact) -> bool:
-    """Return True if it says who the speaker is, what they like, or who is close to them."""
-    return not fact.kinds.isdisjoint(ABOUT_ONESELF) and bool(ONESELF.search(fact.plain))
-
-
-def is_worth_noting(fact: Fact) -> bool:
-    """Return True for a statement that matters beyond the conversation."""
-    # These are debts, promises, secrets and relations, lasting facts about the speaker, and names
-    # with a number, a time or an occupation.
-    words, kinds = fact.plain, fact.kinds
-    if len(words) > LONGEST_NOTE or MACHINE.search(words):
-        return False
-    if not kinds.isdisjoint(ALWAYS):
-        return True
-    if PASSING.search(words):
-        return False
-    if ONESELF.search(words):
-        return not kinds.isdisjoint(OF_ONESELF)
-    return len(kinds & EXACT) > 1 or kinds >= {NAME, IDENTITY}
 
 
 def note_problem(content: str, said: Iterable[str] | None = None) -> str:
@@ -251,14 +169,14 @@ def without_address(sentence: str, name: str) -> str:
 
 def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
     words_said = without_address(sentence, own)
-    asked, cues = is_question(sentence), cues_of(words_said)
-    if asked:
-        cues &= ASKABLE
-    if source.own and not cues & ASKABLE:  # all else may be a model's nonsense
+    cues, terms = cues_of(words_said), find_terms(words_said)
+    if source.own and not cues:  # all else may be a model's nonsense
         return None
-    terms = find_terms(words_said)
     exact = frozenset(word for term in terms for word in normal_words(term))
-    others = frozenset(normal_words(without_cues(words_said, cues))) - exact
+    plain = words_said
+    for kind in cues:
+        plain = CUES[kind].sub(" ", plain)
+    others = frozenset(normal_words(plain)) - exact
     kinds = cues.union(terms.values())
     if not kinds or not (exact or others):
         return None
@@ -271,7 +189,6 @@ def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
         source.speaker,
         source.seq,
         source.audience,
-        source.dbref,
-        asked,
+        is_question(sentence),
         source.nature,
     )

@@ -1,13 +1,12 @@
-"""The marks of a fact in a sentence: names, numbers, times, and cues in English and German.
+"""The marks of a sentence: names, numbers, times, and words for a debt or a promise.
 
-Cues are words for a debt, a promise, a secret and the like. Numbers in words are also digits.
+In English and German. Numbers in words are also digits.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from textwrap import wrap
@@ -25,16 +24,9 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.policy.texts import one_of, read_object
+from evennia_ai.policy.texts import one_of, read_object, sentences
 
-NAME, NUMBER, TIME = "name", "number", "time"
-DEBT, PROMISE, SECRET, RELATION, TASK = "debt", "promise", "secret", "relation", "task"
-IDENTITY, PREFERENCE, ITEM, WISH = "identity", "preference", "item", "wish"
-WEIGHTS = {
-    DEBT: 10, PROMISE: 10, SECRET: 9, RELATION: 9, IDENTITY: 8, PREFERENCE: 8, NUMBER: 7, NAME: 7,
-    TIME: 7, ITEM: 7, TASK: 6, WISH: 6,
-}  # fmt: skip
-ASKABLE = frozenset({DEBT, PROMISE, TASK})  # kinds that a question may state
+NAME, NUMBER, TIME, DEBT, PROMISE = "name", "number", "time", "debt", "promise"
 
 # Words that English has too ("elf") are left out.
 TENS = (
@@ -81,41 +73,14 @@ TERM = re.compile(
 SAYS_NAME = re.compile(rf"['’]s\b| (?:(?:{AFTER_NAMES})\b|[^\W\d_]{{2,}}(?:s|ed|et)\b)")
 OPENINGS = frozenset('"“«„:(')
 
-MY = r"(?:my|your|his|her|our|their|\w+['’]s|(?:[mds]ein|ihr|unser)(?:e[mnrs]?)?)"
-KIN = r"""sister|brother|mother|father|son|daughter|wife|husband|uncle|aunt|cousin|niece|nephew
-|twin|grand(?:mother|father|son|daughter)|mum|mom|dad|apprentice|master|teacher|pupil|neighbou?r
-|rival|enemy|boss|servant|god\w+|dog|cat|horse|mule|goat|(?:Groß)?(?:vater|mutter)|Bruder
-|Schwester|Frau|Mann|Sohn|Tochter|Onkel|Tante|Neffe|Nichte|Freund|Freundin|Verlobte|Meister
-|Lehrling|Nachbar\w*|Hund|Katze|Pferd"""
 PHRASES = {
     DEBT: r"""ow(?:e|es|ed|ing)|debts?|borrow(?:s|ed)?|len[dt]s?|loan|repa(?:y|id)|(?:pay|paid
 |pays)(?: \w+)? back|on me|schuld(?:e|est|et|en)|geliehen|geborgt|(?:bekomm|krieg)st noch""",
     PROMISE: r"""promis(?:e|es|ed|ing)|sw(?:ear|ears|ore|orn)|vow(?:s|ed)?|oaths?|agree(?:d
 |ment)?|pact|deal|bargain|guaranteed?|pledged?|my word|verspr(?:eche?|ichst?|icht|och\w*)
 |schwör\w*|mein Wort""",
-    SECRET: r"""secret(?:s|ly)?|pass(?:word|phrase)|watchword|codeword|confess(?:ed)?|betray\w*
-|spy|poison|between us|tell (?:nobody|anyone|anybody)|(?:else|nobody) knows|geheim\w*|(?:keinem
-|niemandem)|verrat\w*|unter uns""",
-    RELATION: rf"{MY} (?:(?:little|older?|younger|elder|kleine\w*) )?(?:{KIN})",
-    PREFERENCE: r"""(?:dis)?likes|(?:i|we|you|they|really|don['’]t|doesn['’]t) (?:dis)?like
-|love[sd]?|hate[sd]?|loathes?|prefers?|adores?|despises?|dreads?|detests?|enjoys?|fears?
-|favou?rites?|allergic|fond|(?:afraid|scared|tired) of|can(?:['’]t|not) (?:stand|bear|abide|eat
-|drink|stomach)|never (?:eat|drink|touch)s?|hasse|liebe|[Ii]ch mag|würde so? ?gern|Lieblings\w*
-|vertrage|fürchte|Angst vor""",
-    IDENTITY: r"""called|named|nicknamed|born|hails?|years old|my name|call(?:s|ed)? me|known as
-|works? (?:as|for|at)|live[sd]? (?:in|at|near|on|by|under|above|beyond|behind)|(?:come|comes
-|came) from|(?:am|i['’]m|is) from|(?:i['’]m|am|is|was) (?:an?|the|our|my)|(?:is|was|are) my
-|heiße|heisse|nenn(?:en|t) mich|komme aus|wohn(?:e|t)|von Beruf|geboren""",
-    ITEM: r"""g[ia]ves?|given|hand(?:s|ed)|took|taken|st[oe]len?|steals?|lost|found|bought|sold
-|sells?|carr(?:y|ies|ied)|own(?:s|ed)?|receive[sd]?|dropped|hid|hidden|hides?|bur(?:y|ied)
-|costs?|belongs?|wears?|wore|traded?|here(?: is|['’]s) (?:an?|the|your)""",
-    WISH: r"""(?:i|we)(?:['’]d| would)? (?:really |always |also )*(?:want|wish|hope|dream|plan
-|mean|need|miss)|ich (?:will|möchte|hoffe|wünsche)""",
-    TASK: r"""(?:i|we)['’]ll(?! (?:think|see|try)\b)|must|remind|bring|fetch|deliver|remember
-|forget|(?:i|we) (?:will|shall)|you to|(?:have|need) to|you should|going to|look(?:ing)? (?:for
-|after)|(?:meet|find) me|ask for|wait for|brauche|ich (?:muss|bringe|suche|werde)|werde ich
-|treffen uns|zurück""",
 }  # fmt: skip
+OWED = rf"(?:{'|'.join(PHRASES.values())})\b".replace("\n", "")
 CUES = {
     kind: re.compile(rf"\b{one_of(phrase.replace(chr(10), ''))}\b", re.IGNORECASE)
     for kind, phrase in PHRASES.items()
@@ -129,16 +94,8 @@ ASKING = re.compile(
 
 @lru_cache(1_000)  # a prompt asks about the same lines as the last
 def cues_of(sentence: str) -> frozenset[str]:
-    """Return the kinds of fact that a sentence has cues for."""
+    """Return `DEBT` and `PROMISE` if a sentence has words for them."""
     return frozenset(kind for kind, pattern in CUES.items() if pattern.search(sentence))
-
-
-def without_cues(sentence: str, kinds: Iterable[str]) -> str:
-    """Return a sentence without the cues of some kinds; a relation's word stays."""
-    for kind in kinds:
-        if kind != RELATION:
-            sentence = CUES[kind].sub(" ", sentence)
-    return sentence
 
 
 def is_question(sentence: str) -> bool:
@@ -220,10 +177,6 @@ SPOKEN_BY_TOOL = ("say", "whisper", "emote")
 HEARD = re.compile(
     rf"(?P<speaker>[^:\n]{{1,60}}?) (?:{SAYS}|{WHISPERS}|whispers: |asks: |(?P<acted>{ACTS_OUT}))"
 )
-SENTENCE_END = re.compile(
-    r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)[\"”»'’)]*\s+"
-    r"|(?<=[。！？])|(?<!\s)\s*\n\s*|;\s+"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,5 +234,5 @@ def words_of_calls(message: Message) -> list[str]:
 
 def sentences_of(text: str) -> list[str]:
     """Return a text's sentences; a long one comes in pieces."""
-    sentences = map(str.strip, SENTENCE_END.split(text))
-    return [piece for sentence in sentences for piece in wrap(sentence, MOST_CHARS)]
+    parts = (part for one in sentences(text) for part in one.strip().split("; "))
+    return [piece for part in parts for piece in wrap(part.strip(), MOST_CHARS)]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import ip_address
 from math import ceil
+from typing import Annotated
 from urllib.parse import urlsplit
 
+from pydantic import Field, PositiveInt, TypeAdapter, ValidationError
+
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.request_forms.form import FORMS
 
 LEAST_READ, LEAST_WRITTEN = 32, 8  # tokens; below, overhead hides the speed
 READ_PER_WRITTEN = 4.0  # a model on a CPU reads about four tokens while it writes one (measured)
@@ -25,12 +26,15 @@ LOAD = 2.0  # other calls share the machine
 REPLY_SHARE = 0.5  # few replies use up max_reply_tokens
 
 
+Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
 @dataclass(frozen=True)
 class Speed:
     """Tokens a second, read anew and written; None if unknown."""
 
-    read: float | None = None
-    written: float | None = None
+    read: Rate | None = None
+    written: Rate | None = None
 
     def seconds_for(self, read: float, written: float) -> float:
         """Return the time for a call with that many tokens; unknown speed takes no time."""
@@ -92,8 +96,9 @@ def local_deadline(speed: Speed, answered: bool, prompt_tokens: int, reply_token
 class EndpointFacts:
     """What replies and probes told about one model of one endpoint."""
 
-    window: int | None = None  # the context window in tokens, None if unknown
-    form: str = ""  # the request form that the probe found (one of `FORMS`), empty if unknown
+    window: PositiveInt | None = None  # the context window in tokens, None if unknown
+    # the request form that the probe found, empty if unknown
+    form: Annotated[str, Field(pattern="^(?:tools|schema|text)?$")] = ""
     system: bool | None = None  # True if a system message is accepted, None if unknown
     speed: Speed = UNKNOWN
     # Since the server start, never stored:
@@ -102,7 +107,6 @@ class EndpointFacts:
 
 
 NOTHING_KNOWN = EndpointFacts()
-UNSTORED = ("answered", "first_s")
 
 
 def after_reply(facts: EndpointFacts, reply: LLMReply, took_s: float) -> EndpointFacts:
@@ -133,27 +137,21 @@ def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
     return told != known or has_changed(stored.speed, facts.speed)
 
 
+FACTS = TypeAdapter(EndpointFacts)
+
+
 def stored_facts(facts: EndpointFacts) -> dict[str, object]:
     """Return facts as plain data."""
-    return {name: value for name, value in asdict(facts).items() if name not in UNSTORED}
+    found: dict[str, object] = FACTS.dump_python(facts, exclude={"answered", "first_s"})
+    return found
 
 
 def read_facts(stored: object) -> EndpointFacts:
-    """Return facts from stored data; an unusable value counts as unknown."""
-    found = stored if isinstance(stored, Mapping) else {}
-    speed = found.get("speed")
-    speeds = speed if isinstance(speed, Mapping) else {}
-    window, form, system = found.get("window"), found.get("form"), found.get("system")
-    return EndpointFacts(
-        window if type(window) is int and window > 0 else None,
-        form if form in FORMS else "",
-        system if isinstance(system, bool) else None,
-        Speed(_rate(speeds.get("read")), _rate(speeds.get("written"))),
-    )
-
-
-def _rate(value: object) -> float | None:
-    return value if isinstance(value, float) and 0 < value < float("inf") else None
+    """Return facts from stored data, `NOTHING_KNOWN` if it is unusable."""
+    try:
+        return FACTS.validate_python(stored)
+    except ValidationError:
+        return NOTHING_KNOWN
 
 
 @lru_cache(maxsize=64)  # each call asks three times

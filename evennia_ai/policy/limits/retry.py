@@ -1,4 +1,4 @@
-"""Whether and when to retry a failed model call, or ask another model; what its response says.
+"""What follows a failed model call: a retry, another model, a pause for all calls.
 
 Equal jitter: the wait is drawn evenly between half of an exponential bound and the bound, so that
 callers who failed together do not retry together, and none asks four times within a second
@@ -9,20 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from evennia_ai.errors import (
-    Busy,
-    CircuitOpen,
-    DeadlineExceeded,
-    EndpointSilent,
-    ProviderError,
-    ProviderMisconfigured,
-    ProviderUnavailable,
-    QuotaExhausted,
-)
+from evennia_ai import errors
 
 LONGEST_WAIT_S = 7 * 24 * 3_600.0
 LOADING_CODE = "model_loading"
@@ -36,7 +27,9 @@ UNIT = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?) ?(ms|milli|[hms])", re.IGNORECAS
 UNITS_S = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 LOADING_PAUSE_S = 1.0
-FINAL = (Busy, CircuitOpen, DeadlineExceeded, EndpointSilent)
+FINAL = (errors.Busy, errors.CircuitOpen, errors.DeadlineExceeded, errors.EndpointSilent)
+# What may be the endpoint's fault, not the request's.
+FAULTS = (errors.ProviderUnavailable, errors.ProviderMisconfigured, errors.QuotaExhausted)
 
 
 def parse_retry_after(value: str, now: datetime) -> float | None:
@@ -89,7 +82,7 @@ def backoff_bound(attempt: int, limits: RetryLimits) -> float:
 
 
 def retry_delay(
-    error: ProviderError, attempt: int, left_s: float, jitter: float, limits: RetryLimits
+    error: errors.ProviderError, attempt: int, left_s: float, jitter: float, limits: RetryLimits
 ) -> float | None:
     """Return the seconds until the next attempt, None if there is none.
 
@@ -98,7 +91,7 @@ def retry_delay(
     streamed reply had begun is not retried, because words may have been spoken. A server that is
     loading its model gets any number of attempts.
     """
-    is_transient = isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
+    is_transient = isinstance(error, errors.ProviderUnavailable) and not isinstance(error, FINAL)
     if error.code == LOADING_CODE:
         delay = LOADING_PAUSE_S + jitter * limits.base_s
     elif attempt >= limits.max_attempts or not is_transient or error.begun:
@@ -110,11 +103,115 @@ def retry_delay(
     return delay if delay + limits.least_time_s <= left_s else None
 
 
-def may_fall_back(error: ProviderError) -> bool:
+def may_fall_back(error: errors.ProviderError) -> bool:
     """Return True if another model may answer the call that failed with this error.
 
     Not if its streamed reply had begun, since words may have been spoken.
     """
-    if error.begun or isinstance(error, Busy | DeadlineExceeded):
+    if error.begun or isinstance(error, errors.Busy | errors.DeadlineExceeded):
         return False
-    return isinstance(error, ProviderUnavailable | ProviderMisconfigured | QuotaExhausted)
+    return isinstance(
+        error, errors.ProviderUnavailable | errors.ProviderMisconfigured | errors.QuotaExhausted
+    )
+
+
+# --- the circuit breaker --------------------------------------------------------------------------
+
+# It pauses calls to a failing endpoint, then tries one: closed, open and half-open, as a value with
+# pure transitions (M. Nygard, "Release It!", 2007).
+
+BEYOND_ANY_PAUSE_S = 3_600.0
+SLOW_STARTS = 3  # overdue calls of an endpoint that is starting count a third
+
+
+@dataclass(frozen=True)
+class BreakerLimits:
+    """When the breaker opens, and for how long."""
+
+    failures: int = 5  # in a row
+    pause_s: float = 5.0
+    longest_pause_s: float = 120.0  # the pause doubles with each failed probe up to this
+
+
+@dataclass(frozen=True)
+class Breaker:
+    """The state for one endpoint and model; after any answer it is a new one."""
+
+    failures: int = 0  # in a row
+    open_until: float | None = None  # on the clock, in seconds; None while closed
+    pauses: int = 0  # in a row
+    probing: bool = False  # while the probe call runs
+    error: str = ""  # the last failure in words
+
+    @property
+    def closed(self) -> bool:
+        """True while calls are allowed."""
+        return self.open_until is None
+
+
+def admits(breaker: Breaker, now: float) -> bool:
+    """Return True if a call may start: any while closed, else a single probe after the pause."""
+    # A pause of more than an hour means that the clock was set back; then a probe is also admitted.
+    if breaker.open_until is None:
+        return True
+    return not breaker.probing and not 0 < breaker.open_until - now <= BEYOND_ANY_PAUSE_S
+
+
+def with_probe(breaker: Breaker, runs: bool) -> Breaker:
+    """Return the breaker as an admitted call starts, or after one that proved nothing."""
+    return breaker if breaker.closed else replace(breaker, probing=runs)
+
+
+def after_failure(
+    breaker: Breaker,
+    error: errors.ProviderError,
+    now: float,
+    limits: BreakerLimits,
+    starting: bool = False,
+) -> Breaker:
+    """Return the breaker after the endpoint failed."""
+    # A lasting error (wrong key, exhausted quota) opens it at once; long retry times are capped.
+    # While a local endpoint is ``starting`` (it has not answered yet), an overdue call counts less:
+    # the server may be loading the model, or reading its first prompt.
+    failures = breaker.failures + 1
+    if starting and isinstance(error, errors.DeadlineExceeded) and breaker.closed:
+        limits = replace(limits, failures=SLOW_STARTS * limits.failures)
+    lasting = isinstance(error, errors.ProviderMisconfigured | errors.QuotaExhausted)
+    was_probe = not breaker.closed
+    if failures < limits.failures and not lasting and not was_probe:
+        return replace(breaker, failures=failures, probing=False, error=str(error))
+    pause = limits.pause_s * 2.0 ** min(breaker.pauses, 30)
+    pause = min(limits.longest_pause_s, max(pause, error.retry_after_s or 0.0))
+    return Breaker(failures, now + pause, breaker.pauses + 1, False, str(error))
+
+
+def judges_endpoint(error: errors.ProviderError) -> bool:
+    """Return True if an error is the endpoint's fault, not this request's."""
+    if isinstance(error, errors.Busy | errors.CircuitOpen) or error.code == LOADING_CODE:
+        return False
+    return isinstance(
+        error, errors.ProviderUnavailable | errors.ProviderMisconfigured | errors.QuotaExhausted
+    )
+
+
+@dataclass(frozen=True)
+class GatewayLimits:
+    """What the gateway allows.
+
+    Budgets are in tokens, or in micros of ``currency``, for one UTC day; None disables one.
+    ``waived`` are the kinds of accounts whose budgets in tokens do not count free models.
+    """
+
+    max_in_flight: int = 64
+    max_queued: int = 256
+    player_tokens_per_day: int | None = None
+    game_tokens_per_day: int | None = None
+    player_money_per_day: int | None = None
+    game_money_per_day: int | None = None
+    currency: str = "USD"
+    waived: frozenset[str] = frozenset()
+    retry: RetryLimits = field(default_factory=RetryLimits)
+    breaker: BreakerLimits = field(default_factory=BreakerLimits)
+
+
+DEFAULTS = GatewayLimits()

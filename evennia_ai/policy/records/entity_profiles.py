@@ -189,7 +189,7 @@ def familiarity_at(relationship: Record, at: datetime) -> float:
     return float(relationship["familiarity"] * 0.5**half_lives)
 
 
-def after_contact(relationship: Record, at: datetime, sentiment: float | None = None) -> Record:
+def after_contact(relationship: Record, at: datetime) -> Record:
     """Return a relationship after a meeting; within ten minutes it is the same contact."""
     fields: dict[str, object] = {"last_contact": at}
     if seconds_since(relationship["last_contact"], at) >= CONTACT_GAP_S:
@@ -197,8 +197,6 @@ def after_contact(relationship: Record, at: datetime, sentiment: float | None = 
         fields["familiarity"] = familiarity + (1.0 - familiarity) * FAMILIARITY_GAIN
         fields["contacts"] = relationship["contacts"] + 1
         fields["first_contact"] = relationship["first_contact"] or at
-    if sentiment is not None:
-        fields["sentiment"] = sentiment_after(relationship["sentiment"], sentiment)
     return Relationship.changed(relationship, fields)
 
 

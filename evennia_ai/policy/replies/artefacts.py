@@ -18,7 +18,7 @@ from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.replies.persons import calls_another, is_english, is_spoken_gesture
 from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
 from evennia_ai.policy.sanitize import without_links
-from evennia_ai.policy.texts import one_of, plain_words
+from evennia_ai.policy.texts import one_of, plain_words, sentences
 
 NOTHING = re.compile(r"(?!)")
 LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}+"  # where a line or a sentence begins
@@ -236,7 +236,6 @@ NEUTRAL = {
 ASKED_WORDS = 4
 ECHO_WORDS = 5  # a shorter line may be returned: "Good evening to you!"
 NEAR_ECHO_WORDS, NEAR_ECHO = 8, 0.88
-SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+")
 SPEAKER = re.compile(r"\A[^:\n]{1,60}? (?:says|whispers to you|whispers|asks|acts out): ")
 GRAM, MOST_SAME = 4, 5
 SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
@@ -324,7 +323,7 @@ def is_echo(text: str, heard: Collection[str], name: str = "") -> bool:
     words, asks = plain_words(text), text.rstrip(' "”').endswith("?")
     for line in heard:
         said = SPEAKER.sub("", line)
-        parts = (said, without_address(said, name), *SENTENCE_GAP.split(said))
+        parts = (said, without_address(said, name), *sentences(said))
         if any(echoes(words, plain_words(part)) for part in parts):
             return True
         asked = [neutral(plain_words(part)) for part in parts if "?" in part]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Generator
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 DEPTH = 8
 SPACE = re.compile(r"\s*+")
@@ -153,129 +151,98 @@ WHOLE_ESCAPES = re.compile(
     rf"(?:[^\\]++|\\[^u]|\\u(?!{HIGH}){HEX}|\\u{HIGH}\\u{LOW}"
     rf"|\\u{HIGH}(?=[^\\]|\\[^u]|\\u(?!{LOW}){HEX}))*+"
 )
-SCALAR = re.compile(r"[^\s,\]}]+")
-NESTED_TOKEN = re.compile(r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"|[\[\]{}"]')
-PARTIAL_DEPTH = {"[": 1, "{": 1, "]": -1, "}": -1}
-
-T = TypeVar("T")
-Reading = Generator[None, None, T]  # yields where the text ends before it can read on
-
-
-@dataclass(frozen=True)
-class FieldEvent:
-    """News of one field; ``value`` is the new part of a string, or the finished field's value."""
-
-    kind: Literal["started", "text", "finished"]
-    name: str
-    value: Any = None
+# An end of the object, or a name up to the first character of its value; a needless comma or a
+# doubled brace before it is passed over.
+FIELD = re.compile(r'[\s,{]*+(?:(?P<end>\})|(?P<name>"(?:[^"\\]++|\\[\s\S])*+")\s*+:\s*+(?=\S))')
+BEGUN_FIELD = re.compile(r'[\s,{]*+(?:"(?:[^"\\]++|\\[\s\S])*+(?:\\|"\s*+:?\s*+)?)?')
+SCALAR = re.compile(r"[^\s,\]}]*+(?=[\s,\]}])")
+LONGEST = 1_000  # characters of a name, or of a value that is no string: each part reads them anew
+DECODER = json.JSONDecoder(strict=False)
 
 
 class ObjectReader:
     """An incremental reader of the first JSON object in a text.
 
-    It passes over text before the object, such as a code fence, and ignores all text after it.
+    It passes over text before the object, such as a code fence, and ignores all text after it. Of
+    a name that comes again the first value counts.
     """
 
-    def __init__(self, streamed: Collection[str] = ()) -> None:
-        self.values: dict[str, Any] = {}  # of the finished fields
+    def __init__(self, words: str) -> None:
+        self.values: dict[str, Any] = {}  # of the finished fields, in their order
         self.done = False
-        self.broken = False  # True at invalid JSON: no event follows, and nothing raises
-        self._streamed = frozenset(streamed)
+        self.broken = False  # True at invalid JSON: nothing is read any more, and nothing raises
+        self._words = words  # the name of the field whose text is read early
         self._text = ""  # not yet read
-        self._events: list[FieldEvent] = []
-        self._reading = self._object()
+        self._begun = False
+        self._name: str | None = None  # of the field whose value is being read
+        self._parts: list[str] | None = None  # of the string that is being read
 
-    def feed(self, text: str) -> list[FieldEvent]:
-        """Add a part of the text; return what it tells about the streamed and other fields."""
+    def feed(self, text: str) -> str:
+        """Add a part of the text; return what it adds to the words."""
+        said: list[str] = []
         if self.done or self.broken:
-            return []
+            return ""
         self._text += text
         try:
-            next(self._reading, None)
+            while not self.done and self._read_on(said):
+                pass
         except (ValueError, RecursionError):
             self.broken = True
-        events, self._events = self._events, []
-        return events
+        return "".join(said)
 
-    def _take(self, length: int) -> str:
-        taken, self._text = self._text[:length], self._text[length:]
-        return taken
+    def _read_on(self, said: list[str]) -> bool:
+        """Read one thing more; return False if the text ends within it."""
+        if not self._begun:
+            self._begun, self._text = "{" in self._text, self._text.partition("{")[2]
+            return self._begun
+        if self._parts is not None:
+            return self._read_string(self._parts, said)
+        if self._name is not None:
+            return self._read_value()
+        found = FIELD.match(self._text)
+        if found is None:
+            if len(self._text) > LONGEST or not BEGUN_FIELD.fullmatch(self._text):
+                raise ValueError("no field")
+            return False
+        self.done = found["end"] is not None
+        if not self.done:
+            self._name = decoded(found["name"])
+            self._parts = [] if self._text[found.end()] == '"' else None
+        self._text = self._text[found.end() + (self._parts is not None) :]
+        return True
 
-    def _next_char(self, allowed: str = "") -> Reading[str]:
-        """Return the next character that is no white space; raises ValueError at another one."""
-        while not self._text.lstrip():
-            self._text = ""
-            yield
-        self._text = self._text.lstrip()
-        if allowed and self._text[0] not in allowed:
-            raise ValueError(f"none of {allowed}")
-        return self._text[0]
+    def _read_string(self, parts: list[str], said: list[str]) -> bool:
+        end = STRING_END.match(self._text)
+        part = self._text[: end.end() - 1] if end else WHOLE_ESCAPES.match(self._text)[0]  # type: ignore[index]
+        parts.append(part)
+        if part and self._name == self._words:
+            said.append(decoded(f'"{part}"'))
+        self._text = self._text[end.end() if end else len(part) :]
+        if end:
+            self._finish(decoded(f'"{"".join(parts)}"'))
+        return end is not None
 
-    def _object(self) -> Reading[None]:
-        while "{" not in self._text:
-            self._text = ""
-            yield
-        self._take(self._text.index("{") + 1)
-        while (char := (yield from self._next_char('"{,}'))) != "}":
-            if char == '"':
-                yield from self._field()
-            else:  # a doubled brace; a needless comma
-                self._take(1)
-        self.done = True
-
-    def _field(self) -> Reading[None]:
-        while (end := STRING_END.match(self._text, 1)) is None:
-            yield
-        name = decoded(self._take(end.end()))
-        yield from self._next_char(":")
-        self._take(1)
-        char = yield from self._next_char()
-        self._events.append(FieldEvent("started", name))
-        if char == '"':
-            raw = yield from self._string(name)
+    def _read_value(self) -> bool:
+        if self._text[0] not in "[{":
+            found = SCALAR.match(self._text)
+            value, end = (decoded(found[0]), found.end()) if found else (None, 0)
         else:
-            raw = yield from (self._nested() if char in "[{" else self._scalar())
-        self.values[name] = decoded(raw)
-        self._events.append(FieldEvent("finished", name, self.values[name]))
-        yield from self._next_char(",}")
+            try:
+                value, end = DECODER.raw_decode(self._text)
+            except ValueError:
+                value, end = None, 0
+        if not end and len(self._text) > LONGEST:
+            raise ValueError("no value")
+        if end:
+            self._text = self._text[end:]
+            self._finish(value)
+        return end > 0
 
-    def _string(self, name: str) -> Reading[str]:
-        self._take(1)
-        parts: list[str] = []
-        while True:
-            end = STRING_END.match(self._text)
-            string = self._text[: end.end() - 1] if end else self._text
-            whole = WHOLE_ESCAPES.match(string)
-            length = whole.end() if whole else 0
-            for part in (string[:length], string[length:] if end else ""):
-                parts.append(part)
-                if part and name in self._streamed:
-                    self._events.append(FieldEvent("text", name, decoded(f'"{part}"')))
-            self._take(end.end() if end else length)
-            if end:
-                return f'"{"".join(parts)}"'
-            yield
-
-    def _nested(self) -> Reading[str]:
-        depth, parts = 0, list[str]()
-        while True:
-            stop = len(self._text)
-            for token in NESTED_TOKEN.finditer(self._text):
-                if token[0] == '"':  # a string without its end
-                    stop = token.start()
-                    break
-                depth += PARTIAL_DEPTH.get(token[0], 0)
-                if depth == 0:
-                    return "".join([*parts, self._take(token.end())])
-            parts.append(self._take(stop))
-            yield
-
-    def _scalar(self) -> Reading[str]:
-        while (found := SCALAR.match(self._text)) and found.end() == len(self._text):
-            yield
-        return self._take(found.end() if found else 0)
+    def _finish(self, value: Any) -> None:
+        self.values.setdefault(str(self._name), value)
+        self._name = self._parts = None
 
 
 def decoded(raw: str) -> Any:
     """Return a JSON value, in whose strings line breaks are allowed; raises ValueError."""
-    return json.loads(raw, strict=False)
+    return DECODER.decode(raw)

@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 from evennia_ai.policy.facts.check import RECALLED, RECALLED_DAY
 from evennia_ai.policy.retrieval.words import find_words, language_of
-from evennia_ai.policy.texts import plain_words
-
-SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*[\"”'’»)*]*\s*|\s+")
+from evennia_ai.policy.texts import plain_words, sentences
 
 # --- gestures -------------------------------------------------------------------------------------
 
@@ -121,7 +119,7 @@ def calls_another(words: str, own: str, known: Collection[str], spoken_to: Colle
     """
     here = [set(plain_words(name)) for name in spoken_to]
     others = [set(plain_words(name)) for name in known if name != own]
-    for sentence in SENTENCE.findall(words):
+    for sentence in sentences(words):
         for called in called_in(sentence, set[str]().union(*here, *others)):
             name = set(plain_words(called))
             if any(name & one for one in here):
@@ -163,7 +161,6 @@ BEFORE_ME = frozenset(
 )
 UNCERTAIN = frozenset("we us our ours ourselves you".split())
 BY_ME = {"am": "are", "was": "were"}  # with "I" beside them
-SENTENCE_GAP = re.compile(r"[.!?…\n]")
 LEAST_MEANING = 2  # words that carry meaning: "I am tired" anybody may say
 
 
@@ -269,7 +266,7 @@ def tells_of_oneself(words: Sequence[str], known: frozenset[str]) -> bool:
 def with_you(text: str, clause: Clause) -> str:
     """Return a text with the second person in a clause, "" where that is not certain."""
     words, made = clause.words, text
-    rest = plain_words(SENTENCE_GAP.split(text[clause.spans[-1][1] :], maxsplit=1)[0])
+    rest = plain_words(sentences(text[clause.spans[-1][0] :])[0])[1:]
     if "i" not in rest and not ONESELF.isdisjoint(rest):  # "I sell fish and mend my nets"
         return ""
     for at in reversed(range(len(words))):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from itertools import takewhile
 
-from evennia_ai.messages import SAY, WHISPER, LLMReply, ToolCallRequest
-from evennia_ai.policy.replies.json_parts import FieldEvent, ObjectReader
+from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
+from evennia_ai.policy.replies.json_parts import ObjectReader
 from evennia_ai.policy.replies.speech import WORDS, Speech, joined, spoken
-from evennia_ai.policy.replies.text_calls import ACT, Tools, is_object, read_text_calls, tidy_call
+from evennia_ai.policy.replies.text_calls import ACT, Tools, read_text_calls, tidy_call
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall, tool_name
 from evennia_ai.policy.request_forms.schema_form import (
     SAY_CHARS,
@@ -23,6 +23,7 @@ from evennia_ai.policy.request_forms.schema_form import (
     calls_of,
     target_of,
 )
+from evennia_ai.policy.texts import read_object
 
 CUT_OFF = "length"  # the finish reason of a reply that reached its limit
 
@@ -37,13 +38,14 @@ class ReplyReader:
         self._calls: Calls = []
         self._in_parts = False
 
-    def feed(self, content: str) -> Calls:
-        """Add a part of the text; return the calls that are finished now."""
-        return self._keep(self._read(content))
-
-    def feed_call(self, index: int, name: str, arguments: str) -> Calls:
-        """Add a part of a native call, by its number; return the calls that are finished now."""
-        return self._keep(self._read_call(index, name, arguments))
+    def hear(self, delta: Delta) -> Calls:
+        """Add a part of the reply; return the calls that are finished now."""
+        self._in_parts = True
+        calls = self._read(delta.content) if delta.content else []
+        if delta.tool_index is not None:
+            calls += self._read_call(delta.tool_index, delta.tool_name, delta.arguments)
+        self._calls += calls
+        return calls
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the whole reply with all calls, also those that were returned before."""
@@ -54,11 +56,6 @@ class ReplyReader:
 
     def _read_call(self, index: int, name: str, arguments: str) -> Calls:
         return []
-
-    def _keep(self, calls: Calls) -> Calls:
-        self._in_parts = True
-        self._calls += calls
-        return calls
 
     def _read_whole(self, reply: LLMReply) -> None:
         """Read a reply's text if no part of it came before."""
@@ -76,41 +73,35 @@ class SchemaReader(ReplyReader):
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
-        self._object = ObjectReader(streamed=(SAY,))
-        self._values: dict[str, Any] = {}
+        self._object = ObjectReader(SAY)
         self._speech: Speech | None = None
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the reply with the calls of its object; without one, those in its text."""
         self._read_whole(reply)
+        values = self._object.values
         if self._speech is not None:
             self._calls += self._speech.end(unfinished=True)
-        elif self._object.done and (ACT in self._values or SAY in self._values):
-            self._calls += numbered(calls_of(self._values, self._asked))
+        elif self._object.done and (ACT in values or SAY in values):
+            self._calls += numbered(calls_of(values, self._asked))
         if not self._calls:
             return with_written_calls(reply, self._asked, acts=True)
         return self._with_calls(reply, tied=True)
 
     def _read(self, content: str) -> Calls:
-        return [call for event in self._object.feed(content) for call in self._heed(event)]
-
-    def _heed(self, event: FieldEvent) -> Calls:
-        if event.kind == "finished":
-            self._values[event.name] = event.value
-        # Words are said early only behind the act and its fields, as the schema orders them.
-        act_is_known = act_fields(self._values, self._asked) <= set(self._values)
-        if event.name != SAY or event.kind == "started" or not act_is_known:
-            return []
+        words, values = self._object.feed(content), self._object.values
         acts: Calls = []
-        if event.kind == "text" and self._speech is None:
-            acts = numbered(act_calls_of(self._values, self._asked))
-            whispers = self._values[ACT] == WHISPER
-            self._speech = Speech(WHISPER, target_of(self._values)) if whispers else Speech()
         if self._speech is None:
-            return []
-        if event.kind == "text":
-            return acts + self._speech.add(event.value)
-        return self._speech.end(unfinished=len(event.value) >= SAY_CHARS)
+            # Words are said early only behind the act and its fields, as the schema orders them.
+            known = {*takewhile(lambda name: name != SAY, values)}
+            if not words or not act_fields(values, self._asked) <= known:
+                return []
+            acts = numbered(act_calls_of(values, self._asked))
+            whispers = values[ACT] == WHISPER
+            self._speech = Speech(WHISPER, target_of(values)) if whispers else Speech()
+        acts += self._speech.add(words)
+        is_full = len(str(values.get(SAY, ""))) >= SAY_CHARS
+        return acts + self._speech.end(unfinished=is_full) if SAY in values else acts
 
 
 class NativeReader(ReplyReader):
@@ -160,34 +151,35 @@ class ArrivingCall:
 
     def __init__(self, index: int, tools: Tools) -> None:
         self._id, self._tools = f"call{index}", tools
-        self._name, self._arguments, self._unread = "", "", ""
-        self._object = ObjectReader(streamed=(WORDS,))
+        self._name, self._parts, self._unread = "", list[str](), ""
+        self._object = ObjectReader(WORDS)
+        self._is_whole: bool | None = None  # None if a part came since it was asked
         self.speech = Speech(call_id=self._id)
 
     @property
     def is_whole(self) -> bool:
         """Return True if the arguments are an object with fields."""
-        return bool(self._name) and is_object(self._arguments)
+        if self._is_whole is None:
+            self._is_whole = bool(self._name and read_object("".join(self._parts)))
+        return self._is_whole
 
     def add(self, name: str, arguments: str) -> None:
         """Add a part."""
-        self._name = name or self._name
-        self._arguments += arguments
+        self._name, self._is_whole = name or self._name, None
+        self._parts.append(arguments)
         self._unread += arguments
 
     def words(self) -> Calls:
         """Return a call for each sentence of `say` that is finished now."""
         unread, self._unread = self._unread, ""
-        events = self._object.feed(unread) if self._name == SAY else []
-        texts = [e.value for e in events if e.name == WORDS and e.kind == "text"]
-        return self.speech.add("".join(texts))
+        return self.speech.add(self._object.feed(unread) if self._name == SAY else "")
 
     def end(self, is_cut_off: bool = False) -> Calls:
         """Return the call, or what is left of its words."""
         calls = self.words()
         if self.speech.begun:
             return calls + self.speech.end(is_cut_off or not self._object.done)
-        return [tidied(ToolCallRequest(self._id, self._name, self._arguments), self._tools)]
+        return [tidied(ToolCallRequest(self._id, self._name, "".join(self._parts)), self._tools)]
 
 
 def tidied(call: ToolCallRequest, tools: Tools) -> ToolCallRequest:

@@ -18,6 +18,7 @@ from typing import Any
 
 from evennia_ai.policy.replies.json_parts import LooseReader, Unreadable
 from evennia_ai.policy.sanitize import SPECIAL_TOKEN, drop_reasoning
+from evennia_ai.policy.texts import read_object
 
 Tools = Mapping[str, Mapping[str, Any]]  # a tool's name: the JSON schema of its parameters
 Call = tuple[str, str]  # a name, and arguments as JSON
@@ -259,7 +260,7 @@ def tidy_call(name: str, arguments: str, tools: Tools) -> Call:
         elif isinstance(value, dict) and value.get("name") == known and "name" not in properties:
             value = arguments_of({key: value[key] for key in value.keys() - {"name"}})
     is_cut = isinstance(value, str) and value.lstrip()[:1] in ("{", "[")
-    if is_cut or (value is first and is_object(arguments)):
+    if is_cut or (value is first and read_object(arguments)):
         return known, arguments
     return next(iter(calls_with(known, value, tools)), (known, arguments))
 
@@ -282,14 +283,6 @@ def last_object(text: str) -> Any:
     while at >= 0 and (found := reader.read(at)):
         last, at = found[0] or last, text.find("{", found[1])
     return text if last is None else last
-
-
-def is_object(text: str) -> bool:
-    """Return True if a text is a JSON object with fields."""
-    with suppress(ValueError, RecursionError):
-        value = json.loads(text)
-        return isinstance(value, dict) and bool(value)
-    return False
 
 
 def calls_with(name: str, arguments: Any, tools: Tools) -> list[Call]:

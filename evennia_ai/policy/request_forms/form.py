@@ -81,6 +81,23 @@ def parameters_of(schema: Schema) -> Mapping[str, Any]:
     return properties
 
 
+def sample_arguments(schema: Schema, words: str) -> dict[str, Any]:
+    """Return arguments that fit a tool: the words for each text, else the least value allowed."""
+    fields = parameters_of(schema)
+    required = schema["function"].get("parameters", {}).get("required", [])
+    chosen = {name: fields[name] for name in required or list(fields)[:1] if name in fields}
+    return {name: _sample(field, words) for name, field in chosen.items()}
+
+
+def _sample(field: Mapping[str, Any], words: str) -> Any:
+    kind = field.get("type", "string")
+    if field.get("enum"):
+        return field["enum"][0]
+    if kind in ("integer", "number"):
+        return field.get("minimum", 1)
+    return {"boolean": True, "array": [], "object": {}}.get(kind, words or "attack")
+
+
 def described(tool: Schema, instead: str = "") -> str:
     """Return one line about a tool: its name, what it does, its fields with a word before them."""
     does = tool["function"].get("description", "")

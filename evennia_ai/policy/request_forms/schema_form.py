@@ -75,7 +75,7 @@ TARGETS = {
     EMOTE: ("emote", "text"),
     REMEMBER: ("add_journal_entry", "content"),
 }
-# Small models "remember" a bare name: it is read, but not offered. `sleep.noting` notes by rule.
+# Small models "remember" a bare name: it is read, but not offered.
 ACTS = (NONE, "give", *(act for act in TARGETS if act != REMEMBER), WHISPER, SILENCE)
 TARGET_CHARS, SAY_CHARS = 80, 300
 RECEIVER = re.compile(r"(.+?) to ([^,]+)", re.DOTALL)

@@ -22,6 +22,7 @@ from evennia_ai.policy.retrieval.languages import (
     SNOWBALL,
     STOP_WORDS,
 )
+from evennia_ai.policy.texts import sentences
 
 LONGEST_RUN = 4_000  # characters
 LONGEST_WORD = 40
@@ -51,7 +52,7 @@ NOUN = re.compile(
     re.IGNORECASE,
 )
 WILL = re.compile(r"[\w,;] Will\b|\bWill(?=,|['’]s\b| (?:is|was|has|had|and|said)\b)")
-SENTENCE = re.compile(r"[^.!?？؟]+[.!?？؟]*")
+CLOSING = " \n\"”»'’)*_]"  # behind the mark of a sentence
 QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last is the Greek one
 ASKING = [[word] for word in ("who", "whose", "where", "when", "what", "which", "why")]
 HOW_ARE_YOU = re.compile(
@@ -213,10 +214,10 @@ def is_small_talk(text: str, names: Iterable[str] = ()) -> bool:
     """
     words = content_words(text, language_of(text) or ENGLISH)
     polite = POLITE.union(content_words(" ".join(names), ENGLISH))
-    return polite.issuperset(words) and not any(map(_is_question, SENTENCE.findall(text)))
+    return polite.issuperset(words) and not any(map(_is_question, sentences(text)))
 
 
 def _is_question(sentence: str) -> bool:
     words = WORD.findall(sentence.lower())
-    asked = sentence.endswith(QUESTION_MARKS) or words[:1] in ASKING
+    asked = sentence.rstrip(CLOSING).endswith(QUESTION_MARKS) or words[:1] in ASKING
     return asked and len(words) > 1 and POLITE.isdisjoint(words) and not HOW_ARE_YOU.match(sentence)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.replies.speech import is_ai
@@ -270,29 +269,11 @@ def _manner(kind: str, private: bool) -> str:
 
 
 def failure_lines(result: SceneResult) -> list[str]:
-    """Return the transcript of the first run that failed, safe for a terminal and for XML."""
+    """Return the transcript of the first run that failed, safe for a terminal."""
     failed = next((run for run in result.runs if not run.passed), None)
     lines = _transcript(result.scene, failed) if failed else ()
     insets = ((line, len(line) - len(line.lstrip(" "))) for line in lines)
     return [" " * inset + _shown(line, LONGEST_LINE) for line, inset in insets]
-
-
-def junit(results: Sequence[SceneResult], file: str) -> str:
-    """Return JUnit XML with a test case for each scene, as the usual CI systems read it."""
-    failures = sum(not result.holds for result in results)
-    counts = {"tests": str(len(results)), "failures": str(failures), "errors": "0"}
-    took = f"{sum(result.seconds for result in results):.3f}"
-    root = Element("testsuites", counts, time=took)
-    suite = SubElement(root, "testsuite", counts, name=_shown(file, 200), time=took)
-    for result in results:
-        names = {"name": _shown(result.scene.scene, 200), "classname": _shown(file, 200)}
-        case = SubElement(suite, "testcase", names, time=f"{result.seconds:.3f}")
-        if not result.holds:
-            told = f"{result.passed} of {len(result.runs)} runs passed"
-            failure = SubElement(case, "failure", message=told, type="checks")
-            failure.text = "\n".join(failure_lines(result))
-    indent(root)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
 def progress_line(result: SceneResult, number: str) -> str:

@@ -14,14 +14,11 @@ from evennia_ai.errors import CannotUndo
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.materials import keep_consulted, speakers_of
 from evennia_ai.policy.compaction.plan import (
-    LITTLE_PROGRESS,
     TOO_LITTLE,
     CompactionLimits,
     ContextUse,
     Skip,
-    count_small,
     decide_compaction,
-    makes_little_progress,
     plan_last_turn,
 )
 from evennia_ai.policy.compaction.summary import count_line, prefix_hash
@@ -83,7 +80,6 @@ class Compactor:
         self._calls, self._parts, self._facts, self.archive = calls, parts, facts, archive
         self._life, self._clock, self._put = life, clock, slices.put
         self._strikes = 0  # compactions in a row that produced no summary
-        self._small = 0  # compactions in a row that removed little
         self.is_left_over = False
 
     @inlineCallbacks
@@ -184,35 +180,35 @@ class Compactor:
     ) -> Steps[dict[str, Any]]:
         """Fit the summaries in and store them if they save anything. Fires and fails as
         `compact`."""
-        if self._tokens_after(parts, task.last_seq) > task.limits.target_tokens:
+        texts = {key: part.text for key, part in parts.items()}
+        if self._tokens_after(texts, task.last_seq) > task.limits.target_tokens:
             task, parts = yield self._keep_last_turn(task, parts)  # P4
         yield pause(self._put)
-        before = self._log.current.sizes.largest()
-        if self._tokens_after(parts, task.last_seq) >= before:
+        record = make_record(task, parts, dict(self._calls.compaction_cost))
+        if not self._saves(record):
             self._strikes += not task.request.force
             return skip(TOO_LITTLE, token_usage=task.use.ratio)
-        report: dict[str, Any] | None = yield self._store_compaction(task, parts)
-        rung = worst_of(part.rung for part in parts.values())
-        self._strikes = strikes_after(rung, self._strikes)
-        if report is None:
+        yield pause(self._put)
+        stored = yield persist(self._clock, partial(self._store, record, task))
+        self._strikes = strikes_after(record.rung, self._strikes)
+        if stored is None:
             return {"success": False, "error": CHANGED}
-        if not task.request.force:
-            self._warn_of_little_progress(task)
+        self._calls.compaction_cost = {}
+        report = self._report(stored, task)
         yield self.archive.archive()
         return report
 
-    def _warn_of_little_progress(self, task: CompactionTask) -> None:
-        """Tell the owner, once, that automatic compactions follow each other closely."""
-        count = count_small(self._small, task.plan, task.limits.window)
-        self._small = count
-        if makes_little_progress(count):
-            self._settings.tell_owner(LITTLE_PROGRESS)
+    def _saves(self, record: CompactionRecord) -> bool:
+        """Return True if a summary is shorter than what it replaces, and so is the prompt."""
+        if record.summary_token_count >= record.original_token_count:
+            return False
+        after = self._tokens_after(record.summary, record.upto_seq)
+        return after < self._log.current.sizes.largest()
 
-    def _tokens_after(self, parts: Mapping[str, SummaryPart], upto_seq: int) -> int:
+    def _tokens_after(self, texts: Mapping[str, str], upto_seq: int) -> int:
         """Return the tokens of the largest projection after a compaction, with later messages."""
         sizes = Sizes()
         count = partial(count_stored, count_text=self._settings.count_text)
-        texts = {key: part.text for key, part in parts.items()}
         for key, tokens in part_sizes(texts, count).items():
             sizes.add(part_audience(key), tokens)
         for message in self._log.current.messages:
@@ -238,23 +234,6 @@ class Compactor:
             kept[key] = yield self._facts.check(part, messages, part_audience(key))
             yield pause(self._put)
         return last, kept
-
-    @inlineCallbacks
-    def _store_compaction(
-        self, task: CompactionTask, parts: Mapping[str, SummaryPart]
-    ) -> Steps[dict[str, Any] | None]:
-        """Store a compaction's record; fails with StoreUnavailable.
-
-        Fires with the result dict, None if the history was changed meanwhile.
-        """
-        record = make_record(task, parts, dict(self._calls.compaction_cost))
-        yield pause(self._put)
-        work = partial(self._store, record, task)
-        stored: CompactionRecord | None = yield persist(self._clock, work)
-        if stored is None:
-            return None
-        self._calls.compaction_cost = {}
-        return self._report(stored, task)
 
     def _store(self, record: CompactionRecord, task: CompactionTask) -> CompactionRecord | None:
         """Store a record if its messages are still in view; raises StoreUnavailable.
@@ -315,7 +294,8 @@ def make_record(
         summary={key: part.text for key, part in parts.items()},
         compacted_count=len(evicted),
         compacted_at="",
-        original_token_count=sum(map(stored_tokens, evicted)),
+        original_token_count=sum(map(stored_tokens, evicted))
+        + (earlier.summary_token_count if earlier else 0),
         summary_token_count=sum(estimate_tokens(part.text) for part in parts.values()),
         prefix_hash=prefix_hash(
             (message["metadata"]["seq"], message["role"], message["content"]) for message in evicted

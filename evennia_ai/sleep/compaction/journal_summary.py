@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import BadRecord, StoreUnavailable
 from evennia_ai.messages import Audience, Message
-from evennia_ai.policy.compaction.materials import synthesis_entries, synthesis_ids
+from evennia_ai.policy.compaction.materials import is_synthesis, plan_syntheses
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.facts.check import Fact, distinct, facts_in, missing_facts
 from evennia_ai.ports import Conversation, Identity, Memories, Services, Slices
@@ -20,26 +20,30 @@ from evennia_ai.scheduling import Clock, Steps, pause, persist, spread
 logger = Logger()
 
 
+@dataclass(frozen=True, eq=False)
 class SummaryArchive:
     """Keeps the summaries of compactions in the journal."""
 
-    def __init__(self, who: Identity, log: Conversation, clock: Clock, slices: Slices) -> None:
-        self._who, self._log, self._clock, self._put = who, log, clock, slices.put
+    _who: Identity
+    _log: Conversation
+    _clock: Clock
+    _slices: Slices
 
     @inlineCallbacks
     def archive(self) -> Steps[int]:
-        """Make the journal agree with the compactions in force.
+        """Make the journal's summaries agree with the compactions in force (`plan_syntheses`).
 
-        Fires with how many compactions needed entries written or removed. Never fails, since the
+        Fires with how many compactions were not yet in the journal. Never fails, since the
         conversation must go on; what was not done is done later.
         """
         try:
             due = self._log.to_archive()
             if not due:
                 return 0
-            yield self._who.character.journal.load(self._put)
+            yield self._who.character.journal.load(self._slices.put)
+            yield persist(self._clock, self._update_entries)
             for record, in_force in due:
-                yield persist(self._clock, partial(self._update_entries, record, in_force))
+                yield persist(self._clock, partial(self._log.note_archived, record.id, in_force))
         except StoreUnavailable as error:
             message = "{name}: summaries not journalled: {error}; retrying at the next compaction"
             logger.warn(message, name=self._who.name, error=error)
@@ -49,27 +53,32 @@ class SummaryArchive:
             return 0
         return len(due)
 
-    def _update_entries(self, record: CompactionRecord, in_force: bool) -> None:
-        """Write or remove one compaction's entries, and note that. Raises StoreUnavailable."""
+    def _update_entries(self) -> None:
+        """Write, rewrite or remove entries until they agree. Raises StoreUnavailable."""
         journal = self._who.character.journal
-        if in_force:
-            for entry_id, fields in synthesis_entries(record).items():
-                try:
+        held = [entry for entry in journal.held() if is_synthesis(entry)]
+        plan = plan_syntheses(self._log.current.record, self._log.compaction, held)
+        journal.remove(*plan.gone)
+        for entry_id, fields in {**plan.changed, **plan.new}.items():
+            try:
+                if entry_id in plan.new:
                     journal.add(id=entry_id, **fields)
-                except BadRecord as error:  # a retry would not make it better
-                    message = "{name}: summary {id} cannot be journalled and is dropped: {error}"
-                    logger.warn(message, name=self._who.name, id=entry_id, error=error)
-        else:
-            journal.remove(*synthesis_ids(record).values())
-        self._log.note_archived(record.id, in_force)
+                else:
+                    journal.update(entry_id, **fields)
+            except BadRecord as error:  # a retry would not make it better
+                message = "{name}: summary {id} cannot be journalled and is dropped: {error}"
+                logger.warn(message, name=self._who.name, id=entry_id, error=error)
 
     def undo(self) -> CompactionRecord | None:
-        """Undo the last compaction and remove its entries; returns it. Raises StoreUnavailable."""
+        """Undo the last compaction; returns it. Raises StoreUnavailable.
+
+        Its entries get their earlier text back, or go.
+        """
         undone = self._log.undo()
         if undone is not None:
             self.archive().addErrback(
                 lambda failure: logger.failure(
-                    "removing a summary's entries failed", failure=failure
+                    "taking a summary's entries back failed", failure=failure
                 )
             )
         return undone
@@ -90,21 +99,22 @@ class SummaryPart:
     rescued: int = 0  # of the others, how many recall from the log finds
 
 
+@dataclass(frozen=True, eq=False)
 class FactCheck:
     """Finds the facts of messages, and counts those that a summary or a recall holds."""
 
-    def __init__(self, who: Identity, memories: Callable[[], Memories], services: Services) -> None:
-        self._who, self._memories, self._services = who, memories, services
-        self._put, self._now = services.slices.put, services.now
+    _who: Identity
+    _memories: Callable[[], Memories]
+    _services: Services
 
     @inlineCallbacks
     def find(self, messages: Sequence[Message]) -> Steps[tuple[Fact, ...]]:
         """Find facts in slices: 2,000 messages take 0.25 s (measured). Fires with them."""
         name = self._who.name
         found: list[list[Fact]] = yield spread(
-            self._put, messages, lambda message: facts_in(message, name)
+            self._services.slices.put, messages, lambda message: facts_in(message, name)
         )
-        yield pause(self._put)
+        yield pause(self._services.slices.put)
         return distinct(fact for facts in found for fact in facts)
 
     @inlineCallbacks
@@ -115,7 +125,7 @@ class FactCheck:
         are."""
         facts: tuple[Fact, ...] = yield self.find(messages)
         lost = missing_facts(facts, [part.text])
-        yield pause(self._put)
+        yield pause(self._services.slices.put)
         rescued: int = yield self._count_recalled(lost, audience)
         return replace(part, found=len(facts), kept=len(facts) - len(lost), rescued=rescued)
 
@@ -126,7 +136,7 @@ class FactCheck:
         Of more than `SAMPLE` facts so many are looked up, evenly spread, and their share counts for
         all. Fires with the number; fails with StoreUnavailable.
         """
-        put, now = self._put, self._now()
+        put, now = self._services.slices.put, self._services.now()
         asked = facts[:: -(-len(facts) // SAMPLE) or 1]
         if not asked:
             return 0

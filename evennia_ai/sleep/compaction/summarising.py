@@ -72,21 +72,17 @@ def worst_of(rungs: Iterable[str]) -> str:
     return max(rungs, key=RUNGS.index, default=SUMMARY)
 
 
+@dataclass(frozen=True, eq=False)
 class SummaryLadder:
     """Asks for a summary step by step. ``profiles`` are the model profiles of the game."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        calls: ModelCalls,
-        summariser: Summariser,
-        profiles: Mapping[str, Mapping[str, Any]],
-        clock: Clock,
-        slices: Slices,
-    ) -> None:
-        self._who, self._settings, self._calls, self._summariser = who, settings, calls, summariser
-        self._profiles, self._clock, self._put = profiles, clock, slices.put
+    _who: Identity
+    _settings: Settings
+    _calls: ModelCalls
+    _summariser: Summariser
+    _profiles: Mapping[str, Mapping[str, Any]]
+    _clock: Clock
+    _slices: Slices
 
     @inlineCallbacks
     def climb(self, material: Material, terms: SummaryTerms) -> Steps[tuple[str, str]]:
@@ -154,7 +150,7 @@ class SummaryLadder:
         elif self._tokens_at_once(material, with_results) > window:
             return ""
         for chunk in chunks:
-            yield pause(self._put)
+            yield pause(self._slices.put)
             text = yield self._summariser.summarise(
                 chunk, material.focus, previous=text, with_results=with_results, terms=terms
             )
@@ -226,23 +222,19 @@ class Evicted:
         return [*self.older, *self.begun]
 
 
+@dataclass(frozen=True, eq=False)
 class PartSummaries:
     """Summarises what a compaction evicts, once for each audience.
 
     ``strikes`` are the compactions in a row that had no summary.
     """
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        ladder: SummaryLadder,
-        facts: FactCheck,
-        clock: Clock,
-        slices: Slices,
-    ) -> None:
-        self._who, self._settings, self._ladder, self._facts = who, settings, ladder, facts
-        self._clock, self._put = clock, slices.put
+    _who: Identity
+    _settings: Settings
+    _ladder: SummaryLadder
+    _facts: FactCheck
+    _clock: Clock
+    _slices: Slices
 
     @inlineCallbacks
     def summarise(self, task: CompactionTask, strikes: int) -> Steps[dict[str, SummaryPart] | None]:
@@ -269,9 +261,9 @@ class PartSummaries:
             )
             if part is None:
                 return None
-            yield pause(self._put)
+            yield pause(self._slices.put)
             parts[key] = yield self._facts.check(part, evicted.messages, part_audience(key))
-            yield pause(self._put)
+            yield pause(self._slices.put)
         return parts
 
     def _deadline_of(self, request: CompactionRequest) -> float | None:

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.mixins import UserPassesTestMixin
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.urls import NoReverseMatch, reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_deny
 from django.views.decorators.csrf import csrf_protect
-from django.views.generic import View
 from django.views.generic.base import ContextMixin
+from evennia.accounts.models import AccountDB
 from evennia.utils import logger
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
+from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.disclosure import FIGURES, Reader
+from evennia_ai.store.names import own_name
 from evennia_ai.store.page_rows import Row, assistant_rows
 from evennia_ai.web.disclosure import reader_of
+from evennia_ai.web.middleware import PageMiddleware
 from evennia_ai.web.staff.game_thread import Missing, game, services
+from evennia_ai.web.staff.rendering import page_text
 
 STAFF = "Builder"
+MENU_MARK = b'id="menu-content"'
+# The tabs: name, title and page.
+OF_ALL = (("overview", "Characters", "overview"), ("turns", "All turns", "turns"))
+OF_ONE = (
+    ("turns", "Turns", "timeline"),
+    ("live", "Live", "live"),
+    ("setup", "Setup", "setup"),
+    ("memory", "Memory", "memory"),
+    ("relations", "Relations", "relations"),
+    ("lore", "Lore", "lore"),
+    ("compactions", "Compactions", "compactions"),
+    ("sleep", "Sleep", "sleep"),
+)
 
 
 class Refused(AssistantError):
@@ -63,7 +81,7 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         if not self.request.user.is_authenticated:
             return False
         self.reader = reader_of(self.request.user.pk, services())
-        if not (self.reader.has(STAFF) and self.reader.may(FIGURES)):
+        if not may_open(self.reader):
             raise Refused(f"These pages are for staff: the permission {STAFF} opens them.")
         assistant = self.kwargs.get("assistant")
         if assistant is not None:
@@ -74,37 +92,65 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
 
     def get_context_data(self, **values: Any) -> Row:
         """Return what every template gets, and the values of a view."""
-        common = {"who": self.who, "acts": may_act(), "tab": self.tab}
+        of = () if self.who is None else (self.who["id"],)
+        tabs = [
+            (name, title, reverse(f"evennia_ai:{page}", args=of))
+            for name, title, page in (OF_ONE if of else OF_ALL)
+        ]
+        common = {"who": self.who, "acts": may_act(), "tab": self.tab, "tabs": tabs}
+        common["is_paginated"] = False  # Evennia's base page would add a second pager
         found: Row = super().get_context_data(**{**common, **values})
         return found
 
 
-def staff_page(template: str) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a view of the request, the reader and the row of an assistant.
+def may_open(reader: Reader) -> bool:
+    """Return True for whoever the pages are for."""
+    return reader.has(STAFF) and reader.may(FIGURES)
 
-    It returns the values of the template, or a response.
-    """
 
-    def decorate(view: Callable[..., Any]) -> Any:
-        class Page(StaffPage, View):
-            tab = view.__name__
+class StaffLink(PageMiddleware):
+    """Middleware that adds the pages to the menu of Evennia's site, for those who may open them."""
 
-            def get(self, request: Any, **numbers: int) -> HttpResponse:
-                found = view(request, self.reader, self.who)
-                if isinstance(found, HttpResponse):
-                    return found
-                return render(request, f"evennia_ai/{template}", self.get_context_data(**found))
-
-            post = get
-
-        return Page.as_view()
-
-    return decorate
+    def change(self, page: bytes, request: Any) -> bytes:
+        """Return the page with a link at the end of the first list of its menu."""
+        menu, end, rest = page.partition(b"</ul>")
+        shared, user = AssistantScript.shared_services, getattr(request, "user", None)
+        if MENU_MARK not in menu or shared is None or user is None or not user.is_authenticated:
+            return page
+        if not may_open(reader_of(user.pk, shared)):
+            return page
+        try:
+            where = reverse("evennia_ai:overview")
+        except NoReverseMatch:  # the game's addresses are without them
+            return page
+        link = f'<li><a class="nav-link" href="{where}">AI characters</a></li>'
+        return menu + link.encode() + end + rest
 
 
 def may_act() -> bool:
     """Return True if the game lets staff change things on the pages."""
-    return game_setting("WEB_ACTS", False) is True
+    return game_setting("WEB_ACTS", True) is True
+
+
+def editor_of(character: Any, account: int) -> str:
+    """Return who of an account may edit a character, by dbref; raises Refused if nobody may.
+
+    It is "" for an account without characters. Only on the reactor's thread.
+    """
+    user: Any = AccountDB.objects.get(id=account)
+    own = characters_of(user)
+    for one in (*own, user):
+        if any(character.access(one, right) for right in ("edit", "control")):
+            return str(one.dbref) if one is not user else own[0].dbref if own else ""
+    raise Refused(
+        f"None of your characters may edit {page_text(own_name(character), 60)}. "
+        "Its edit and control locks decide that. Ask an admin."
+    )
+
+
+def characters_of(user: Any) -> list[Any]:
+    """Return the characters of an account, those that it plays now first."""
+    return list(dict.fromkeys((*user.get_all_puppets(), *listed_by(user))))
 
 
 def log_sec(request: Any, line: str) -> None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.contrib import messages
-from django.http import HttpResponseRedirect
-from evennia.accounts.models import AccountDB
+from django import forms
+from django.views.generic import TemplateView
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.memory_reading import readable_page
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.materials import is_synthesis
-from evennia_ai.policy.conversation.character import LoreTrial
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.entity_profiles import RELATIONSHIP, familiarity_at
@@ -25,43 +21,75 @@ from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.names import names_in, names_of, own_name
+from evennia_ai.store.names import names_in, names_of
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
 from evennia_ai.turn.recall import text_of
-from evennia_ai.web.staff.access import Refused, log_sec, may_act, staff_page
+from evennia_ai.web.staff.access import StaffPage, editor_of
+from evennia_ai.web.staff.editing import Asked, EditingPage
 from evennia_ai.web.staff.game_thread import Missing, find_script, game
 from evennia_ai.web.staff.rendering import asked_text, number_or_none, page_text, people_named
 
 ENTRIES_A_PAGE = 25
-SHOWN, DRAWN = 200, 16  # relationships
-WIDTH, HEIGHT = 640, 460
-RADIUS_X, RADIUS_Y = 235, 180
-FOND = 0.1  # sentiment from which a line is drawn as fond, or below minus that as hostile
+RELATIONS_SHOWN = 200
+FOND = 0.1  # sentiment from which somebody is fond, or below minus that hostile
 Fields = Mapping[str, str]
 
 
-@staff_page("memory.html")
-def memory(request: Any, reader: Reader, who: Row) -> Any:
-    """Show a page of the journal or its archive, or a search; a form changes one entry."""
-    if request.method == "POST":
-        return change(request, reader, who)
-    asked = {name: asked_text(request.GET, name) for name in ("words", "as", "archive", "page")}
-    audience, trouble = find_audience(asked["as"], reader)
-    fields = {**asked, "words": "" if trouble else asked["words"]}
-    found = game.ask(read_memories, who["id"], reader, request.user.pk, fields, audience)
-    page, step, withheld = found["page"], found["step"], found["withheld"]
-    names = names_in(*page.rows, *withheld, besides=audience)
-    return {
-        **found,
-        "asked": asked,
-        "trouble": trouble,
-        "entries": [shown_entry(entry, names) for entry in page.rows],
-        "readers": reader.whose(PRIVATE_MEMORIES),
-        "as_whom": page_text(listing.named(sorted(audience), names)) if audience else "",
-        "withheld": [page_text(listing.why_withheld(one, audience, names)) for one in withheld],
-        "undo": listing.undo_line(step) if step and may_read(reader, step) else "",
-    }
+Act = Callable[[MemoryEditor, str, str], object]
+ACTS: Mapping[str, tuple[Act, str]] = {
+    "pin": (lambda editor, entry, _: editor.pin(entry, True), "Pinned."),
+    "unpin": (lambda editor, entry, _: editor.pin(entry, False), "Not pinned."),
+    "edit": (lambda editor, entry, text: editor.edit(entry, text), "Changed."),
+    "delete": (
+        lambda editor, entry, _: editor.delete(entry),
+        "Deleted, and the lines that it came from are not recalled. An undo brings both back.",
+    ),
+    "restore": (
+        lambda editor, entry, _: editor.restore(entry),
+        "Back in the journal; pruning will not remove it again.",
+    ),
+}
+
+
+class EntryForm(forms.Form):
+    """What a form of the page says: an entry, or its new text."""
+
+    entry = forms.CharField(required=False, max_length=60)
+    text = forms.CharField(required=False)
+
+
+class Memory(EditingPage):
+    """A page of the journal or its archive, or a search; a form changes one entry."""
+
+    tab, template_name, prefixed = "memory", "evennia_ai/memory.html", False
+    by_act = dict.fromkeys(("add", "undo", *ACTS), EntryForm)
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        given, reader = self.request.GET, self.reader
+        asked = {name: asked_text(given, name) for name in ("words", "as", "archive", "page")}
+        audience, trouble = find_audience(asked["as"], reader)
+        fields = {**asked, "words": "" if trouble else asked["words"]}
+        account = self.request.user.pk
+        found = game.ask(read_memories, self.who["id"], reader, account, fields, audience)
+        page, step, withheld = found["page"], found["step"], found["withheld"]
+        names = names_in(*page.rows, *withheld, besides=audience)
+        shown = {
+            "asked": asked,
+            "trouble": trouble,
+            "entries": [shown_entry(entry, names) for entry in page.rows],
+            "readers": reader.whose(PRIVATE_MEMORIES),
+            "as_whom": page_text(listing.named(sorted(audience), names)) if audience else "",
+            "withheld": [page_text(listing.why_withheld(one, audience, names)) for one in withheld],
+            "undo": listing.undo_line(step) if step and may_read(reader, step) else "",
+        }
+        return super().get_context_data(**{**found, **shown, **values})
+
+    @staticmethod
+    def change(asked: Asked) -> Any:
+        """Change an entry; see `EditingPage.change`."""
+        return change_memory(asked)
 
 
 @inlineCallbacks
@@ -102,15 +130,8 @@ def read_memories(
 
 def ensure_may_read(character: Any, reader: Reader, account: int) -> None:
     """Raise Refused unless the reader reads all, or one of their characters may edit this one."""
-    if reader.may(PRIVATE_MEMORIES):
-        return
-    user: Any = AccountDB.objects.get(id=account)
-    own = {*listed_by(user), *user.get_all_puppets()}
-    if not any(character.access(one, right) for one in own for right in ("edit", "control")):
-        raise Refused(
-            f"None of your characters may edit {page_text(own_name(character), 60)}. "
-            "Its edit and control locks decide that. Ask an admin."
-        )
+    if not reader.may(PRIVATE_MEMORIES):
+        editor_of(character, account)
 
 
 def find_audience(names: str, reader: Reader) -> tuple[Audience, str]:
@@ -154,86 +175,47 @@ def shown_hit(line: str, words: str, hit: Any) -> Row:
     }
 
 
-def change(request: Any, reader: Reader, who: Row) -> HttpResponseRedirect:
-    """Do what a form asks, tell how it went, and go back to the page."""
-    if not may_act():
-        raise Refused("These pages change nothing, since WEB_ACTS is off. Use aimemory.")
-    fields = request.POST.dict()
-    try:
-        entry, said = game.ask(change_memory, who["id"], reader, request.user.pk, fields)
-    except (Refused, Missing):
-        raise
-    except AssistantError as error:
-        messages.error(request, page_text(error))
-    else:
-        log_sec(request, f"{fields['act']}, {entry} of {who['name']} ({who['dbref']})")
-        messages.success(request, page_text(said))
-    return HttpResponseRedirect(request.get_full_path())
-
-
-Act = Callable[[MemoryEditor, str, str], object]
-ACTS: Mapping[str, tuple[Act, str]] = {
-    "pin": (lambda editor, entry, _: editor.pin(entry, True), "Pinned."),
-    "unpin": (lambda editor, entry, _: editor.pin(entry, False), "Not pinned."),
-    "edit": (lambda editor, entry, text: editor.edit(entry, text), "Changed."),
-    "delete": (
-        lambda editor, entry, _: editor.delete(entry),
-        "Deleted, and the lines that it came from are not recalled. An undo brings both back.",
-    ),
-    "restore": (
-        lambda editor, entry, _: editor.restore(entry),
-        "Back in the journal; pruning will not remove it again.",
-    ),
-}
-
-
 @inlineCallbacks
-def change_memory(
-    assistant: int, reader: Reader, account: int, fields: Fields
-) -> Steps[tuple[str, str]]:
-    """Change an entry on the reactor's thread; fires with its id and a sentence.
+def change_memory(asked: Asked) -> Steps[tuple[str, str]]:
+    """Change an entry on the reactor's thread; fires with what was done, and a sentence.
 
     Fails with Refused, Missing, CannotChange and StoreUnavailable.
     """
-    script = find_script(assistant)
-    ensure_may_read(script.character, reader, account)
-    character, put, act = script.character, script.services.slices.put, fields.get("act", "")
-    editor, text = (
-        MemoryEditor(character, script.mind.renew),
-        fields.get("text", ""),
-    )
+    script = find_script(asked.who["id"])
+    ensure_may_read(script.character, asked.reader, asked.account)
+    character, put, act = script.character, script.services.slices.put, asked.act
+    editor, text = MemoryEditor(character, script.mind.renew), asked.fields["text"]
     records: RecordStore = character.journal
     yield records.load(put)
     yield character.ai_profiles.load(put)
     if act == "undo":
-        return editor.undo(reader)
+        entry_id, said = editor.undo(asked.reader)
+        return f"undo, {entry_id}", said
     if act == "add":
-        return str(editor.add(text)["id"]), "Added."
-    if act not in ACTS:
-        raise Missing("There is no such act.")
+        return f"add, {editor.add(text)['id']}", "Added."
     if act == "restore":
         records = character.journal.archive
         yield records.load(put)
-    entry: Record | None = records.get(fields.get("entry", ""))
-    if entry is None or not may_read(reader, entry):
+    entry: Record | None = records.get(asked.fields["entry"])
+    if entry is None or not may_read(asked.reader, entry):
         raise Missing("There is no such entry.")
     do, said = ACTS[act]
     do(editor, entry["id"], text)
-    return str(entry["id"]), said
+    return f"{act}, {entry['id']}", said
 
 
-@staff_page("relations.html")
-def relations(request: Any, reader: Reader, who: Row) -> Row:
-    """Show how well and how gladly it knows whom, best known first: a graph, and a table."""
-    found = game.ask(read_relations, who["id"], reader, request.user.pk)
-    best = sorted(found, key=lambda one: -one[1])[:SHOWN]
-    names = names_of(record["entity"] for record, _ in best)
-    rows = [shown_relation(record, familiar, names) for record, familiar in best]
-    for place, row in enumerate(rows[:DRAWN]):  # on an ellipse, the first at the top
-        angle = 2 * math.pi * place / min(DRAWN, len(rows))
-        row["x"] = round(WIDTH // 2 + RADIUS_X * math.sin(angle))
-        row["y"] = round(HEIGHT // 2 - RADIUS_Y * math.cos(angle))
-    return {"rows": rows, "nodes": rows[:DRAWN], "left_out": len(found) - len(rows)}
+class Relations(StaffPage, TemplateView):
+    """How well and how gladly it knows whom, best known first."""
+
+    tab, template_name = "relations", "evennia_ai/relations.html"
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        found = game.ask(read_relations, self.who["id"], self.reader, self.request.user.pk)
+        best = sorted(found, key=lambda one: -one[1])[:RELATIONS_SHOWN]
+        names = names_of(record["entity"] for record, _ in best)
+        rows = [shown_relation(record, familiar, names) for record, familiar in best]
+        return super().get_context_data(rows=rows, left_out=len(found) - len(rows), **values)
 
 
 @inlineCallbacks
@@ -258,47 +240,8 @@ def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Ro
         "name": page_text(names.get(dbref, f"somebody deleted ({dbref})"), 60),
         "dbref": dbref,
         "familiar": familiar,
-        "stroke": f"{1 + 7 * familiar:.1f}",
         "sentiment": felt,
         "feeling": "fond" if felt >= FOND else "hostile" if felt <= -FOND else "neutral",
         "contacts": record["contacts"],
         "last": (record["last_contact"] or "")[:10] or "never",
-    }
-
-
-@staff_page("lore.html")
-def lore(request: Any, reader: Reader, who: Row) -> Row:
-    """Show all lore; with a line, what of it the prompt would hold if a player said that."""
-    line = asked_text(request.GET, "line")
-    trials, labels, budget = game.ask(read_lore, who["id"], line)
-    return {
-        "line": line,
-        "budget": budget,
-        "labels": sorted(page_text(label, 60) for label in labels),
-        "entries": [shown_trial(one, line) for one in trials],
-    }
-
-
-@inlineCallbacks
-def read_lore(assistant: int, line: str) -> Steps[tuple[list[LoreTrial], Audience, int]]:
-    """Try a line before nobody: fires with the trials, the character's labels, and the budget."""
-    script = find_script(assistant)
-    nobody: Audience = frozenset()
-    lore = script.mind.lore
-    _entries, labels = script.services.world.lore(script.character, nobody)
-    yield lore.prepare([line], nobody)
-    return lore.try_lines([line], nobody), frozenset(labels), lore.budget_tokens
-
-
-def shown_trial(trial: LoreTrial, line: str) -> Row:
-    """Return a piece of lore as the template takes it."""
-    entry = trial.entry
-    return {
-        "title": page_text(entry.title or "(no title)", 80),
-        "text": page_text(entry.text),
-        "keys": page_text(", ".join((*entry.keys, *["always"] * entry.always)), 200),
-        "scopes": page_text(", ".join(entry.scopes), 200),
-        "known": not trial.why_unknown,
-        "chosen": trial.is_chosen,
-        "why": page_text(trial.verdict(bool(line)), 200),
     }

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
+import yaml
+from django import forms
 from django.http import HttpResponse
-from django.views.generic import DetailView, ListView
+from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
-from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, worded
+from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
+from evennia_ai.messages import EMOTE, WHISPER
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import (
     PRIVATE_WORDS,
@@ -21,6 +24,7 @@ from evennia_ai.policy.disclosure import (
     words_kind,
 )
 from evennia_ai.policy.explanation.attribution import Attribution, Part
+from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.sleep_schedule import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep import STEP_TEXTS
@@ -36,17 +40,19 @@ from evennia_ai.store.names import locks_of
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import rows_of, seconds_between, waiting_events
 from evennia_ai.web import disclosure
-from evennia_ai.web.staff.access import StaffPage, staff_page
+from evennia_ai.web.staff.access import StaffPage
+from evennia_ai.web.staff.game_thread import services
 from evennia_ai.web.staff.rendering import (
+    ASKED_CHARS,
+    IN_PRIVATE,
     Shown,
-    asked_text,
     number_or_none,
     page_text,
     people_named,
 )
 
 LIVE_LINES, LINES_A_PAGE = 30, 100
-ASKED = ("day", "player", "words")
+DATE = forms.DateInput(attrs={"type": "date"})
 
 
 class LogPage(StaffPage):
@@ -61,52 +67,93 @@ class LogPage(StaffPage):
         return rows_of(self.model, self.who["id"]).order_by("-id").values()
 
 
+class TurnFilter(forms.Form):
+    """Which turns to show."""
+
+    player = forms.CharField(required=False, max_length=ASKED_CHARS)
+    words = forms.CharField(required=False, max_length=ASKED_CHARS)
+    since = forms.DateField(required=False, widget=DATE)
+    until = forms.DateField(required=False, widget=DATE)
+    outcome = forms.ChoiceField(required=False, label="End", choices=[("", ""), *TURN_ENDS.items()])
+    tool = forms.CharField(required=False, max_length=64)
+    tokens = forms.IntegerField(required=False, min_value=0, max_value=10**9, label="Tokens from")
+
+
 class Timeline(LogPage, ListView):
-    """A page of turns; without a question, the first page shows what waits, and the use by day."""
+    """A page of turns, of one assistant or of all.
+
+    Without a question, the first page of one shows what waits, and the use by day.
+    """
 
     model, tab, template_name = models.Turn, "turns", "evennia_ai/timeline.html"
+    paginate_by = 50
 
     def get_queryset(self) -> Any:
         """Return the turns that were asked for."""
-        self.asked = {name: asked_text(self.request.GET, name) for name in ASKED}
-        turns, self.trouble = find_turns(self.who["id"], self.asked, self.reader)
+        self.form = TurnFilter(self.request.GET)
+        number = self.who["id"] if self.who else None
+        turns, self.trouble = find_turns(number, self.form, self.reader)
         return turns.order_by("-id").values()
 
     def get_context_data(self, **values: Any) -> Row:
         """Return the values of the template."""
         found = super().get_context_data(**values)
         rows = found["object_list"]
-        shown = Shown(self.reader, self.who, rows)
+        shown = Shown(self.reader, self.who, rows, services().gateway.limits.currency)
+        turns = [shown.turn(row) for row in page_rows.with_parts(rows)]
+        asked = {name for name, value in self.form.cleaned_data.items() if value}
         found |= {
-            "asked": self.asked,
+            "form": self.form,
+            "asked": asked,
             "trouble": self.trouble,
-            "turns": [shown.turn(row) for row in page_rows.with_parts(rows)],
-            "searches_private": self.reader.may(PRIVATE_WORDS),
+            "turns": turns,
+            "half_searched": bool(asked & {"player", "words"})
+            and not self.reader.may(PRIVATE_WORDS),
         }
-        if found["page_obj"].number > 1 or any(self.asked.values()):
+        if self.who is None:
+            names = {row["id"]: row["name"] for row in page_rows.assistant_rows()}
+            for turn in turns:
+                turn["name"] = names.get(turn["assistant_id"], "somebody deleted")
+            return found
+        if found["page_obj"].number > 1 or asked:
             return found
         number = self.who["id"]
         chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=number)
         waiting = [shown.event(row) for row in waiting_events(number)]
-        return {**found, "waiting": waiting, "chart": chart}
+        return {**found, "waiting": waiting, **chart_values(chart)}
 
 
-def find_turns(assistant: int, asked: Mapping[str, str], reader: Reader) -> tuple[Any, str]:
+def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple[Any, str]:
     """Return the turns that were asked for, as a queryset, and what is wrong with the question."""
-    player, words, day, trouble = asked["player"], asked["words"], None, ""
+    if not form.is_valid():
+        first = next(iter(form.errors))
+        return models.Turn.objects.none(), f"{form[first].label}: {form.errors[first][0]}"
+    asked = form.cleaned_data
+    player, words = page_text(asked["player"]), page_text(asked["words"])
     speakers = people_named(player) if player else []
     if words and not reader.may(PUBLIC_WORDS):
         trouble = f"Only {reader.whose(PUBLIC_WORDS)} may search words."
-    if player and not speakers:
+    elif player and not speakers:
         trouble = "Nobody has this name. Use a whole name, or a number such as #12."
-    try:
-        day = date.fromisoformat(asked["day"]) if asked["day"] else None
-    except ValueError:
-        trouble = "Write the day as 2026-01-31."
-    if trouble:
-        return models.Turn.objects.none(), trouble
-    may_search_all = reader.may(PRIVATE_WORDS)
-    return page_rows.turns_wanted(assistant, may_search_all, day, speakers, words), ""
+    else:
+        wanted = page_rows.TurnsWanted(
+            assistant=assistant,
+            with_private=reader.may(PRIVATE_WORDS),
+            speakers=speakers,
+            words=words,
+            least_tokens=asked["tokens"],
+            **{name: asked[name] for name in ("since", "until", "outcome", "tool")},
+        )
+        return page_rows.turns_wanted(wanted), ""
+    return models.Turn.objects.none(), trouble
+
+
+def chart_values(days: Sequence[Row]) -> Row:
+    """Return the use by day for ``chart.html``, which draws it if there were several days."""
+    used = [day for day in days if day["turns"] or day["calls"]]
+    for day in used:
+        day["cost"] = money_words(day["money"]) if day["money"] else ""
+    return {"chart": days if len(used) > 1 else None, "only_day": used[-1] if used else None}
 
 
 class TurnPage(LogPage, DetailView):
@@ -117,12 +164,29 @@ class TurnPage(LogPage, DetailView):
     def get_context_data(self, **values: Any) -> Row:
         """Return the values of the template."""
         (row,) = page_rows.with_parts([self.object])
-        turn = Shown(self.reader, self.who, [row]).turn(row)
+        currency = services().gateway.limits.currency
+        turn = Shown(self.reader, self.who, [row], currency).turn(row)
         for act in turn["acts"]:
             act["locks"] = [page_text(told) for told in locks_of(act["locks"])]
         told = explain_turn(row["id"], [self.who["name"]])
         whys = [why_line(why, self.reader) for why in told]
-        return super().get_context_data(turn=turn, whys=whys, **values)
+        scene = scene_of(turn, self.who["name"])
+        return super().get_context_data(turn=turn, whys=whys, scene=scene, **values)
+
+
+def scene_of(turn: Row, name: str) -> str:
+    """Return what was heard in a turn as a scene of ``ai_check``, in YAML; "" if nothing fits."""
+    manners = {"": "says", WHISPER: "whispers", EMOTE: "emotes"}
+    heard = [one for one in turn["events"] if one["kind"] in manners and one["who"] != IN_PRIVATE]
+    if not heard:
+        return ""
+    steps: list[Row] = [{"who": one["who"], manners[one["kind"]]: one["text"]} for one in heard]
+    for step in steps[:-1]:
+        step["overheard"] = True
+    steps[-1]["answer"] = {"must_mention": [], "must_not_mention": []}
+    scene = {"scene": f"As in turn {turn['id']}", "character": name, "steps": steps}
+    text: str = yaml.safe_dump([scene], allow_unicode=True, sort_keys=False)
+    return text
 
 
 def why_line(why: Explanation, reader: Reader) -> Row:
@@ -131,7 +195,9 @@ def why_line(why: Explanation, reader: Reader) -> Row:
     text = page_text(reader.show(kind, why.text, "words"))
     if not (reader.may(kind) and reader.may(memory_kind(why.private))) or why.stored is None:
         return {"line": text, "state": why.state}
-    return {"line": text, "state": why.state, "why": why_values(why.parts, why.sentences)}
+    counted = why.call.prompt_tokens if why.call else None
+    shown = why_values(why.parts, why.sentences)
+    return {"line": text, "state": why.state, "why": {**shown, "counted": counted}}
 
 
 def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
@@ -167,27 +233,30 @@ def shown_source(one: Attribution) -> Row | None:
     return {**texts, "score": one.share}
 
 
-@staff_page("live.html")
-def live(request: Any, reader: Reader, who: Row) -> Row:
-    """Show the newest lines and ask for newer ones every few seconds."""
-    return newest_lines(reader, who)
+class Live(StaffPage, TemplateView):
+    """The newest lines; the page asks for newer ones every few seconds."""
+
+    tab, template_name = "live", "evennia_ai/live.html"
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the newest lines, oldest first, and the number of the last."""
+        rows = page_rows.lines_after(self.who["id"], 0, LIVE_LINES)
+        shown = Shown(self.reader, self.who, rows)
+        last, lines = str(rows[-1]["id"]) if rows else "0", [shown.line(row) for row in rows]
+        return super().get_context_data(lines=lines, last=last, **values)
 
 
-@staff_page("live_lines.html")
-def newest(request: Any, reader: Reader, who: Row) -> Any:
-    """Return the list of lines alone, or nothing (204) if there is none after ``after``."""
-    after = number_or_none(request.GET.get("after")) or 0
-    if not page_rows.lines_after(who["id"], after, 1):
-        return HttpResponse(status=204)
-    return newest_lines(reader, who)
+class Newest(Live):
+    """The list of lines alone, or nothing (204) if there is none after ``after``."""
 
+    template_name = "evennia_ai/live_lines.html"
 
-def newest_lines(reader: Reader, who: Row) -> Row:
-    """Return the newest lines, oldest first, and the number of the last."""
-    rows = page_rows.lines_after(who["id"], 0, LIVE_LINES)
-    shown = Shown(reader, who, rows)
-    last = str(rows[-1]["id"]) if rows else "0"
-    return {"lines": [shown.line(row) for row in rows], "last": last}
+    def get(self, request: Any, **numbers: int) -> HttpResponse:
+        """Return the list, or nothing."""
+        after = number_or_none(request.GET.get("after")) or 0
+        if not page_rows.lines_after(self.who["id"], after, 1):
+            return HttpResponse(status=204)
+        return super().get(request, **numbers)
 
 
 class Compactions(LogPage, ListView):

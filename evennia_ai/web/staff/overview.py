@@ -18,10 +18,11 @@ from evennia_ai.policy.limits.money import money_words
 from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.page_rows import Row, assistant_rows, latencies, use_by_day
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
-from evennia_ai.store.usage import DAY, total_of, use_on, uses_by
+from evennia_ai.store.usage import CHARACTER, DAY, Use, total_of, uses_by
 from evennia_ai.web.disclosure import error_text
 from evennia_ai.web.staff.access import StaffPage
 from evennia_ai.web.staff.game_thread import Missing, find_script, game, services
+from evennia_ai.web.staff.logs import chart_values
 from evennia_ai.web.staff.rendering import page_text
 
 GONE: Row = {"mode": "gone", "model": "", "window": 0, "warnings": []}
@@ -30,7 +31,7 @@ GONE: Row = {"mode": "gone", "model": "", "window": 0, "warnings": []}
 class Overview(StaffPage, ListView):
     """A page of the assistants, and what all of them used today."""
 
-    template_name = "evennia_ai/overview.html"
+    tab, template_name = "overview", "evennia_ai/overview.html"
     paginate_by = 100
 
     def get_queryset(self) -> list[Row]:
@@ -53,10 +54,11 @@ class Overview(StaffPage, ListView):
             "lanes": [{**lane, "error": error_text(lane["error"], self.reader)} for lane in lanes],
             "queue": [f"{names.get(one.assistant, 'The game')} {one}" for one in queue],
             "stopped": page_text(stopped),
-            "chart": use_by_day(today),
+            **chart_values(use_by_day(today)),
             "waiting": sum(waiting.values()),
             "use": use,
             "money": f"{money_words(use.money)} {currency}" if use.priced_tokens else "",
+            "currency": currency,
         }
 
 
@@ -100,18 +102,20 @@ def with_figures(
     rows: Iterable[Row], waiting: Mapping[int, int], today: date, reader: Reader
 ) -> list[Row]:
     """Return each assistant, as a row with its state, with its figures of today."""
-    used, prompts, errors, times = use_on(today), last_prompt_tokens(), last_error(), latencies()
+    used = uses_by(today, today, CHARACTER)
+    prompts, errors, times = last_prompt_tokens(), last_error(), latencies()
 
     def whole(row: Row) -> Row:
         id_ = row["id"]
-        calls, tokens = used.get(id_, (0, 0))
+        use = used.get((id_,), Use())
         kind, error = errors.get(id_, ("", ""))
         return {
             **row,
             "percent": min(100, round(100 * prompts.get(id_, 0) / (row["window"] or 1))),
             "queue": waiting.get(id_, 0),
-            "calls": calls,
-            "tokens": tokens,
+            "calls": use.calls,
+            "tokens": use.tokens,
+            "cost": money_words(use.money) if use.priced_tokens else "",
             "latency_ms": times.get(id_),
             "problem": worded(ERROR_KINDS, kind),
             "error": error_text(error, reader),

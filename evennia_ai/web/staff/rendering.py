@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from evennia_ai.game.texts import ACT_STATES, ERROR_KINDS, call_words, worded
-from evennia_ai.messages import EXCUSE
+from evennia_ai.game.texts import (
+    ACT_STATES,
+    ERROR_KINDS,
+    EVENT_STATES,
+    FINISHED,
+    PURPOSES,
+    TURN_ENDS,
+    call_words,
+    worded,
+)
+from evennia_ai.messages import EXCUSE, OFFLINE, SAY
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
+from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
@@ -30,9 +40,12 @@ def page_text(text: object, limit: int = LINE_CHARS) -> str:
 class Shown:
     """Makes rows of the log into values for a template, as far as one reader may see them."""
 
-    def __init__(self, reader: Reader, who: Row, rows: Iterable[Row]) -> None:
+    def __init__(
+        self, reader: Reader, who: Row | None, rows: Iterable[Row], currency: str = ""
+    ) -> None:
         """Read the names in the audiences of some rows. One query."""
-        self.reader, self.own_name = reader, who["name"]
+        self.reader, self.own_name = reader, who["name"] if who else ""
+        self.currency = currency
         self.names = names_of({dbref for row in rows for dbref in row["audience"] or ()})
 
     def whom(self, audience: Sequence[str] | None) -> str:
@@ -48,13 +61,21 @@ class Shown:
             **row,
             "erased": erased,
             "whom": self.whom(row["audience"]),
-            "outcome": row["outcome"] or ("ended" if row["ended_at"] else "in progress"),
+            "outcome": worded(TURN_ENDS, row["outcome"])
+            or ("ended" if row["ended_at"] else "in progress"),
+            "for": worded(PURPOSES, row["context"]),
             "took_s": seconds_between(row["at"], row["ended_at"]),
             "tokens": sum(call["tokens"] for call in calls),
+            "cost": self.cost(row["model_calls"]),
             "events": [self.event(one) for one in row["events"]],
             "calls": calls,
             "acts": [self.act(one) for one in row["tool_calls"]],
         }
+
+    def cost(self, calls: Iterable[Row]) -> str:
+        """Return what some model calls cost, "" if their models have no prices."""
+        paid = [call["money"] for call in calls if call["money"] is not None]
+        return f"{money_words(sum(paid))} {self.currency}".strip() if paid else ""
 
     def event(self, row: Row) -> Row:
         """Return an event; the reason of its end may quote an error."""
@@ -62,9 +83,9 @@ class Shown:
         reason = row["reason"] if self.reader.may(ERRORS) else ""
         hidden = row["kind"] if row["private"] else "words"
         return {
-            "kind": row["kind"],
+            "kind": "" if row["kind"] == SAY else row["kind"],
             "private": row["private"],
-            "state": page_text(reason or row["state"], 100),
+            "state": page_text(worded(EVENT_STATES, reason or row["state"]), 100),
             "who": page_text(row["speaker_name"], 60) if self.reader.may(kind) else IN_PRIVATE,
             "text": self.reader.show(kind, page_text(row["text"]), hidden),
         }
@@ -86,7 +107,10 @@ class Shown:
         return {
             **disclosure.model_call_row(row, self.reader),
             "model": page_text(f"{row['profile']}:{row['model']}", 80),
-            "finish": page_text(row["finish_reason"], 40),
+            "for": worded(PURPOSES, row["purpose"]),
+            "cost": self.cost([row]),
+            "offline": row["model"] == OFFLINE,
+            "finish": page_text(worded(FINISHED, row["finish_reason"]), 40),
             "prompt": prompt,
             "estimated": estimated,
             "completion": completion,
@@ -106,7 +130,8 @@ class Shown:
         return {
             **shown,
             "who": self.own_name if own else who,
-            "whom": self.whom(others) if others else "",
+            "content": shown["content"].removeprefix(f"{who} "),
+            "whom": self.whom(others) if own and others else "",
             "calls": [
                 {"name": page_text(call["name"], 40), "text": page_text(words or more)}
                 for call in calls

@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from twisted.internet import reactor
-
-from evennia_ai.services.steady_clock import SteadyClock
 
 OFFSET = Path(settings.GAME_DIR, "clock.offset")
 READ_EVERY_S = 0.1
@@ -35,7 +32,5 @@ class Shifted:
 
 
 def start_plugin_services(server: Any) -> None:
-    """Set the clock of Python, of Twisted and of the package."""
-    shifted = Shifted()
-    time.time = reactor.seconds = shifted  # type: ignore[attr-defined]
-    SteadyClock.wall = staticmethod(shifted)  # type: ignore[assignment]
+    """Set the clock of Python; the package lets Twisted's go by the monotonic one."""
+    time.time = Shifted()

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from evennia_ai.llm.tokenizers import O200K, count_for, load
+from evennia_ai.llm.tokenizers import count_for, load
 from evennia_ai.policy.tokens import count_conversation_tokens, count_tools
 from tests.provider import stub as provider
 from tests.provider.stub_process import StubProvider
@@ -160,6 +160,6 @@ def call(name: str, **arguments: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    load(O200K)
+    load()
     provider.answer_politely = answer
     provider.main(sys.argv[1:])

@@ -11,7 +11,8 @@ from tests.scripted import call
 CANARY = "zanzibar"
 SCRIPT = "<script>alert(1)</script>"
 PAGES = (
-    "", "{id}/", "{id}/turn/{turn}/", "{id}/live/", "{id}/live/newest/", "{id}/memory/",
+    "", "turns/", "turns/?tokens=1", "{id}/", "{id}/setup/", "{id}/turn/{turn}/",
+    "{id}/live/", "{id}/live/newest/", "{id}/memory/",
     "{id}/memory/?archive=1", "{id}/memory/?words=word", "{id}/relations/", "{id}/lore/",
     "{id}/lore/?line=gate", "{id}/compactions/", "{id}/compaction/{compaction}/", "{id}/sleep/",
 )  # fmt: skip
@@ -21,7 +22,7 @@ PAGES = (
 def one_thread(service, monkeypatch, settings):
     """Let views ask the game in the thread of the test, which owns its database."""
     thread = SameThread(service.clock)
-    for name in ("access", "overview", "knowledge"):
+    for name in ("access", "overview", "knowledge", "editing"):
         monkeypatch.setattr(f"evennia_ai.web.staff.{name}.game", thread)
     monkeypatch.setattr(game_thread, "game", thread)
     settings.ALLOWED_HOSTS = ["*"]
@@ -78,7 +79,8 @@ def lived(game, mira, ann, builder, admin):
     mira.journal.add(f"Ann's word is {CANARY}.", audience=audience, speakers=audience)
     gone = mira.journal.add("An old word.")
     mira.journal.archive.put_away(mira.journal, gone)
-    mira.ai_profiles.note_contact(ann.dbref, 0.5)
+    met = mira.ai_profiles.note_contact(ann.dbref)
+    mira.ai_profiles.update(met["id"], sentiment=0.1)
     now = script.services.now()
     Compaction.objects.create(
         assistant_id=script.id, at=now, reason="sleep", from_seq=1, upto_seq=9, compacted_count=9,

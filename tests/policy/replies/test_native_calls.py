@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from tests.policy.replies.test_reply_reader import ASKED, FIRST, LONG, done, read
 
@@ -13,11 +13,11 @@ def test_the_sentences_of_a_native_say_arrive_one_by_one():
     reader = reply_reader("tools", ASKED)
     arguments = json.dumps({"text": LONG})
     at = arguments.index("It has")
-    assert reader.feed("I should answer.") == []
-    assert reader.feed_call(0, "emote", '{"text": "nods"}') == []
-    first = reader.feed_call(1, "say", arguments[: at + 1])
+    assert reader.hear(Delta("I should answer.")) == []
+    assert reader.hear(Delta("", 0, "emote", '{"text": "nods"}')) == []
+    first = reader.hear(Delta("", 1, "say", arguments[: at + 1]))
     assert [call.name for call in first] == ["emote", "say"]
-    reader.feed_call(1, "say", arguments[at + 1 :])
+    reader.hear(Delta("", 1, "say", arguments[at + 1 :]))
     calls = native(("emote", '{"text": "nods"}'), ("say", arguments))
     reply = reader.finish(LLMReply("I should answer.", calls, "tool_calls"))
     assert list(reply.tool_calls[:2]) == first
@@ -32,9 +32,9 @@ def native(*calls):
 def test_a_call_that_may_still_grow_is_not_run(later):
     reader = reply_reader("tools", ASKED)
     early = [
-        *reader.feed_call(0, "look", ""),
-        *reader.feed_call(1, "say", '{"text": "Good evening, my dear Ann. '),
-        *reader.feed_call(0, "look", later),
+        *reader.hear(Delta("", 0, "look", "")),
+        *reader.hear(Delta("", 1, "say", '{"text": "Good evening, my dear Ann. ')),
+        *reader.hear(Delta("", 0, "look", later)),
     ]
     assert early == []
 
@@ -70,7 +70,7 @@ def test_a_native_call_that_cannot_be_read_stays_as_it_is(call):
 
 def test_a_native_say_that_was_cut_off_keeps_what_was_said():
     reader = reply_reader("tools", ASKED)
-    said = reader.feed_call(0, "say", json.dumps({"text": LONG})[:60])
+    said = reader.hear(Delta("", 0, "say", json.dumps({"text": LONG})[:60]))
     reply = reader.finish(LLMReply("", (ToolCallRequest("a", "say", "{"),), "length"))
     assert list(reply.tool_calls) == said
     assert done(reply) == [("say", {"text": FIRST})]

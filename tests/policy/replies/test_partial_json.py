@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.replies.json_parts import FieldEvent, ObjectReader
+from evennia_ai.policy.replies.json_parts import ObjectReader
 from tests.growth import text_grows_like_a_square
 
 VALUES = st.recursive(
@@ -25,29 +25,19 @@ def parts(text, cuts):
     return [text[start:end] for start, end in itertools.pairwise(places)]
 
 
-def read(pieces, streamed=("say",)):
-    reader = ObjectReader(streamed)
-    return reader, [event for piece in pieces for event in reader.feed(piece)]
-
-
-def merged(events):
-    """The events with neighbouring parts of one string joined."""
-    found = []
-    for event in events:
-        if event.kind == "text" and found and found[-1].kind == "text":
-            found[-1] = FieldEvent("text", event.name, found[-1].value + event.value)
-        else:
-            found.append(event)
-    return found
+def read(pieces):
+    """The reader, and the words that it read."""
+    reader = ObjectReader("say")
+    return reader, "".join([reader.feed(piece) for piece in pieces])
 
 
 @given(OBJECTS, CUTS, st.booleans(), st.sampled_from([None, 2]))
 def test_any_split_reads_as_the_whole(value, cuts, ascii_only, indent):
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    reader, events = read(parts(text, cuts))
+    reader, words = read(parts(text, cuts))
     assert reader.done and not reader.broken
     assert reader.values == json.loads(text)
-    assert merged(events) == merged(read([text])[1])
+    assert words == read([text])[1]
 
 
 @given(ODD, CUTS)
@@ -59,31 +49,21 @@ def test_any_text_reads_the_same_however_it_is_split(text, cuts):
 @given(st.text(), CUTS)
 def test_the_parts_of_a_streamed_string_make_up_its_value(say, cuts):
     text = json.dumps({"act": "none", "say": say})
-    events = read(parts(text, cuts))[1]
-    assert "".join(event.value for event in events if event.kind == "text") == say
+    assert read(parts(text, cuts))[1] == say
 
 
-def test_events_come_as_soon_as_their_field_is_known():
-    reader = ObjectReader(["say"])
-    assert reader.feed('{"act": "no') == [FieldEvent("started", "act")]
-    assert reader.feed('ne", "sa') == [FieldEvent("finished", "act", "none")]
-    assert reader.feed('y": "Good ev') == [
-        FieldEvent("started", "say"),
-        FieldEvent("text", "say", "Good ev"),
-    ]
-    assert reader.feed('ening."') == [
-        FieldEvent("text", "say", "ening."),
-        FieldEvent("finished", "say", "Good evening."),
-    ]
-    assert not reader.done
-    assert reader.feed("}") == [] and reader.done
+def test_words_come_as_soon_as_they_are_known():
+    reader = ObjectReader("say")
+    assert [reader.feed(part) for part in ('{"act": "no', 'ne", "sa')] == ["", ""]
+    assert reader.values == {"act": "none"}
+    assert [reader.feed(part) for part in ('y": "Good ev', 'ening."')] == ["Good ev", "ening."]
+    assert reader.values["say"] == "Good evening." and not reader.done
+    assert reader.feed("}") == "" and reader.done
 
 
 def test_two_halves_of_one_character_arrive_together():
-    reader = ObjectReader(["say"])
-    assert reader.feed('{"say": "a\\ud83d')[1:] == [FieldEvent("text", "say", "a")]
-    assert reader.feed("\\ude") == []
-    assert reader.feed("00!") == [FieldEvent("text", "say", "😀!")]
+    reader = ObjectReader("say")
+    assert [reader.feed(part) for part in ('{"say": "a\\ud83d', "\\ude", "00!")] == ["a", "", "😀!"]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +90,7 @@ def test_line_breaks_inside_a_string_are_read():
 def test_invalid_json_breaks_the_reader_without_an_error(text):
     reader, _ = read(list(text))
     assert reader.broken and not reader.done
-    assert reader.feed('{"say": "Aye."}') == []
+    assert reader.feed('{"say": "Aye."}') == ""
 
 
 def test_a_reply_that_is_cut_off_is_neither_done_nor_broken():

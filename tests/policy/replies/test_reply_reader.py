@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.sanitize import strip_reasoning
@@ -45,7 +45,7 @@ def done(reply):
 def stream(form, *pieces, finish_reason="stop"):
     """The calls that each part of a text finishes, and the reply at its end."""
     reader = reply_reader(form, ASKED)
-    early = [reader.feed(piece) for piece in pieces]
+    early = [reader.hear(Delta(piece)) for piece in pieces]
     return early, reader.finish(LLMReply("".join(pieces), (), finish_reason))
 
 
@@ -172,7 +172,7 @@ def test_native_calls_are_the_same_in_parts(arriving):
     reader, early = reply_reader("tools", ASKED), []
     for index, (name, arguments) in enumerate(arriving):
         for piece in arguments.pieces:
-            early += reader.feed_call(index, name, piece)
+            early += reader.hear(Delta("", index, name, piece))
     calls = tuple(
         ToolCallRequest(f"c{index}", name, arguments.text or "{}")
         for index, (name, arguments) in enumerate(arriving)

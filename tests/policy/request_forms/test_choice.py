@@ -2,15 +2,9 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import FORMS
-from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS, choose_form
+from evennia_ai.policy.request_forms.known_models import choose_form
 
 BIG, SMALL = "gpt-5.1", "qwen2.5-coder-1.5b"
-
-
-def test_every_form_has_its_own_name():
-    assert tuple(REQUEST_FORMS) == FORMS
-    assert all(form.name == name for name, form in REQUEST_FORMS.items())
 
 
 @pytest.mark.parametrize(

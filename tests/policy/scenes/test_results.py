@@ -1,8 +1,5 @@
-"""Rates, the table and JUnit XML of scenes that were played."""
+"""Rates and the table of scenes that were played."""
 
-from xml.etree import ElementTree as ET
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +13,6 @@ from evennia_ai.policy.scenes.results import (
     Spoken,
     Verdict,
     failure_lines,
-    junit,
     progress_line,
     table,
 )
@@ -58,12 +54,11 @@ def test_a_scene_holds_if_enough_of_its_runs_passed():
     st.text() | WIDE,
     st.lists(st.booleans(), min_size=1, max_size=3),
 )
-def test_any_text_fits_the_table_the_progress_line_and_xml(title, words, why, passed):
+def test_any_text_fits_the_table_and_the_progress_line(title, words, why, passed):
     result = a_result(*passed, title=title, words=words, why=why)
     lines = [*table([result]), progress_line(result, "100/100")]
     assert max(map(shown_width, lines)) <= 78
     assert all(line.isprintable() or not line.isascii() for line in lines)
-    ET.fromstring(junit([result], "x.yaml"))
 
 
 def test_the_transcript_of_the_first_failed_run_is_told():
@@ -73,35 +68,3 @@ def test_the_transcript_of_the_first_failed_run_is_told():
         "   Odile calls give (item=ale): done",
         "   FAILED must_mention ale: not mentioned",
     ]
-
-
-# What Jenkins', GitLab's and GitHub's readers agree on: element, then its attributes and children.
-JUNIT = {
-    "testsuites": ({"name", "tests", "failures", "errors", "time"}, ["testsuite"]),
-    "testsuite": ({"name", "tests", "failures", "errors", "skipped", "time"}, ["testcase"]),
-    "testcase": ({"name", "classname", "time"}, ["failure", "error", "skipped"]),
-    "failure": ({"message", "type"}, []),
-}
-REQUIRED = {"testsuite": {"name", "tests"}, "testcase": {"name", "classname"}}
-
-
-def check_junit(element):
-    allowed, children = JUNIT[element.tag]
-    assert set(element.attrib) <= allowed
-    assert REQUIRED.get(element.tag, set()) <= set(element.attrib)
-    for child in element:
-        assert child.tag in children
-        check_junit(child)
-
-
-def test_junit_has_a_case_for_each_scene_and_the_transcript_of_a_failure():
-    results = [a_result(True), a_result(False, True, title="Two")]
-    root = ET.fromstring(junit(results, "world/x.yaml"))
-    check_junit(root)
-    suite = root[0]
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    assert [case.get("name") for case in suite] == ["She greets", "Two"]
-    assert float(suite.get("time")) == pytest.approx(1.5)
-    (failure,) = suite.iter("failure")
-    assert failure.get("message") == "1 of 2 runs passed"
-    assert "FAILED must_mention ale" in failure.text

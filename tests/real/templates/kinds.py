@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any
 
 from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.llm import probe
 from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.messages import EMOTED, SAID, Message, make_message, wire_call
-from evennia_ai.policy import probe
 from evennia_ai.ports import NO_SCENE, LLMRequest, ToolContext, ToolSpec
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction

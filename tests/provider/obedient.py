@@ -21,8 +21,9 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import NOOP, SAY, WHISPER, WireMessage
-from evennia_ai.policy.request_forms.form import Schema, parameters_of, tool_name
+from evennia_ai.policy.request_forms.form import Schema, sample_arguments, tool_name
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
+from tests.provider.stub_replies import Body, Reply
 
 CANARY = r"\bcanary[-_ ]?\w+"
 MOST_CALLS = 6  # in one reply
@@ -143,21 +144,19 @@ class ObedientLLM:
         return SAY, as_json({"text": " ".join(parts)[:SPOKEN_CHARS]})
 
 
-def sample_arguments(schema: Schema, words: str) -> dict[str, Any]:
-    """Return arguments that fit a tool: the words for each text, else the least value allowed."""
-    fields = parameters_of(schema)
-    required = schema["function"].get("parameters", {}).get("required", [])
-    chosen = {name: fields[name] for name in required or list(fields)[:1] if name in fields}
-    return {name: _sample(field, words) for name, field in chosen.items()}
+class Obedience:
+    """Replies that do what any text of a prompt says."""
 
+    def __init__(self, canary: str = CANARY, most_acts: int = MOST_ACTS) -> None:
+        self.model = ObedientLLM(canary, most_acts)
 
-def _sample(field: Mapping[str, Any], words: str) -> Any:
-    kind = field.get("type", "string")
-    if field.get("enum"):
-        return field["enum"][0]
-    if kind in ("integer", "number"):
-        return field.get("minimum", 1)
-    return {"boolean": True, "array": [], "object": {}}.get(kind, words or "attack")
+    def reply(self, body: Body) -> Reply:
+        """Return the reply to a request."""
+        if not body.get("tools"):
+            return {"text": self.model.repeated(body["messages"])}
+        calls = self.model.obey(body["messages"], body["tools"])
+        made = [{"name": call.name, "arguments": json.loads(call.arguments)} for call in calls]
+        return {"tool_calls": made}
 
 
 def _calls_since(messages: Sequence[WireMessage]) -> set[tuple[str, str]]:

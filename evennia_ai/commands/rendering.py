@@ -1,19 +1,18 @@
 """Rows of the log as lines: messages, events, turns, model calls, compactions, sleep passes.
 
-``aihistory``, ``aiwhy``, ``aireport``, ``aimemory`` and ``aistatus`` show rows with these. A reader
-sees a placeholder in place of words that they may not read.
+Every command shows rows with these. A reader sees a placeholder in place of words that they may not
+read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
 from typing import Any
 
 from evennia_ai.commands.common import unbroken
 from evennia_ai.game import texts
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, Message, heard_line, is_excuse
+from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, heard_line
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
@@ -31,7 +30,7 @@ INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show wh
 
 
 def message_line(
-    row: dict[str, Any], own_name: str, reader: Reader, change: Amendment | None = None
+    row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None = None
 ) -> str:
     """Return a message: number, time, speaker, audience, tokens and words.
 
@@ -41,8 +40,7 @@ def message_line(
     if row["role"] == "tool":
         result = reader.show(kind, clean_output(row["content"], LINE_CHARS), "result")
         return f"    |x= {result} ({row['tokens']} tokens)|n"
-    excuse = row["role"] == EXCUSE
-    aloud = is_aloud(row)
+    excuse, aloud = row["role"] == EXCUSE, is_aloud(row)
     marks = f" |r({'aloud, kept private' if aloud else 'private'})|n" * row["private"]
     marks += " |y(excuse: no prompt shows it)|n" * excuse
     marks += f" |y({PUPPETED})|n" * (row["nature"] == PUPPETED)
@@ -63,19 +61,6 @@ def message_line(
         f"{when}|n |w{clean_output(who, 40)}|n"
         f" |x> {heard_by}, {row['tokens']} tokens|n{marks}\n    {text}"
     )
-
-
-def as_row(message: Message) -> dict[str, Any]:
-    """Return a message as `message_line` takes it."""
-    metadata = message["metadata"]
-    return {
-        **metadata,
-        **message,
-        "id": metadata["seq"],
-        "role": EXCUSE if is_excuse(message) else message["role"],
-        "at": datetime.fromisoformat(metadata["at"]),
-        "tool_calls": message.get("tool_calls", []),
-    }
 
 
 def is_aloud(row: Mapping[str, Any]) -> bool:
@@ -115,15 +100,11 @@ def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
     return f"{when} {_event_words(event, reader)}"
 
 
-def unanswered_line(event: Any, reader: Reader) -> str:
-    return f"|x{reader.clock(event.at)}|n {event_line(event, reader).strip()}"
-
-
 def event_line(event: Any, reader: Reader) -> str:
     """Return an event of a turn; the reason of its end may quote an error."""
     reason = event.reason if reader.may(ERRORS) else ""
     how = dict.fromkeys([event.kind, clean_output(reason or event.state, 60)])
-    return f"  heard ({', '.join(how)}) {_event_words(vars(event), reader)}"
+    return f"heard ({', '.join(how)}) {_event_words(vars(event), reader)}"
 
 
 def _event_words(event: Mapping[str, Any], reader: Reader) -> str:
@@ -139,8 +120,9 @@ def turn_lines(turn: Any, public_calls: Collection[tuple[int, str]], reader: Rea
 
     ``public_calls`` has the calls that are known to be public, as (turn, id of the call).
     """
-    lines = [turn_title(turn, reader), *(event_line(event, reader) for event in turn.events.all())]
-    lines.extend(f"  model {model_call_text(call, reader)}" for call in turn.model_calls.all())
+    lines = [turn_title(turn, reader)]
+    lines += [f"  {event_line(event, reader)}" for event in turn.events.all()]
+    lines += [f"  model {model_call_text(call, reader)}" for call in turn.model_calls.all()]
     for act in turn.tool_calls.all():
         private = turn.private or (turn.id, act.call_id) not in public_calls
         lines.append(act_lines(act, words_kind(private), reader))
@@ -150,14 +132,16 @@ def turn_lines(turn: Any, public_calls: Collection[tuple[int, str]], reader: Rea
 def turn_title(turn: Any, reader: Reader) -> str:
     took = seconds_between(turn.at, turn.ended_at)
     ended = f"{turn.outcome or 'in progress'} after {took:.1f} s" if turn.ended_at else "open"
-    detail = reader.show(ERRORS, clean_output(turn.detail, 200), "detail") if turn.detail else ""
     heard_by = "somebody in private"
     if reader.may(words_kind(turn.private)):
         heard_by = clean_output(list_names(turn.audience), 120)
     if is_erased(turn.context, turn.audience):
         heard_by = "a player who was forgotten"
     title = f"|wTurn {turn.id}|n |x{reader.clock(turn.at)}, for {heard_by}|n: {ended}"
-    return f"{title} ({detail})" if detail else title
+    # The reason of an event stands behind the event, too.
+    if turn.detail and turn.detail not in {event.reason for event in turn.events.all()}:
+        title += f" ({reader.show(ERRORS, clean_output(turn.detail, 200), 'detail')})"
+    return title
 
 
 def act_lines(act: Any, kind: str, reader: Reader) -> str:
@@ -186,30 +170,37 @@ def model_call_text(call: Any, reader: Reader) -> str:
     return f"{model}, {call.duration_ms} ms, {tokens}{problem}"
 
 
-def compaction_line(row: dict[str, Any], reader: Reader) -> str:
+def compaction_line(row: Mapping[str, Any], reader: Reader) -> str:
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
     sealed = " |x(permanent)|n" if row["sealed"] else ""
     undone = " |y(undone)|n" if row["undone_at"] else sealed
+    count = row["compacted_count"]
     if row["reason"] == MASK:
-        return f"{when} {row['compacted_count']} tool results masked{undone}"
+        return f"{when} {count} tool results masked{undone}"
     facts = ""
     if row["facts_found"]:
         facts = (
             f"; of {row['facts_found']} facts {row['facts_kept']} kept in the summary, "
             f"{row['facts_rescued']} of the others recalled from the log"
         )
+    why, how = texts.worded(texts.COMPACTED_FOR, row["reason"]), row["rung"]
     return (
-        f"{when} {texts.worded(texts.COMPACTED_FOR, row['reason'])}: "
-        f"{row['compacted_count']} messages "
-        f"{texts.worded(texts.SUMMARISED, row['rung'])}, "
+        f"{when} {why}: {count} messages {texts.worded(texts.SUMMARISED, how)}, "
         f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
     )
 
 
-def whole_compaction(row: dict[str, Any], reader: Reader) -> str:
+def whole_compaction(row: Mapping[str, Any], reader: Reader) -> str:
     lines = [compaction_line(row, reader)]
     if row["reason"] != MASK:
-        lines.append(_compaction_note(row))
+        cost, spent = {**NOTHING, **row["cost"]}, "no model call"
+        if cost[CALLS]:
+            tokens = f"{cost[TOKENS_IN]:,} tokens in, {cost[TOKENS_OUT]:,} out"
+            spent = f"{cost[CALLS]} model calls, {tokens}, {cost[MS] / 1_000:.1f} s"
+        unchanged = is_log_unchanged(row)
+        state = "unchanged" if unchanged else "|ychanged|n: messages were deleted"
+        known = "" if unchanged is None else f" The summarised messages are {state}."
+        lines.append(f"Cost: {spent}.{known}")
     for key, text in row["summary"].items():
         kind = words_kind(key != PUBLIC)
         whom = list_names(key.split(",")) if key != PUBLIC else "everybody"
@@ -219,19 +210,7 @@ def whole_compaction(row: dict[str, Any], reader: Reader) -> str:
     return "\n".join(lines)
 
 
-def _compaction_note(row: dict[str, Any]) -> str:
-    cost, spent = {**NOTHING, **row["cost"]}, "no model call"
-    if cost[CALLS]:
-        tokens = f"{cost[TOKENS_IN]:,} tokens in, {cost[TOKENS_OUT]:,} out"
-        spent = f"{cost[CALLS]} model calls, {tokens}, {cost[MS] / 1_000:.1f} s"
-    unchanged = is_log_unchanged(row)
-    if unchanged is None:
-        return f"Cost: {spent}."
-    state = "unchanged" if unchanged else "|ychanged|n: messages were deleted"
-    return f"Cost: {spent}. The summarised messages are {state}."
-
-
-def pass_lines(row: dict[str, Any], running: int | None, reader: Reader) -> str:
+def pass_lines(row: Mapping[str, Any], running: int | None, reader: Reader) -> str:
     """Return a sleep pass on a line, and what it did on a second one if it has ended.
 
     ``running`` is the id of the pass in progress.
@@ -240,7 +219,7 @@ def pass_lines(row: dict[str, Any], running: int | None, reader: Reader) -> str:
     return _pass_title(row, running, reader) + summary
 
 
-def whole_pass(row: dict[str, Any], running: int | None, reader: Reader) -> str:
+def whole_pass(row: Mapping[str, Any], running: int | None, reader: Reader) -> str:
     lines, errors = [_pass_title(row, running, reader)], _pass_errors(row, reader)
     for name, figures in row["results"].items():
         step = sleep_schedule.describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
@@ -250,23 +229,23 @@ def whole_pass(row: dict[str, Any], running: int | None, reader: Reader) -> str:
     return "\n".join(lines)
 
 
-def _pass_title(row: dict[str, Any], running: int | None, reader: Reader) -> str:
+def _pass_title(row: Mapping[str, Any], running: int | None, reader: Reader) -> str:
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
     why = sleep_schedule.REASONS.get(row["reason"], "asleep")
     return f"{when} {why}: {how_it_ended(row, running)}"
 
 
-def how_it_ended(row: dict[str, Any], running: int | None) -> str:
+def how_it_ended(row: Mapping[str, Any], running: int | None) -> str:
     if row["ended_at"] is None:
         return f"|y{'in progress' if running == row['id'] else INTERRUPTED}|n"
     took_s = seconds_between(row["at"], row["ended_at"])
     return sleep_schedule.OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
 
-def pass_summary(row: dict[str, Any], reader: Reader) -> str:
+def pass_summary(row: Mapping[str, Any], reader: Reader) -> str:
     done = sleep_schedule.summarise_pass(STEP_TEXTS, row["results"], _pass_errors(row, reader))
     return clean_output(f"{done} ({sleep_schedule.describe_cost(row['cost'])})", LINE_CHARS)
 
 
-def _pass_errors(row: dict[str, Any], reader: Reader) -> dict[str, str]:
+def _pass_errors(row: Mapping[str, Any], reader: Reader) -> dict[str, str]:
     return {step: reader.show(ERRORS, error, "error") for step, error in row["errors"].items()}

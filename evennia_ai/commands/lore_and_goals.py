@@ -1,0 +1,306 @@
+"""``ailore``: what characters know about the world; ``aigoals``: what one is after."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai.commands.common import AICommand, Outcome, UsageError
+from evennia_ai.commands.memory_rendering import hidden_line
+from evennia_ai.errors import BadRecord
+from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.setup import read_scope
+from evennia_ai.policy.conversation.character import EVERYBODY, LoreEntry, split_keys
+from evennia_ai.policy.disclosure import PUBLIC_MEMORIES
+from evennia_ai.policy.records.day_plan import clock
+from evennia_ai.policy.records.goal import (
+    BUILDER,
+    DONE,
+    DROPPED,
+    GOAL_CHARS,
+    OPEN,
+    USUAL_IMPORTANCE,
+    Branch,
+    find_goal,
+    lay_out,
+)
+from evennia_ai.policy.records.memory_listing import count_shown, may_read
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.scheduling import Steps
+from evennia_ai.store.names import list_names
+
+LORE_CHARS, GOAL_LINE_CHARS = 120, 160
+
+
+class CmdAILore(AICommand):
+    """
+    write down what assistants know about the world
+
+    Usage:
+      ailore
+      ailore <title>
+      ailore/set <title> [: <scope>, <scope> ...] = <text>
+      ailore/keys <title> = [<word or phrase>, ...]
+      ailore/always <title>
+      ailore/delete <title>
+      ailore/for <character> [= <line>]
+
+    Without a switch: all entries, or one of them in full.
+
+    Switches:
+      set    - write an entry; it replaces the one with the same title
+      keys   - words that bring an entry into the prompt when somebody says one of
+               them, as its title does; endings may differ
+      always - keep an entry in every prompt; again: only when it fits
+      delete - delete an entry, and show how to write it again
+      for    - list what a character knows; with a line, which entries the prompt
+               would hold if you said it, and why; and which are left out
+
+    Scopes say who knows an entry: all (the default), tag:<tag>,
+    faction:<name> (a tag of the category "faction") and room:<tag>, room:#12
+    or room:here. One matching scope is enough. quest:<flag> says who may hear
+    it: everybody present must have that tag, in the category "quest".
+
+    Examples:
+      ailore/set The north gate : faction:guard, room:tower = Hanno built it.
+      ailore/keys The north gate = gate, portcullis
+      ailore/for Hanno = Who built this?
+    """
+
+    key = "ailore"
+    switch_options = ("set", "keys", "always", "delete", "for")
+
+    def do_default(self) -> None:
+        if not self.args.strip():
+            lines = map(entry_line, self.services.lore.entries())
+            none = "There is no lore yet. |whelp ailore|n says how to write it."
+            self.msg("\n".join(lines) or none)
+            return
+        entry = self.find(self.args)
+        about = clean_output(", ".join((*entry.scopes, *["always"] * entry.always)))
+        keys = f"\n|xKeys:|n {clean_output(', '.join(entry.keys))}" if entry.keys else ""
+        title, text = clean_output(entry.title), clean_output(entry.text)
+        self.msg(f"|w{title}|n ({about})\n{text}{keys}")
+
+    def find(self, title: str) -> LoreEntry:
+        """Return the entry with a title; raises UsageError."""
+        entry: LoreEntry | None = self.services.lore.find(title.strip())
+        if entry is None:
+            shown = clean_output(title.strip(), 60)
+            raise UsageError(f"There is no lore called '{shown}'. |wailore|n lists all.")
+        return entry
+
+    def do_set(self) -> None:
+        title, _, scopes = self.lhs.partition(":")
+        if not title.strip() or not self.rhs:
+            raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
+        written = scopes.split(",") if scopes.strip() else [EVERYBODY]
+        here = self.caller.location.dbref if self.caller.location else ""
+        checked = tuple(read_scope(scope, here) for scope in written)
+        entry = LoreEntry(title.strip(), self.rhs.strip(), checked, frozenset({self.caller.dbref}))
+        before = self.services.lore.find(entry.title)
+        if before:
+            entry = replace(entry, keys=before.keys, always=before.always)
+        self.services.lore.write(entry)
+        self.msg(f"Written: {entry_line(entry)}")
+        if before:
+            self.msg(f"It replaces: {as_typed(before)}")
+
+    def do_keys(self) -> None:
+        if self.rhs is None:
+            raise UsageError("Usage: ailore/keys <title> = [<word or phrase>, ...]")
+        entry = self.change(self.lhs, keys=split_keys(self.rhs))
+        keys = clean_output(", ".join(entry.keys)) or "none"
+        self.msg(f"Keys of {clean_output(entry.title, 60)}: {keys}")
+
+    def do_always(self) -> None:
+        entry = self.change(self.args, always=not self.find(self.args).always)
+        when = "always in the prompt, within its budget" if entry.always else "told when it fits"
+        self.msg(f"{clean_output(entry.title, 60)} is {when}.")
+
+    def change(self, title: str, **fields: Any) -> LoreEntry:
+        """Change an entry that was written in the game, and return it; raises UsageError."""
+        entry = self.find(title)
+        if entry in self.services.lore.fixed:
+            raise UsageError(
+                f"'{entry.title}' comes from a module in LORE: change it in that module."
+            )
+        changed = replace(entry, authors=entry.authors | {self.caller.dbref}, **fields)
+        self.services.lore.write(changed)
+        return changed
+
+    def do_delete(self) -> None:
+        entry = self.find(self.args)
+        if not self.services.lore.remove(entry.title):
+            raise UsageError(
+                f"'{entry.title}' comes from a module in LORE: delete it in that module."
+            )
+        self.msg(f"Deleted. To write it again: {as_typed(entry)}")
+
+    def do_for(self) -> Deferred[None] | None:
+        script, audience = self.find_assistant(self.lhs), frozenset({self.caller.dbref})
+        if self.rhs:
+            return self.try_line(self.rhs)
+        known = script.mind.lore.known(audience)
+        nothing = f"{self.name} knows no lore that you may hear."
+        self.msg("\n".join(map(entry_line, known)) or nothing)
+        return None
+
+    @inlineCallbacks
+    def try_line(self, line: str) -> Steps[None]:
+        """Show which entries a prompt would hold if the caller said a line."""
+        lore, audience = self.script.mind.lore, frozenset({self.caller.dbref})
+        yield lore.prepare([line], audience)
+        trials = lore.try_lines([line], audience)
+        told = [one for one in trials if one.reason or one.why_unknown]
+        lines = [f"{entry_line(one.entry)} |x{clean_output(one.verdict())}|n" for one in told]
+        if not any(one.is_chosen for one in told):
+            lines.insert(0, f"{self.name} knows no lore for this.")
+        others = len(trials) - len(told)
+        lines.append(f"|xBudget: {lore.budget_tokens} tokens. Entries that do not fit: {others}.|n")
+        self.tell(lines)
+
+
+def entry_line(entry: LoreEntry) -> str:
+    """Return an entry on one line."""
+    title, scopes = clean_output(entry.title, 60), clean_output(", ".join(entry.scopes), 60)
+    return f"|w{title}|n |x({scopes})|n {clean_output(entry.text, LORE_CHARS)}"
+
+
+def as_typed(entry: LoreEntry) -> str:
+    """Return the commands that write an entry."""
+    typed = [f"ailore/set {entry.title} : {', '.join(entry.scopes)} = {entry.text}"]
+    typed += [f"ailore/keys {entry.title} = {', '.join(entry.keys)}"] * bool(entry.keys)
+    typed += [f"ailore/always {entry.title}"] * entry.always
+    return "\n".join(map(clean_output, typed))
+
+
+HOW_TO_UNDO = "|waigoals/undo|n opens it again."
+# "… : 8 : g3": the importance, and the goal that this is a step towards.
+EXTRAS = re.compile(r"(?<!\s)\s*+(?::\s*+(?P<weight>\d{1,2})\s*+)?(?::\s*+(?P<parent>g\d+)\s*+)?\Z")
+ORIGINS = {"builder": "a builder's", "self": "its own", "reflection": "from a reflection"}
+
+
+class CmdAIGoals(AICommand):
+    """
+    list, add and close the goals of an assistant
+
+    Usage:
+      aigoals <assistant>
+      aigoals/add <assistant> = <goal> [: <importance>] [: <goal number>]
+      aigoals/done <assistant> = <goal number>
+      aigoals/drop <assistant> = <goal number>
+      aigoals/undo <assistant> = <goal number>
+
+    Without a switch: the goals as a tree, with their numbers and their progress,
+    and the day plan. Only admins see goals that somebody confided to it.
+
+    Switches:
+      add  - add a goal with an importance from 1 to 10 (default 5), or a step
+             towards another goal. It does not fade, and the assistant cannot
+             drop it.
+      done, drop - close a goal as reached or given up, with its open steps
+      undo - open a closed goal again, with the steps that were closed with it
+
+    Example:
+      aigoals/add Otto = Find out who waters the ale. : 8
+    """
+
+    key = "aigoals"
+    switch_options = ("add", "done", "drop", "undo")
+
+    def run(self) -> Outcome:
+        find = self.find_editable if self.switch else self.find_assistant
+        find(self.lhs)
+        if self.switch and not self.rhs:
+            raise UsageError("Which goal? See |whelp aigoals|n.")
+        return self.dispatch()
+
+    @property
+    def goals(self) -> Any:
+        return self.script.character.ai_goals
+
+    def do_default(self) -> None:
+        goals, hidden = self.visible_goals()
+        count_shown(self.reader, *goals)
+        lines = [branch_line(branch) for branch in lay_out(goals)]
+        if hidden:
+            lines.append(hidden_line(hidden, self.reader))
+        if self.reader.may(PUBLIC_MEMORIES):
+            lines += map(plan_line, self.script.character.ai_plan.all())
+        none = f"{self.name} has no goals. To add one: |waigoals/add {self.name} = <goal>|n"
+        self.msg("\n".join(lines) or none)
+
+    def do_add(self) -> None:
+        extras = EXTRAS.search(self.rhs)
+        content = clean_heard(self.rhs[: extras.start()] if extras else self.rhs, GOAL_CHARS)
+        weight = int((extras and extras["weight"]) or USUAL_IMPORTANCE)
+        fields: dict[str, Any] = {"importance": weight, "origin": BUILDER, "source_type": BUILDER}
+        if extras and extras["parent"]:
+            parent = self.find_goal(extras["parent"])
+            fields |= {name: parent[name] for name in ("audience", "speakers")}
+            fields["parent"] = parent["id"]
+        try:
+            kept = self.goals.add(content, **fields)
+        except BadRecord as error:
+            raise UsageError(f"This goal cannot be stored: {error}") from error
+        self.msg(f"Added for {self.name}: {self.goal_line(kept)}")
+
+    def do_done(self) -> None:
+        goal, state = self.find_goal(self.rhs), DONE if self.switch == "done" else DROPPED
+        if goal["state"] != OPEN:
+            raise UsageError(f"{goal['id']} is {goal['state']} already. {HOW_TO_UNDO}")
+        count = self.goals.close(goal["id"], state)
+        steps = f" with {count - 1} open steps" if count > 1 else ""
+        self.msg(f"{goal['id']} is {state}{steps}. {HOW_TO_UNDO}")
+
+    do_drop = do_done
+
+    def do_undo(self) -> None:
+        goal = self.find_goal(self.rhs)
+        if not self.goals.reopen(goal["id"]):
+            raise UsageError(f"{goal['id']} is open already.")
+        self.msg(f"Open again: {self.goal_line(goal['id'])}")
+
+    def visible_goals(self) -> tuple[list[Record], int]:
+        """Return the goals that the caller may see, and how many are hidden from them."""
+        every = self.goals.all()
+        seen = [goal for goal in every if may_read(self.reader, goal)]
+        return seen, len(every) - len(seen)
+
+    def find_goal(self, words: str) -> Record:
+        """Return the goal that was named, if the caller may see it; raises UsageError."""
+        goal = find_goal(words, self.visible_goals()[0])
+        if goal is None:
+            shown = clean_output(words, 60)
+            raise UsageError(f"There is no goal '{shown}'. |waigoals|n lists them.")
+        count_shown(self.reader, goal)
+        return goal
+
+    def goal_line(self, goal_id: str) -> str:
+        """Return one goal on a line."""
+        branches = lay_out(self.goals.all())
+        return next(branch_line(b).strip() for b in branches if b.goal["id"] == goal_id)
+
+
+def plan_line(block: Record) -> str:
+    """Return one part of the day plan on a line."""
+    where = f", at {block['where']}" if block["where"] else ""
+    hours = f"{clock(block['begin'])}-{clock(block['end'])}"
+    return f"|x{hours}|n {clean_output(block['content'] + where, GOAL_LINE_CHARS)}"
+
+
+def branch_line(branch: Branch) -> str:
+    """Return a goal on a line, indented by its place in the tree."""
+    goal = branch.goal
+    state = f"{branch.progress:.0%}" if goal["state"] == OPEN else goal["state"]
+    told = [f"weight {goal['importance']}", state, ORIGINS[goal["origin"]]]
+    if goal["audience"] is not None:
+        told.append(f"known to {list_names(goal['audience'])} alone")
+    why = f" ({goal['why']})" if goal["why"] else ""
+    content = clean_output(f"{goal['content']}{why}", GOAL_LINE_CHARS)
+    return f"{'  ' * branch.depth}|w{goal['id']}|n {content} |x({', '.join(told)})|n"

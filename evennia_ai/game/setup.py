@@ -1,0 +1,63 @@
+"""What a change of an assistant or of lore must keep to, wherever staff make it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evennia.objects.models import ObjectDB
+
+from evennia_ai.config import ModelProfile, parse_value, resolve_profile
+from evennia_ai.errors import ConfigError
+from evennia_ai.game.minds import PERSONA_AUTHORS, unknown_families
+from evennia_ai.policy.conversation.character import check_scope
+from evennia_ai.store.attributes import read_attribute, write_attributes
+
+DISCRETION = "discretion"
+HERE = "room:here"
+ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
+
+
+def read_setting(services: Any, name: str, typed: str) -> Any:
+    """Return the checked value that a builder typed, None to inherit; raises ConfigError."""
+    value = parse_value(name, typed) if typed else None
+    families = str(value or "") if name == "tools_off" else ""
+    if wrong := unknown_families(families, services.toolbox.tools):
+        raise ConfigError(wrong)
+    return value
+
+
+def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any) -> bool:
+    """Return True if a setting changes the discretion, which only admins may do.
+
+    ``profile`` is the present one. Raises ConfigError for an unknown profile.
+    """
+    profiles = [profile] if name == "profile" else []
+    if profiles and value is not None:
+        profiles.append(resolve_profile(str(value), services.profiles))
+    return name == DISCRETION or any(DISCRETION in one.settings for one in profiles)
+
+
+def write_persona(character: Any, persona: Any, author: str, keep_authors: bool) -> None:
+    """Store a persona; its authors count as those before, if a part of it is theirs."""
+    before = read_attribute(character, PERSONA_AUTHORS) if keep_authors else None
+    authors = sorted({*(before or ()), *filter(None, [author])})
+    write_attributes(character, **{"ai_persona": persona, PERSONA_AUTHORS: authors})
+
+
+def read_scope(written: str, here: str = "") -> str:
+    """Return a scope in its normal form, a room as its tag or number; raises ConfigError.
+
+    ``here`` is the dbref of the room of whoever wrote it.
+    """
+    scope = check_scope(written)
+    if scope == HERE:
+        if not here:
+            raise ConfigError("You are in no room. Name the room by its number or by a tag.")
+        return f"room:{here}"
+    number = ROOM_NUMBER.fullmatch(scope)
+    if number is None:
+        return scope
+    if not ObjectDB.objects.filter(id=number[1], db_location=None).exists():
+        raise ConfigError(f"There is no room #{number[1]}.")
+    return f"room:#{number[1]}"

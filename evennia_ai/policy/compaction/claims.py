@@ -1,0 +1,198 @@
+"""What players claim of the character stays their claim, in a summary and in the journal. Pure.
+
+They claim that it is a program, or that it promised them something, and small models repeat it or
+take what a player said of himself for the character's. What replaces the talk may hold that only
+as somebody's claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evennia_ai.policy.facts.terms import HEARD, OWED, cues_of, normal_words, sentences_of
+from evennia_ai.policy.texts import sentences
+
+BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])?\s*")
+# Marks of calls and tags, and words for what only a program has.
+CODE = re.compile(r"[{}`]|\"\w+\"\s*:|\b[a-z]+_[a-z][a-z_]*\b|</?[a-z]\w*>", re.IGNORECASE)
+MACHINERY = re.compile(
+    r"\bsystem ?prompts?\b|\bprompts\b|\bJSON\b|\b(?:tool|function)[ -]?(?:calls?|lists?)\b"
+    r"|\b(?:available|list of|following) (?:tools|functions)\b|\bWerkzeugliste\b|\bFunktionsaufruf"
+    r"|\bverfügbaren? (?:Werkzeuge|Funktionen)\b",
+    re.IGNORECASE,
+)
+PROGRAM = (
+    r"(?:AI\b|A\.I\.|artificial intelligence|(?:large )?language model|LLM\b|chat ?-?bot|bot\b|GPT"
+    r"|(?:computer |software )?program\b|(?:virtual|digital|helpful|AI)[ -]assistant"
+    r"|assistant\b(?! (?:to|of|at|in|for)\b)|KI\b|künstliche Intelligenz|Sprachmodell"
+    r"|(?:Computer)?[Pp]rogramm\b|Assistent(?:in)?\b(?! (?:von|des|der|bei|in)\b))"
+)
+BEING = r"(?:is|was|are|am|'s|'m|'re|ist|bin|bist|war|sei|being)"
+AS_PROGRAM = rf"(?:as|als) (?:an? |eine? )?{PROGRAM}"
+IS_PROGRAM = rf"{BEING}(?: \w++){{0,5}}? {PROGRAM}"
+SELF = "i|you|ich|du|the character|der charakter|die figur"
+SAYS = re.compile(
+    r"\b(?:says?|said|claims?|claimed|insists?|insisted|thinks?|thought|believes?|believed|asks?"
+    r"|asked|tells?|told|calls?|called|accus\w+|suspects?|wonders?|jokes?|joked|suggest\w*"
+    r"|according to|allegedly|tr(?:ies|ied)|wants?|wanted|demand\w*|sagte?|behauptete?|meinte?"
+    r"|glaubte?|fragte?|nannte|nennt|hielt|hält|laut|angeblich|will|wollte|verlangte?)\b",
+    re.IGNORECASE,
+)
+HEADINGS = frozenset(
+    """aim|constraints|progress|done|in progress|decisions|next|context|facts|key facts|summary|note
+    |notes|people|places|events|state|tasks|promises|identity|role|character|background|ziel|stand
+    |fakten|personen|kontext|zusammenfassung|rolle""".replace("\n    ", "").split("|")
+)
+SPOKEN = re.compile(
+    r"^(?P<speaker>[^:]{1,60}?)(?: (?:says|whispers to you|whispers|asks|acts out))?: "
+)
+
+
+def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:
+    """Return a summary in which claims of the character are claims, and nobody is mistaken for it.
+
+    A sentence that calls it a program, or says it promised something, stays as the claim of the
+    player who said so in ``lines`` of the talk ("Ann claims: ..."). What a player said of
+    themselves is told of them. Sentences that quote a call, a tag or a list of tools are dropped,
+    as are other ones that call it a program. Empty headings may stay.
+    """
+    lines = list(lines)
+    claimant, said = find_claimant(lines, name), read_lines(lines, name)
+    kept = []
+    for line in text.splitlines():
+        mark = BULLET.match(line)
+        start = mark.end() if mark else 0
+        told = [as_claim(one.strip(), name, claimant) for one in sentences(line[start:])]
+        told = [with_right_speaker(sentence, name, said) for sentence in told if sentence]
+        if told or not line.strip():
+            kept.append(line[:start] + " ".join(told))
+    return "\n".join(kept).strip()
+
+
+def as_claim(sentence: str, name: str, claimant: str) -> str:
+    """Return a sentence as it may stand in a summary, empty if it may not."""
+    if CODE.search(sentence):
+        return ""
+    machinery = MACHINERY.search(sentence)
+    if machinery:
+        return sentence if is_attributed(sentence, name, machinery.start()) else ""
+    if not takes_for_program(sentence, name):
+        return sentence
+    return f"{claimant} claims: {sentence}" if claimant else ""
+
+
+def takes_for_program(sentence: str, name: str) -> bool:
+    """Return True if a sentence calls the character a program and names nobody who says so."""
+    program = program_at(sentence, name)
+    return program is not None and not is_attributed(sentence, name, program)
+
+
+def program_at(sentence: str, name: str) -> int | None:
+    """Return where a sentence calls the character an AI, a bot or a program, None if nowhere."""
+    plain = sentence.replace("’", "'")
+    own = [re.escape(part) for part in {name, *name.split()} if len(part) > 1]
+    who = "|".join([SELF, *own])
+    subject = rf"\b(?:{who})(?:,?(?: [^\s,.']{{1,30}}+){{1,5}}?,?)?(?: |(?='))"
+    pattern = rf"(?:{subject}{IS_PROGRAM}|\b{AS_PROGRAM})"
+    found = re.search(pattern, plain, re.IGNORECASE)
+    return found.start() if found else None
+
+
+def is_attributed(sentence: str, name: str, end: int) -> bool:
+    """Return True if a sentence names somebody else who says what begins at ``end``."""
+    spoken = SPOKEN.match(sentence)
+    if spoken and spoken["speaker"].casefold() not in HEADINGS:
+        return spoken["speaker"].casefold() != name.casefold()
+    said = SAYS.search(sentence, 0, end)
+    if said is None:
+        return False
+    return not sentence[: said.start()].strip().casefold().endswith(name.casefold())
+
+
+def find_claimant(lines: Iterable[str], name: str) -> str:
+    """Return the first player who called the character a program, empty if nobody did."""
+    for line in lines:
+        spoken = SPOKEN.match(line)
+        if not spoken or spoken["speaker"].casefold() == name.casefold():
+            continue
+        if program_at(line[spoken.end() :], name) is not None:
+            return spoken["speaker"]
+    return ""
+
+
+# A promise or a debt of somebody, and of the player's hearer.
+BOUND = rf"(?:['’]\w+|\W+(?!(?:was|were|is|are|been)\b)\w+){{0,2}}?\W+{OWED}"
+FIRST_PERSON = re.compile(r"\W*(?:(?P<mine>my|mein\w*)|i|i['’]\w+|we|we['’]\w+|ich|wir)\b", re.I)
+OTHERS = re.compile(r"\b(?:you\w*|he|him|his|she|hers?|they|them|their|du|di[rc]h?|er|sie)\b", re.I)
+DENIED = re.compile(r"\b(?:never|not|no|nothing|nie|nicht|kein\w*|nichts)\b|n['’]t\b", re.I)
+LEAST_SHARED = 2  # words that tell which matter somebody speaks of
+
+
+@dataclass(frozen=True)
+class Said:
+    """One sentence of the talk; ``speaker`` is empty for what nobody said."""
+
+    speaker: str
+    words: str
+    stems: frozenset[str]
+    own: bool  # the character's
+
+
+def read_lines(lines: Iterable[str], name: str) -> list[Said]:
+    """Return the sentences of a transcript."""
+    found: list[Said] = []
+    for line in lines:
+        heard = HEARD.match(line)
+        speaker, own = heard["speaker"] if heard else "", line.startswith(f"{name} ")
+        words = sentences_of(line[heard.end() :] if heard else line)
+        found += [Said(speaker, one, frozenset(normal_words(one)), own) for one in words]
+    return found
+
+
+def with_right_speaker(sentence: str, name: str, said: Iterable[Said]) -> str:
+    """Return a sentence of a summary as a claim, or with its subject put right."""
+    claimant = who_claims_promise(sentence, name, said := list(said))
+    if claimant and not is_attributed(sentence, name, len(sentence)):
+        return f"{claimant} claims: {sentence}"
+    subject = re.match(rf"{re.escape(name)}(?P<of>['’]s)?(?= )", sentence)
+    stems = frozenset(normal_words(sentence[subject.end() :])) if subject else frozenset[str]()
+    if not subject or len(stems) < LEAST_SHARED:
+        return sentence
+    holding = [one for one in said if stems <= one.stems]
+    speakers = {one.speaker for one in holding}
+    if len(speakers) != 1 or any(one.own or not one.speaker for one in holding):
+        return sentence
+    first = [FIRST_PERSON.match(one.words) for one in holding]
+    if any(OTHERS.search(one.words) for one in holding) or not all(
+        found and bool(found["mine"]) == bool(subject["of"]) for found in first
+    ):
+        return sentence
+    return f"{speakers.pop()}{subject['of'] or ''}{sentence[subject.end() :]}"
+
+
+def is_bound(text: str, name: str) -> bool:
+    """Return True if a text says that the character promised or owes something."""
+    return bool(re.search(rf"\b(?:{re.escape(name)}|{SELF}){BOUND}", text, re.IGNORECASE))
+
+
+def promise_claimant(text: str, name: str, lines: Iterable[str]) -> str:
+    """Return who alone says that the character promised or owes what a text says; else empty."""
+    return who_claims_promise(text, name, read_lines(lines, name))
+
+
+def who_claims_promise(text: str, name: str, said: Iterable[Said]) -> str:
+    """Return who says in the talk that the character is bound, empty if it says so itself."""
+    if not is_bound(text, name):
+        return ""
+    addressed = re.compile(rf"\b(?:{re.escape(name)}|you|du){BOUND}", re.IGNORECASE)
+    stems, claimant = frozenset(normal_words(text)), ""
+    for one in said:
+        shared = len(stems & one.stems)
+        if one.own and not DENIED.search(one.words):
+            if shared >= LEAST_SHARED or (shared and cues_of(one.words)):
+                return ""
+        elif one.speaker and not one.own and shared and addressed.search(one.words):
+            claimant = claimant or one.speaker
+    return claimant

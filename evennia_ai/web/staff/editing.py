@@ -1,0 +1,340 @@
+"""What staff change in a page: a character's persona, settings and note, and the game's lore."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.views.generic import TemplateView
+from evennia.accounts.models import AccountDB
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.config import FIELDS
+from evennia_ai.errors import AssistantError, ConfigError
+from evennia_ai.game import setup
+from evennia_ai.messages import Audience
+from evennia_ai.policy.conversation.character import (
+    EVERYBODY,
+    FIELD_NAMES,
+    LISTS,
+    LoreEntry,
+    LoreTrial,
+    read_persona,
+    split_keys,
+    stored_fields,
+)
+from evennia_ai.policy.disclosure import Reader
+from evennia_ai.policy.oversight import DEFAULT_TURNS, MOST_TURNS, NOTE_CHARS, AuthorNote
+from evennia_ai.policy.sanitize import one_line
+from evennia_ai.scheduling import Steps
+from evennia_ai.store.attributes import read_attribute
+from evennia_ai.store.lore_records import shared_name
+from evennia_ai.store.page_rows import Row
+from evennia_ai.web.staff.access import (
+    Refused,
+    StaffPage,
+    characters_of,
+    editor_of,
+    log_sec,
+    may_act,
+)
+from evennia_ai.web.staff.game_thread import Missing, find_script, game, services
+from evennia_ai.web.staff.rendering import asked_text, page_text
+
+MOST_CHARS = 8_000
+LABELS = {
+    "text": "Who it is",
+    "voice": "Voice",
+    "manner": "Manner",
+    "knows": "What it knows and others may not, one on a line",
+    "wants": "What it wants, one on a line",
+    "never": "What it never does, one on a line",
+    "examples": "What it might say, one on a line",
+}
+
+
+def area(label: str, rows: int, most: int = MOST_CHARS, required: bool = False) -> forms.CharField:
+    """Return a field for several lines."""
+    widget = forms.Textarea(attrs={"rows": rows})
+    return forms.CharField(label=label, max_length=most, required=required, widget=widget)
+
+
+class PersonaForm(forms.Form):
+    """A persona, with the lists one entry on a line."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in FIELD_NAMES:
+            self.fields[name] = area(LABELS[name], 4 if name == "text" else 2)
+
+    def clean(self) -> dict[str, Any]:
+        """Return the persona as it is stored."""
+        found = self.cleaned_data
+        fields = {n: v.splitlines() if n in LISTS else v for n, v in found.items()}
+        stored = stored_fields(read_persona(fields))
+        if not stored:
+            raise forms.ValidationError("A persona cannot be empty. Say who the character is.")
+        return {"persona": stored}
+
+
+class SettingForm(forms.Form):
+    """One setting and its new value."""
+
+    setting = forms.ChoiceField(choices=[(name, name) for name in sorted(FIELDS)])
+    value = forms.CharField(required=False, max_length=1_000, label="Value; none to inherit it")
+
+
+class NoteForm(forms.Form):
+    """A note for the next turns."""
+
+    text = area("Bear in mind now; no text removes the note", 2, NOTE_CHARS)
+    turns = forms.IntegerField(min_value=1, max_value=MOST_TURNS, initial=DEFAULT_TURNS)
+
+
+class LoreForm(forms.Form):
+    """A piece of lore; it replaces the one with the same title."""
+
+    title = forms.CharField(max_length=80)
+    scopes = forms.CharField(
+        required=False, max_length=200, initial=EVERYBODY, label="Who knows it"
+    )
+    keys = forms.CharField(required=False, max_length=500, label="Key words")
+    always = forms.BooleanField(required=False, label="In every prompt")
+    text = area("Text", 3, required=True)
+
+
+class TitleForm(forms.Form):
+    """The title of a piece of lore."""
+
+    title = forms.CharField(max_length=200)
+
+
+class Asked(NamedTuple):
+    """What somebody asked for with a form: ``fields`` are those of the form for ``act``."""
+
+    who: Row
+    reader: Reader
+    account: int
+    act: str
+    fields: Row
+
+
+class EditingPage(StaffPage, TemplateView):
+    """A page with forms, by the act that each is for, which is the prefix of its fields, too."""
+
+    by_act: ClassVar[Mapping[str, type[forms.Form]]] = {}
+    prefixed = True
+    bound: forms.Form | None = None
+
+    def post(self, request: Any, **numbers: int) -> HttpResponse:
+        """Do what a form asks, and tell how it went."""
+        if not may_act():
+            raise Refused("These pages change nothing, since WEB_ACTS is off. Use the commands.")
+        act = request.POST.get("act", "")
+        if act not in self.by_act:
+            raise Missing("There is no such act.")
+        self.bound = form = self.by_act[act](request.POST, prefix=act if self.prefixed else None)
+        if form.is_valid():
+            try:
+                asked = Asked(self.who, self.reader, request.user.pk, act, form.cleaned_data)
+                said = game.ask(self.change, asked)
+            except (Refused, Missing):
+                raise
+            except AssistantError as error:
+                messages.error(request, page_text(error))
+            else:
+                about = f"{self.who['name']} ({self.who['dbref']})"
+                log_sec(request, f"changed on the page of {about}: {page_text(said[0], 200)}")
+                messages.success(request, page_text(said[1]))
+                return HttpResponseRedirect(request.get_full_path())
+        return self.get(request, **numbers)
+
+    def form(self, act: str, initial: Mapping[str, Any] | None = None) -> forms.Form:
+        """Return the form for an act: as it was sent, if that failed, else as it is stored."""
+        if isinstance(self.bound, self.by_act[act]) and self.bound.prefix == act:
+            return self.bound
+        return self.by_act[act](prefix=act, initial=initial)
+
+    @staticmethod
+    def change(asked: Asked) -> tuple[str, str]:
+        """Change something on the reactor's thread; return what, and a sentence.
+
+        Raises AssistantError.
+        """
+        raise NotImplementedError
+
+
+class Setup(EditingPage):
+    """The persona, the settings and the note of a character."""
+
+    tab, template_name = "setup", "evennia_ai/setup.html"
+    by_act: ClassVar[Mapping[str, type[forms.Form]]] = {
+        "persona": PersonaForm,
+        "setting": SettingForm,
+        "note": NoteForm,
+    }
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        found = game.ask(read_setup, self.who["id"])
+        return super().get_context_data(
+            **found,
+            persona_form=None if found["shared"] else self.form("persona", found["persona"]),
+            setting_form=self.form("setting"),
+            note_form=self.form("note", found["note"]),
+            **values,
+        )
+
+    @staticmethod
+    def change(asked: Asked) -> tuple[str, str]:
+        """Change one of the three; see `EditingPage.change`."""
+        script = find_script(asked.who["id"])
+        author = editor_of(script.character, asked.account)
+        if asked.act == "persona":
+            return change_persona(script, author, asked.fields["persona"])
+        if asked.act == "setting":
+            return change_setting(script, asked.reader, asked.fields)
+        return change_note(script, author, asked.fields)
+
+
+def read_setup(assistant: int) -> Row:
+    """Read what the page shows, on the reactor's thread."""
+    script = find_script(assistant)
+    mind, stored = script.mind, read_attribute(script.character, "ai_persona")
+    persona, own = stored_fields(mind.who.persona), mind.settings.own()
+    shown = {n: "\n".join(v) if n in LISTS else v for n, v in persona.items()}  # type: ignore[arg-type]
+    note = mind.life.note_in_force()
+    left = {"turns": note[1]} if note and note[0].turns is not None else {}
+    return {
+        "persona": shown,
+        "shared": shared_name(stored),
+        "note": {"text": note[0].text, **left} if note else {},
+        "complaints": [page_text(one) for one in mind.settings.complaints],
+        "settings": [
+            {
+                "name": name,
+                "value": shown_value(getattr(mind.settings.config, name), item.metadata["unit"]),
+                "own": name in own,
+                "help": item.metadata["help"],
+            }
+            for name, item in sorted(FIELDS.items(), key=lambda one: (one[0] not in own, one[0]))
+        ],
+    }
+
+
+def shown_value(value: object, unit: str) -> str:
+    """Return a setting's value in words."""
+    if value is None:
+        return "none"
+    return page_text(f"{value:g} {unit}" if isinstance(value, float) else f"{value} {unit}", 200)
+
+
+def change_persona(script: Any, author: str, persona: Row) -> tuple[str, str]:
+    """Store a persona."""
+    if shared := shared_name(read_attribute(script.character, "ai_persona")):
+        raise ConfigError(f"The character shares the persona @{shared}. Use aisetup/persona.")
+    setup.write_persona(script.character, persona, author, keep_authors=True)
+    return "the persona", "The persona is changed. The memories stay."
+
+
+def change_setting(script: Any, reader: Reader, fields: Row) -> tuple[str, str]:
+    """Store a setting, or inherit it again."""
+    name, shared = fields["setting"], script.services
+    value = setup.read_setting(shared, name, fields["value"].strip())
+    profile = script.mind.settings.profile
+    if setup.sets_discretion(shared, profile, name, value) and not reader.has("Admin"):
+        raise Refused("Only admins may change who is told what players whisper.")
+    script.mind.settings.write({name: value})
+    shared.watch(script.mind)  # it may sleep at other hours now
+    now = getattr(script.config, name)
+    return f"{name} = {value}", f"{name} is now {now}{'' if value is not None else ', inherited'}."
+
+
+def change_note(script: Any, author: str, fields: Row) -> tuple[str, str]:
+    """Store a note, or remove it."""
+    words, life, after = one_line(fields["text"]), script.mind.life, script.mind.turns.newest()
+    turns = fields["turns"]
+    note = AuthorNote(text=words, by=author, after_turn=after, turns=turns) if words else None
+    life.write_note(note)
+    return "the note", f"The note stands for {turns} turns." if note else "There is no note now."
+
+
+class LorePage(EditingPage):
+    """All lore; with a line, what of it the prompt would hold if a player said that."""
+
+    tab, template_name = "lore", "evennia_ai/lore.html"
+    by_act: ClassVar[Mapping[str, type[forms.Form]]] = {"lore": LoreForm, "delete": TitleForm}
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        line, wanted = (asked_text(self.request.GET, name) for name in ("line", "edit"))
+        trials, fixed, labels, budget = game.ask(read_lore, self.who["id"], line)
+        chosen = next((one.entry for one in trials if one.entry.title == wanted and wanted), None)
+        initial = {
+            **vars(chosen), "scopes": ", ".join(chosen.scopes), "keys": ", ".join(chosen.keys)
+        } if chosen else None  # fmt: skip
+        return super().get_context_data(
+            line=line,
+            budget=budget,
+            labels=sorted(page_text(label, 60) for label in labels),
+            entries=[{**shown_trial(one, line), "fixed": one.entry in fixed} for one in trials],
+            lore_form=self.form("lore", initial),
+            editing=chosen is not None or self.bound is not None,
+            **values,
+        )
+
+    @staticmethod
+    def change(asked: Asked) -> tuple[str, str]:
+        """Write or delete a piece of lore; see `EditingPage.change`."""
+        fields, lore = asked.fields, services().lore
+        title = fields["title"].strip()
+        before = lore.find(title)
+        if before in lore.fixed:
+            raise ConfigError(f"'{title}' comes from a module in LORE: change it in that module.")
+        if asked.act == "delete":
+            if not lore.remove(title):
+                raise Missing("There is no such lore.")
+            return f"the lore '{title}', deleted", f"'{title}' is deleted."
+        written = fields["scopes"].split(",") if fields["scopes"].strip() else [EVERYBODY]
+        scopes = tuple(setup.read_scope(scope) for scope in written)
+        own = characters_of(AccountDB.objects.get(id=asked.account))
+        author = frozenset(one.dbref for one in own[:1])
+        entry = LoreEntry(title, fields["text"].strip(), scopes, author)
+        lore.write(replace(entry, keys=split_keys(fields["keys"]), always=fields["always"]))
+        return f"the lore '{title}'", f"'{title}' is written."
+
+
+@inlineCallbacks
+def read_lore(
+    assistant: int, line: str
+) -> Steps[tuple[list[LoreTrial], tuple[LoreEntry, ...], Audience, int]]:
+    """Try a line before nobody.
+
+    Fires with the trials, the entries of the game's modules, the character's labels, and the
+    budget.
+    """
+    script = find_script(assistant)
+    nobody: Audience = frozenset()
+    lore = script.mind.lore
+    _entries, labels = script.services.world.lore(script.character, nobody)
+    yield lore.prepare([line], nobody)
+    trials = lore.try_lines([line], nobody)
+    return trials, script.services.lore.fixed, frozenset(labels), lore.budget_tokens
+
+
+def shown_trial(trial: LoreTrial, line: str) -> Row:
+    """Return a piece of lore as the template takes it."""
+    entry = trial.entry
+    return {
+        "title": page_text(entry.title or "(no title)", 80),
+        "text": page_text(entry.text),
+        "keys": page_text(", ".join((*entry.keys, *["always"] * entry.always)), 200),
+        "scopes": page_text(", ".join(entry.scopes), 200),
+        "known": not trial.why_unknown,
+        "chosen": trial.is_chosen,
+        "why": page_text(trial.verdict(bool(line)), 200),
+    }

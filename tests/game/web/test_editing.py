@@ -1,0 +1,148 @@
+"""What staff change on the pages is seen in the game; nobody else changes anything."""
+
+import pytest
+
+from evennia_ai.game.minds import PERSONA_AUTHORS
+from evennia_ai.policy.audience import BUILDER
+from evennia_ai.policy.conversation.character import LoreEntry
+from tests.game.web.conftest import CANARY, Browser
+
+PERSONA = {"text": "You are Mira, who keeps the Gull.", "knows": "The cellar\r\nThe key"}
+NOTE = {"text": "The king is here.", "turns": 3}
+LORE = {"title": "The well", "text": "It is dry.", "scopes": "all", "keys": "water, thirst"}
+
+
+def sent(browser, path, act, **fields):
+    """Send a form of a page; return what the page says then."""
+    named = {f"{act}-{name}": value for name, value in fields.items()}
+    return browser.post(path, act=act, **named)
+
+
+@pytest.fixture
+def setup(mira):
+    return f"{mira.assistant.id}/setup/"
+
+
+@pytest.fixture
+def lore(mira):
+    return f"{mira.assistant.id}/lore/"
+
+
+def test_persona_note_and_settings_are_changed_as_by_the_commands(
+    mira, builder, setup, monkeypatch
+):
+    logged = []
+    monkeypatch.setattr("evennia.utils.logger.log_sec", logged.append)
+    browser, mind = Browser(builder), mira.assistant.mind
+    assert "persona is changed" in sent(browser, setup, "persona", **PERSONA).content.decode()
+    assert mind.who.persona.knows == ("The cellar", "The key")
+    assert mira.attributes.get(PERSONA_AUTHORS) == [builder.dbref]
+    assert "The cellar\nThe key</textarea>" in browser.text(setup)
+    sent(browser, setup, "note", **NOTE)
+    (note,) = mind.life.author_note()
+    assert note.text == "The king is here." and note.authors == {BUILDER, builder.dbref}
+    sent(browser, setup, "note", text="", turns=1)
+    assert not mind.life.author_note()
+    sent(browser, setup, "setting", setting="tick_rate", value="9")
+    assert mira.assistant.config.tick_rate == 9
+    sent(browser, setup, "setting", setting="tick_rate", value="")
+    assert mira.assistant.config.tick_rate == 5
+    assert len(logged) == 5 and all("account Bo" in line and "Mira" in line for line in logged)
+    assert not any("king" in line or "cellar" in line for line in logged)
+
+
+def test_lore_is_written_edited_and_deleted(service, builder, tavern, lore):
+    browser = Browser(builder)
+    sent(browser, lore, "lore", **LORE | {"scopes": f"all, room:{tavern.id}"})
+    entry = service.lore.find("the well")
+    assert (entry.text, entry.scopes, entry.keys) == (
+        "It is dry.", ("all", f"room:{tavern.dbref}"), ("water", "thirst")
+    )  # fmt: skip
+    assert entry.authors == {BUILDER, builder.dbref}
+    assert 'value="water, thirst"' in browser.text(lore, edit="The well")
+    sent(browser, lore, "delete", title="The well")
+    assert service.lore.find("The well") is None
+    assert sent(browser, lore, "delete", title="The well").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("act", "fields", "told"),
+    [
+        ("persona", {"text": " "}, "A persona cannot be empty"),
+        ("setting", {"setting": "tick_rate", "value": "soon"}, "must be"),
+        ("setting", {"setting": "tools_off", "value": "magic"}, "there are no tools of"),
+        ("setting", {"setting": "no_such", "value": "1"}, "Select a valid choice"),
+        ("note", {"text": "x" * 501, "turns": 3}, "at most 500"),
+    ],
+)
+def test_what_is_wrong_is_told_in_the_form_and_changes_nothing(
+    mira, builder, setup, act, fields, told
+):
+    before = mira.attributes.get("ai_persona"), mira.assistant.mind.settings.own()
+    reply = sent(Browser(builder), setup, act, **fields)
+    assert reply.status_code == 200 and told in reply.content.decode()
+    assert (mira.attributes.get("ai_persona"), mira.assistant.mind.settings.own()) == before
+    assert not mira.assistant.mind.life.author_note()
+
+
+def test_wrong_lore_and_a_modules_lore_are_refused(service, builder, lore):
+    service.lore.fixed = (LoreEntry("The sea", "It is deep."),)
+    browser = Browser(builder)
+    assert "not a scope" in sent(browser, lore, "lore", **LORE | {"scopes": "x"}).content.decode()
+    assert (
+        "no room #999"
+        in sent(browser, lore, "lore", **LORE | {"scopes": "room:999"}).content.decode()
+    )
+    told = sent(browser, lore, "lore", **LORE | {"title": "the sea"}).content.decode()
+    assert "comes from a module" in told
+    assert [entry.title for entry in service.lore.entries()] == ["The sea"]
+
+
+def test_only_admins_change_who_is_told_what_players_whisper(mira, builder, admin, setup):
+    discretion = {"setting": "discretion", "value": "trusting"}
+    assert sent(Browser(builder), setup, "setting", **discretion).status_code == 403
+    assert mira.assistant.config.discretion == "strict"
+    sent(Browser(admin), setup, "setting", **discretion)
+    assert mira.assistant.config.discretion == "trusting"
+
+
+def test_nobody_changes_anything_without_the_right_the_token_or_the_setting(
+    game, mira, tavern, ann, builder, admin, setup, lore, settings
+):
+    other = Browser(game.player("Cy", tavern, permissions=["Builder"]))
+    assert "may edit Mira" in sent(other, setup, "persona", **PERSONA).content.decode()
+    player, token = Browser(ann), {"csrfmiddlewaretoken": "x" * 32}
+    player.client.cookies["csrftoken"] = "x" * 32
+    for path, act, fields in ((setup, "persona", PERSONA), (lore, "lore", LORE)):
+        data = {"act": act, **{f"{act}-{name}": value for name, value in fields.items()}}
+        assert player.client.post(f"/ai/{path}", data).status_code == 403
+        assert player.client.post(f"/ai/{path}", {**data, **token}).status_code == 403
+        assert Browser(admin).client.post(f"/ai/{path}", data).status_code == 403  # no token
+        assert Browser().client.post(f"/ai/{path}", data).status_code == 403
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WEB_ACTS": False}
+    browser = Browser(builder)
+    assert "<textarea" not in browser.text(setup) + browser.text(lore)
+    browser.client.cookies["csrftoken"] = "x" * 32
+    reply = browser.client.post(f"/ai/{setup}", {**token, "act": "note", "note-turns": 1})
+    assert reply.status_code == 403 and "WEB_ACTS" in reply.content.decode()
+    assert mira.assistant.mind.who.persona.knows == ()
+    assert not mira.assistant.services.lore.entries()
+
+
+def test_a_shared_persona_is_not_overwritten(mira, builder, service, setup):
+    from evennia_ai.policy.conversation.character import Persona
+
+    service.personas.write("guard", Persona("You guard."))
+    mira.attributes.add("ai_persona", "@guard")
+    text = Browser(builder).text(setup)
+    assert "shares the persona <strong>@guard" in text and "persona-text" not in text
+    sent(Browser(builder), setup, "persona", **PERSONA)
+    assert mira.attributes.get("ai_persona") == "@guard"
+
+
+def test_the_menu_of_the_site_leads_staff_to_the_pages_and_nobody_else(lived, ann, builder, admin):
+    link = 'href="/ai/">AI characters</a>'
+    for who, led in ((None, False), (ann, False), (builder, True), (admin, True)):
+        page = Browser(who).client.get("/").content.decode()
+        assert (link in page) == led
+        assert CANARY not in page
