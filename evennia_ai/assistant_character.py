@@ -39,6 +39,8 @@ class RawSpeechMixin(Mixed):
         if self.ndb.ai_utterance:  # the words of an assistant; `message` is escaped for clients
             super().at_say(message, *args, **kwargs)
             return
+        if self.has_account and self.location:
+            add_missing_mixins(self.location)
         message = bare_words(message)
         receivers = kwargs.get("receivers") or next(iter(args[2:3]), None) or ()
         listed = tuple(receivers) if isinstance(receivers, (list, tuple, set)) else (receivers,)
@@ -305,10 +307,23 @@ def add_assistant_mixin(character: Any) -> None:
         character.__class__ = with_mixin(own)
 
 
-def add_missing_mixins() -> None:
-    """Add `AssistantMixin` to every character with an assistant, after they are loaded."""
-    for character in ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY):
+def add_missing_mixins(place: Any = None) -> None:
+    """Let the characters with an assistant hear, those in a place or all.
+
+    A character may have got its assistant from another process, a copy or a backup.
+    """
+    found = ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY)
+    for character in found if place is None else found.filter(db_location=place):
         add_assistant_mixin(character)
+        if character.ndb.ai_assistant is False:  # it had none when this process looked
+            character.ndb.ai_assistant = None
+
+
+def look_round(sender: Any, traverser: Any = None, **kwargs: Any) -> None:
+    """Let the characters hear where a player logs in, or goes to by an exit."""
+    player = traverser or sender
+    if player.has_account and player.location:
+        add_missing_mixins(player.location)
 
 
 def remove_assistant_mixin(character: Any) -> None:

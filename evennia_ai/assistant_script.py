@@ -37,6 +37,11 @@ class AssistantScript(DefaultScript):
         if self.obj is not None:
             self.obj.ndb.ai_assistant = None
 
+    def at_init(self) -> None:
+        """Let the character hear as soon as this process has the assistant in memory."""
+        if self.services:
+            self.services.let_hear(self)
+
     def at_repeat(self, **kwargs: Any) -> None:
         """Tick at the interval that a builder set. Return None: Evennia ignores a Deferred."""
         if self.services:

@@ -36,6 +36,10 @@ class StoreUnavailable(AssistantError):
     """The database cannot be written now; nothing of the write was stored."""
 
 
+class Overwritten(StoreUnavailable):
+    """What is stored is not what was read: other code changed it. Work the change out anew."""
+
+
 class CannotUndo(AssistantError):
     """A compaction cannot be undone: messages that it would restore were deleted."""
 

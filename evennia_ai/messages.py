@@ -297,6 +297,7 @@ class Heard:
     nature: str = ""  # one of those above, `PUPPETED` if it is its own; empty: by the kind
     item: str = ""  # dbref of the thing that it is about, if any
     authors: Authors = frozenset()  # those whose words it holds, if not only the speaker's
+    token: str = ""  # the same at each try to store it, so that it is stored once
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nature", self.nature or nature_of(self.kind))

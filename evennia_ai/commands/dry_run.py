@@ -57,10 +57,10 @@ class TryingCommand(AICommand):
             raise UsageError(f"A dry run of {name} is in progress. Try again in a moment.")
         profile = around.settings.profile
         self.tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
-        return self.ask(around, heard)
+        return self.tell_dry_run(around, heard)
 
     @inlineCallbacks
-    def ask(self, around: Surroundings, heard: Heard) -> Steps[None]:
+    def tell_dry_run(self, around: Surroundings, heard: Heard) -> Steps[None]:
         mind = self.script.mind
         mind.is_dry_running = True
         try:

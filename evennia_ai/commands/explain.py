@@ -18,15 +18,8 @@ from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse, is_puppeted
 from evennia_ai.mind.dry_run import next_request
-from evennia_ai.policy.disclosure import (
-    DRY_RUNS,
-    ERRORS,
-    PRIVATE_WORDS,
-    PUBLIC_WORDS,
-    Reader,
-    memory_kind,
-    words_kind,
-)
+from evennia_ai.policy import disclosure
+from evennia_ai.policy.disclosure import ERRORS, PRIVATE_WORDS, Reader, memory_kind, words_kind
 from evennia_ai.policy.explanation import attribution
 from evennia_ai.policy.explanation.attribution import Attribution, Part
 from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
@@ -100,14 +93,14 @@ class CmdAIWhy(TryingCommand):
 
     def run(self) -> Outcome:
         if not self.combined[0].issuperset(self.switches):
-            self.ensure_may_read(DRY_RUNS)
+            self.ensure_may_read(disclosure.DRY_RUNS)
             self.find_assistant(self.lhs)
             self.script.mind.settings.resolve()
             if "again" in self.switches:
                 return self.again()
             self.show_next()
             return None
-        self.ensure_may_read(PUBLIC_WORDS)
+        self.ensure_may_read(disclosure.PUBLIC_WORDS)
         self.find_assistant(self.lhs)
         why = self.called() if "call" in self.switches else self.explained()
         if "prompt" not in self.switches:

@@ -30,8 +30,6 @@ class HistoryChanges(AICommand):
     @inlineCallbacks
     def do_hide(self) -> Steps[None]:
         messages = self.find_line(self.rhs or "")
-        if self.script.conversation.amendments.is_hidden(seqs_of(messages)[0]):
-            raise UsageError(f"This line is hidden already. {self.undo_hint}")
         self.amend(HIDDEN, messages)
         acts = " (a call and its results are one)" if len(messages) > 1 else ""
         told = f"{self.name} does not see {numbered(seqs_of(messages))} any more{acts}."
@@ -39,9 +37,9 @@ class HistoryChanges(AICommand):
 
     @inlineCallbacks
     def do_edit(self) -> Steps[None]:
-        number, colon, typed = (self.rhs or "").partition(":")
+        number, _, typed = (self.rhs or "").partition(":")
         words = one_line(typed)
-        if not colon or not words:
+        if not words:
             usage = "|waihistory/edit <character> = <number of a line>: <new words>|n"
             raise UsageError(f"Which line, and which words? {usage}")
         if len(words) > NEW_CHARS:
@@ -50,8 +48,6 @@ class HistoryChanges(AICommand):
         line = [m for m in self.find_line(number) if m["metadata"]["seq"] == seq]
         if trouble := why_no_new_words(line[0]):
             raise UsageError(trouble)
-        if self.script.conversation.amendments.is_hidden(seq):
-            raise UsageError(f"This line is hidden. {self.undo_hint}")
         self.amend(EDITED, line, words)
         yield self.tell_rest(line, f"{self.name} now sees {numbered([seq])} with these words.")
 
@@ -115,6 +111,8 @@ class HistoryChanges(AICommand):
         unit = unit_of(seq, messages)
         found = [message for message in messages if message["metadata"]["seq"] in unit]
         self.ensure_may_see(found)
+        if self.script.conversation.amendments.is_hidden(seqs_of(found)[0]):
+            raise UsageError(f"This line is hidden already. {self.undo_hint}")
         owed = [id_ for m in found if (id_ := m["metadata"].get("event_id"))]
         if owed and self.script.mind.inbox.is_owed(owed):
             raise UsageError(

@@ -14,7 +14,7 @@ from evennia_ai.commands.rendering import message_line
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.messages import Audience
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PRIVATE_WORDS
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES
 from evennia_ai.policy.log_lines import LINE
 from evennia_ai.policy.records.memory_listing import count_shown, may_read, who_may_know
 from evennia_ai.policy.records.provenance import Record
@@ -24,10 +24,8 @@ from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import messages_by_seq
-from evennia_ai.store.search import repeats_of
 
 LINE_CHARS = 200
-MOST_REPEATS = 10
 SHOWN_MESSAGES = 6
 PROGRESS_EVERY = 500  # entries
 
@@ -44,7 +42,6 @@ class CmdAIMemory(AICommand):
       aimemory/add <character> [for <player>, ...] = <text>
       aimemory/edit <character>/<number> = <text>
       aimemory/pin, /unpin or /delete <character> = <number>
-      aimemory/undo <character>
       aimemory/archive <character> [= <page>]
       aimemory/restore <character> = <number>
       aimemory/rebuild <character>
@@ -61,9 +58,7 @@ class CmdAIMemory(AICommand):
                 withhold, and why; without players, what anybody may be told
       add     - write an entry that is never removed automatically
       pin     - keep an entry in every prompt whose audience may know it
-      undo    - undo the last add, edit, pin, unpin or delete; the last 20 are
-                kept
-      archive, restore - the entries that were pruned during sleep; put one back
+      archive, restore - what was pruned in sleep or deleted; put it back
       rebuild - build the index and the long-term memory again from the journal
 
     Only admins may read what was told in private.
@@ -71,7 +66,7 @@ class CmdAIMemory(AICommand):
 
     key = "aimemory"
     switch_options = tuple(
-        "show about search add edit pin unpin delete undo archive restore rebuild".split()
+        "show about search add edit pin unpin delete archive restore rebuild".split()
     )
     editor: MemoryEditor
     more: str  # what stands behind the character's name
@@ -210,11 +205,6 @@ class CmdAIMemory(AICommand):
             self.msg(f"Not recalled either, since it came from them: {lines} {many} of the log.")
         self.tell_change("Deleted:", entry)
 
-    def do_undo(self) -> None:
-        entry, said = self.editor.undo(self.reader)
-        self.log_change(entry)
-        self.msg(said)
-
     @inlineCallbacks
     def do_restore(self) -> Steps[None]:
         archive = self.script.character.journal.archive
@@ -226,12 +216,13 @@ class CmdAIMemory(AICommand):
         self.msg("\n".join(["Back in the journal; pruning will not remove it again:", *lines]))
 
     def tell_change(self, message: str, entry: Record) -> None:
-        """Report a change, and how to undo it."""
+        """Report a change, and how to bring back what was deleted."""
         self.log_change(entry["id"])
         count_shown(self.reader, entry)
         words = clean_output(entry["content"], LINE_CHARS)
-        undo = f"To undo it: |waimemory/undo {self.name}|n"
-        self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")
+        number = clean_output(entry["id"], 60)
+        back = f"\nTo bring it back: |waimemory/restore {self.name} = {number}|n"
+        self.msg(f"{message} |w{number}|n {words}{back * (self.switch == 'delete')}")
 
     def log_change(self, id: str) -> None:
         """Write into the server's log who changed which entry, without its words."""
@@ -255,12 +246,9 @@ class CmdAIMemory(AICommand):
         return found
 
     def line_hint(self, seq: int) -> str:
-        """Return how to hide a line of the log, and which lines of the character repeat it."""
+        """Return how to hide a line of the log."""
         hide = f"|waihistory/hide {self.name} = {seq}|n"
-        hint = f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
-        again = repeats_of(self.script.id, seq, self.reader.may(PRIVATE_WORDS))[:MOST_REPEATS]
-        told = f". {self.name} may have repeated it: hide {', '.join(map(str, again))} as well."
-        return f"{hint}{told * bool(again)}"
+        return f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
 
     def find_audience(self) -> Audience | None:
         """Return the players who were named, by dbref, None if none was.

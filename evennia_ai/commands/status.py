@@ -35,7 +35,7 @@ SHOWN_NAMES = 5
 SHOWN_CALLS = 8
 CONNECT = (
     "No model is connected: the offline brain, a stand-in, answers. To connect one, set "
-    "OPENAI_BASE_URL (such as http://localhost:11434/v1 for Ollama) or OPENAI_API_KEY, and "
+    "OPENAI_BASE_URL (the address of a server such as Ollama) or OPENAI_API_KEY, and "
     "EVENNIA_AI_MODEL; then stop and start the game, and type aitest/provider default."
 )
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from twisted.logger import Logger
 
@@ -182,7 +183,7 @@ class Hearing:
             self._tell_silent(changed)
             return
         if crowded and not changed.addressed:
-            services.overheard.put(self, changed)
+            services.overheard.put(self, once(changed))
         else:
             self.keep_event(changed)
         if changed.kind in SPOKEN:
@@ -198,7 +199,7 @@ class Hearing:
     def keep_event(self, heard: Heard) -> None:
         """Store an event at once, after all that the character heard before."""
         self._services.overheard.flush_before(self)
-        self.backlog.put(heard)
+        self.backlog.put(once(heard))
 
     def _pass_hook(self, heard: Heard) -> Heard | None:
         """Return what the hook `at_ai_hear` makes of an event, None to drop it."""
@@ -315,6 +316,11 @@ class Hearing:
         self.keep_event(heard)
         if importance >= NOTEWORTHY and not urgent:
             self._company.news_at = self._services.clock.seconds()
+
+
+def once(heard: Heard) -> Heard:
+    """Return an event with a token, so that further tries to store it change nothing."""
+    return replace(heard, token=uuid4().hex)
 
 
 def dbref_of(obj: Any) -> str:

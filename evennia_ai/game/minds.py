@@ -227,7 +227,7 @@ class GameMind(Mind):
         )
         settings.log = log
         inbox = TableInbox(who.id, services.now)
-        turns = TableTurns(who.id, log, services.now, services.epoch, life.may_think)
+        turns = TableTurns(who.id, log, services.now, life.may_think)
         rest = Sleep(
             shell, who, settings, inbox, turns, offered, self.ticker, services, self.drop_index
         )

@@ -98,7 +98,7 @@ class EntityConsolidation:
         Attributes that cannot be stored are logged and dropped.
         """
         try:
-            return profiles.consolidate(group.ids, made.findings, made.sentiment)
+            return profiles.consolidate(group.ids, made.findings, sentiment=made.sentiment)
         except BadRecord as error:
             message = "{name}: attributes of {entity} dropped: {error}"
             log.warn(message, name=self._who.name, entity=group.entity, error=error)

@@ -1,9 +1,9 @@
 """A search index over memories, the basis of every recall.
 
 A memory is found by its meaning (an embedding), by its words (BM25), by its neighbours (an answer
-follows its question), by its speaker and time, by how rare its words are, and by the facts that
-were drawn from it. The audience is checked before anything is ranked: a hidden memory changes
-neither the rarity of a word nor the score of a neighbour, so the result is the same as without it.
+follows its question), by its speaker and time, and by the facts that were drawn from it. The
+audience is checked before anything is ranked: a hidden memory changes neither the rarity of a word
+nor the score of a neighbour, so the result is the same as without it.
 
 An index can always be rebuilt, and it writes nothing.
 """
@@ -11,12 +11,12 @@ An index can always be rebuilt, and it writes nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evennia_ai.memory.columns import ALONE, Columns
-from evennia_ai.memory.lexical import Lexicon, Rarity, View, numbered
+from evennia_ai.memory.lexical import Lexicon, View, numbered
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
 from evennia_ai.memory.vectors import (
     Bytes,
@@ -35,7 +35,19 @@ WIDE = 2  # lines with more of what follows
 SPARE = 4  # results that are compared with each other for each one wanted
 ALIKE = 0.97  # cosine above which two memories say the same
 FEWEST_GONE = 256  # removed rows before their memory is given back
-ROW_BYTES = 250  # of a memory beside its words and vector (measured)
+ROW_BYTES = 200  # of a memory beside its words and vector (measured)
+
+
+class Hit(NamedTuple):
+    """A memory that was found.
+
+    Scores compare within one search. ``fit`` compares between searches: by how much the memory fits
+    better than the memories that chance brings up do.
+    """
+
+    id: str
+    score: float
+    fit: float
 
 
 class MemoryIndex:
@@ -56,7 +68,6 @@ class MemoryIndex:
         self._columns = Columns()
         self._lexicon = Lexicon()
         self._vectors = Vectors()
-        self._rarity = Rarity()
         self._last_asked: tuple[str | None, Floats | None] = None, None
 
     def __len__(self) -> int:
@@ -66,7 +77,7 @@ class MemoryIndex:
     @property
     def nbytes(self) -> int:
         """Return about how much memory the index takes."""
-        parts = (self._lexicon, self._vectors, self._rarity)
+        parts = (self._lexicon, self._vectors)
         return len(self) * ROW_BYTES + sum(part.nbytes for part in parts)
 
     def add(  # one argument a property; all but two have defaults
@@ -104,7 +115,6 @@ class MemoryIndex:
         meant = self._embed("embed", text) if vector is None else vector
         row = self._row_for(id, None if meant is None else to_bytes(meant), place)
         self._lexicon.add(row, offered.words)
-        self._rarity.put(row, offered.words, audience is None)
         self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
         self._columns.put_weight(row, at, importance, bool(sources))
         if sources:
@@ -122,7 +132,21 @@ class MemoryIndex:
         self._take_out(row)
         return True
 
-    def search(  # all but two have defaults
+    def search(
+        self,
+        query: str,
+        k: int,
+        audience: Iterable[str] | None = None,
+        now: float | None = None,
+        **more: Any,
+    ) -> list[tuple[str, float]]:
+        """Return at most ``k`` pairs of id and score, best first; see `find`.
+
+        Scores are only comparable within one search.
+        """
+        return [(hit.id, hit.score) for hit in self.find(query, k, audience, now, **more)]
+
+    def find(  # all but two have defaults
         self,
         query: str,
         k: int,
@@ -132,10 +156,8 @@ class MemoryIndex:
         everything: bool = False,
         vector: Any = None,
         upto: int | None = None,
-    ) -> list[tuple[str, float]]:
-        """Return at most ``k`` pairs of id and score, best first.
-
-        Scores are only comparable within one search.
+    ) -> list[Hit]:
+        """Return at most ``k`` memories, best first.
 
         Args:
             query: a question or anything else that was said.
@@ -233,7 +255,7 @@ class MemoryIndex:
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
         asked = self._asked(query, view, now, vector)
-        parts = (self._columns, self._lexicon, self._vectors, self._rarity)
+        parts = (self._columns, self._lexicon, self._vectors)
         return rank(MemoryData(*parts, self._sources_of), view, asked, self.weights, least)
 
     def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
@@ -254,7 +276,6 @@ class MemoryIndex:
         self._ids[row] = ""
         self._sources.pop(row, None)
         self._columns.drop(row)
-        self._rarity.drop(row)
         if self._columns.size - len(self) > max(FEWEST_GONE, len(self)):
             self._compact_rows()
 
@@ -264,7 +285,6 @@ class MemoryIndex:
         self._lexicon.keep(rows, self._columns.size)
         self._vectors.keep(rows)
         self._columns.keep(rows)
-        self._rarity.keep(rows)
         self._ids = [self._ids[row] for row in rows.tolist()]
         self._row_of = dict(zip(self._ids, range(len(rows)), strict=True))
         places = {row: place for place, row in enumerate(rows.tolist())}
@@ -286,7 +306,7 @@ class MemoryIndex:
         sources = self._sources.get(row, ())
         return [self._row_of[source] for source in sources if source in self._row_of]
 
-    def _best(self, ranked: Ranked, view: View, k: int) -> list[tuple[str, float]]:
+    def _best(self, ranked: Ranked, view: View, k: int) -> list[Hit]:
         """Return the best ``k`` results, those that only repeat a better one last."""
         rows = ranked.rows[: SPARE * k]
         alike = self._vectors.alike(rows) > ALIKE
@@ -302,4 +322,5 @@ class MemoryIndex:
                 break
         best = (chosen + again)[:k]
         names = [self._ids[row] for row in rows[best].tolist()]
-        return [*zip(names, np.minimum.accumulate(ranked.scores[best]).tolist(), strict=True)]
+        scores = np.minimum.accumulate(ranked.scores[best]).tolist()
+        return [*map(Hit, names, scores, ranked.fits[best].tolist())]

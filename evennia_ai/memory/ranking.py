@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.columns import PUBLIC, Columns
-from evennia_ai.memory.lexical import Lexicon, Rarity, View
+from evennia_ai.memory.lexical import Lexicon, View
 from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.exchange import DAY_S, Span
 from evennia_ai.policy.retrieval.languages import ENGLISH, RUSSIAN
@@ -32,6 +32,10 @@ AROUND_S = 31 * DAY_S
 BESIDE_S = DAY_S
 RECENCY_DAYS = 365.0
 TYPICAL_IMPORTANCE = 5.0
+# What chance gives a memory (measured on public dialogues and made-up talks of a game).
+CHANCE_SHARE, CHANCE_PRIOR = 0.9, 20
+CHANCE_SCORE, CHANCE_SCORE_OF_WORDS = 2.0, -1.0  # the latter without vectors
+COMPARED = 256  # rows whose scores tell what chance gives
 # The more people talk, the less often a name in a question is the speaker's (measured).
 SPEAKERS_POWER = 1 / 3
 
@@ -45,10 +49,21 @@ class Asked(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """Rows, best first, with their scores."""
+    """Rows, best first, with their scores, and by how much each fits better than chance."""
 
     rows: Rows
     scores: Floats
+    fits: Floats
+
+
+class Candidates(NamedTuple):
+    """The best places of a view, their scores with and without company, and some for comparison."""
+
+    places: Rows
+    scores: Floats
+    alone: Floats
+    compared: Rows
+    compared_scores: Floats
 
 
 class MemoryData(NamedTuple):
@@ -57,7 +72,6 @@ class MemoryData(NamedTuple):
     columns: Columns
     lexicon: Lexicon
     vectors: Vectors
-    rarity: Rarity
     sources_of: Callable[[int], list[int]]
 
 
@@ -67,19 +81,34 @@ def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least
         share = memories.columns.speakers_in(view) ** -SPEAKERS_POWER
         weights = replace(weights, speaker=weights.speaker * share)
     most = CANDIDATES * max(1, SIGNS // (memories.vectors.dimensions or SIGNS))
-    places, score = _candidates(memories, view, asked, weights, max(most, 2 * least))
-    rows = view.rows.take(places)
-    scores = score + _features(memories.columns, rows, asked, weights)
-    scores += np.float32(weights.rarity) * memories.rarity.of(rows)
-    scores += weights.sources * _source_gains(memories, view, places, score)
+    found = _candidates(memories, view, asked, weights, max(most, 2 * least))
+    rows = view.rows.take(found.places)
+    scores = found.scores + _features(memories.columns, rows, asked, weights)
+    scores += weights.sources * _source_gains(memories, view, found.places, found.scores)
     scores += np.abs(scores) * _gates(memories.columns, rows, asked, weights)
     best = np.argsort(-scores, kind="stable")[:least]
-    return Ranked(rows.take(best), scores.take(best))
+    chance = scores
+    if len(found.places) < len(view.rows):
+        others = view.rows.take(found.compared)
+        chance = found.compared_scores + _features(memories.columns, others, asked, weights)
+    fits = scores.take(best) + found.alone.take(best) - _chance_of(chance, asked.vector is not None)
+    return Ranked(rows.take(best), scores.take(best), fits)
+
+
+def _chance_of(scores: Floats, by_meaning: bool) -> float:
+    """Return the score that one memory in ten reaches: what a strange question finds as well.
+
+    With few memories it is near what a note has that has little to do with the question.
+    """
+    place = int(CHANCE_SHARE * (len(scores) - 1))
+    reached = float(np.partition(scores, place)[place])
+    usual = CHANCE_SCORE if by_meaning else CHANCE_SCORE_OF_WORDS
+    return (len(scores) * reached + CHANCE_PRIOR * usual) / (len(scores) + CHANCE_PRIOR)
 
 
 def _candidates(
     memories: MemoryData, view: View, asked: Asked, weights: Weights, most: int
-) -> tuple[Rows, Floats]:
+) -> Candidates:
     """Return the view's best places and their scores by words, meaning and neighbours."""
     vectors, meaning = memories.vectors, np.float32(weights.meaning)
     (by_words,) = memories.lexicon.scores([asked.wanted.words], view, memories.columns["words"])
@@ -87,12 +116,16 @@ def _candidates(
     places = np.arange(len(view.rows))
     if len(places) <= max(most, ALL_UP_TO):
         score = vectors.full(view.rows, asked.vector) * meaning + by_words
-        return places, _add_neighbours(score, view, weights) + _session_gains(score, view, weights)
+        session = _session_gains(score, view, weights)
+        whole = _add_neighbours(score, view, weights) + session
+        return Candidates(places, whole, score, places, whole)
     mean = vectors.mean(view.rows)
     score = vectors.roughly(len(view.mask), asked.vector, mean).take(view.rows)
     score = score * meaning + by_words
     session = _session_gains(score, view, weights)
     roughly = _add_neighbours(score, view, weights) + session
+    compared = places[:: len(places) // COMPARED]
+    compared_scores = roughly.take(compared)
     if asked.wanted.names:
         speakers = memories.columns.speakers_named(asked.wanted.names)
         roughly += np.float32(weights.speaker) * memories.columns.said_by(speakers, view.rows)
@@ -102,7 +135,8 @@ def _candidates(
     beside = beside[(beside >= 0) & (beside < len(places))]
     full = vectors.full(view.rows.take(beside), asked.vector, mean)
     score[beside] = full * meaning + by_words.take(beside)
-    return best, (_add_neighbours(score, view, weights) + session).take(best)
+    whole = (_add_neighbours(score, view, weights) + session).take(best)
+    return Candidates(best, whole, score.take(best), compared, compared_scores)
 
 
 def _highest(score: Floats, most: int) -> Rows:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
@@ -44,10 +44,11 @@ Keep = Callable[[Record], bool]
 
 @dataclass(frozen=True)
 class Found:
-    """A record that a search found; scores are only comparable within one search."""
+    """A record that a search found; see `memory.index.Hit`."""
 
     record: Record
     score: float
+    fit: float
 
 
 class RecallIndex:
@@ -157,7 +158,7 @@ class RecallIndex:
         """
         self._take_in()
         vector = self._remote.asked.get(query) if self._remote is not None else None
-        ranked = self._index.search(
+        ranked = self._index.find(
             query,
             limit + SPARE,
             audience,
@@ -167,16 +168,19 @@ class RecallIndex:
             upto=upto,
         )
         # The index may lag behind a change; the record itself says who may know it.
-        records = self._records([name for name, _score in ranked])
-        found = [
-            Found(records[name], score)
-            for name, score in ranked
-            if name in records
-            and (everything or is_known_to(records[name], audience))
-            and (keep is None or keep(records[name]))
+        records = self._records([hit.id for hit in ranked])
+        found = {
+            hit.id: Found(records[hit.id], hit.score, hit.fit)
+            for hit in ranked
+            if hit.id in records
+            and (everything or is_known_to(records[hit.id], audience))
+            and (keep is None or keep(records[hit.id]))
+        }
+        ordered = newest_first(query, [hit.record for hit in found.values()], now)[:limit]
+        return [
+            replace(found[record["id"]], score=hit.score)
+            for record, hit in zip(ordered, found.values(), strict=False)
         ]
-        ordered = newest_first(query, [hit.record for hit in found], now)[:limit]
-        return [Found(record, hit.score) for record, hit in zip(ordered, found, strict=False)]
 
     def related(
         self,

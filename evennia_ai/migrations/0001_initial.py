@@ -8,6 +8,8 @@ from typing import Any
 from django.db import migrations, models
 from django.db.models import CASCADE, SET_NULL
 
+from evennia_ai.models.fields import new_token
+
 
 def table(
     name: str, /, indexes: Sequence[Any] = (), constraints: Sequence[Any] = (), **fields: Any
@@ -32,6 +34,16 @@ def reference(table: str, related_name: str = "+") -> models.Field:
     return models.ForeignKey(f"evennia_ai.{table}", SET_NULL, null=True, related_name=related_name)
 
 
+def token() -> models.Field:
+    return models.CharField(max_length=32, unique=True, default=new_token)
+
+
+def sums() -> dict[str, models.Field]:
+    names = "prompt_tokens completion_tokens cached_tokens money priced_tokens free_tokens"
+    large = {name: models.PositiveBigIntegerField(default=0) for name in names.split()}
+    return {"calls": models.PositiveIntegerField(default=0), **large}
+
+
 class Migration(migrations.Migration):
     initial = True
 
@@ -43,7 +55,6 @@ class Migration(migrations.Migration):
     operations = [
         log_table(
             "Turn",
-            epoch=models.BigIntegerField(),
             context=models.CharField(max_length=32),
             audience=models.JSONField(default=list),
             private=models.BooleanField(default=False),
@@ -52,7 +63,7 @@ class Migration(migrations.Migration):
             detail=models.TextField(blank=True),
             indexes=[
                 models.Index(fields=["assistant", "id"], name="ai_turn_of"),
-                models.Index(fields=["ended_at", "epoch"], name="ai_turn_open"),
+                models.Index(fields=["ended_at", "assistant"], name="ai_turn_open"),
                 models.Index(fields=["at"], name="ai_turn_at"),
             ],
         ),
@@ -73,6 +84,7 @@ class Migration(migrations.Migration):
             reason=models.TextField(blank=True),
             attempts=models.PositiveSmallIntegerField(default=0),
             turn=reference("turn", "events"),
+            token=token(),
             indexes=[
                 models.Index(fields=["state", "assistant", "at"], name="ai_event_state"),
                 models.Index(fields=["speaker", "at", "assistant"], name="ai_event_speaker"),
@@ -176,7 +188,6 @@ class Migration(migrations.Migration):
             speakers=models.JSONField(default=dict),
             archived=models.BooleanField(default=False),
             sealed=models.BooleanField(default=False),
-            owed_by=models.CharField(max_length=24, blank=True, default=""),
             indexes=[models.Index(fields=["assistant", "id"], name="ai_compaction_of")],
         ),
         log_table(
@@ -194,6 +205,7 @@ class Migration(migrations.Migration):
             finish_reason=models.CharField(max_length=32, blank=True),
             error_kind=models.CharField(max_length=16, blank=True),
             error=models.TextField(blank=True),
+            token=token(),
             indexes=[models.Index(fields=["assistant", "id"], name="ai_modelcall_of")],
         ),
         table(
@@ -215,13 +227,7 @@ class Migration(migrations.Migration):
         numbered_table(
             "DailyUse",
             day=models.DateField(),
-            calls=models.PositiveIntegerField(default=0),
-            prompt_tokens=models.PositiveBigIntegerField(default=0),
-            completion_tokens=models.PositiveBigIntegerField(default=0),
-            cached_tokens=models.PositiveBigIntegerField(default=0),
-            money=models.PositiveBigIntegerField(default=0),
-            priced_tokens=models.PositiveBigIntegerField(default=0),
-            free_tokens=models.PositiveBigIntegerField(default=0),
+            **sums(),
             assistant=assistant(),
             profile=models.CharField(max_length=64, blank=True, default=""),
             constraints=[
@@ -233,13 +239,7 @@ class Migration(migrations.Migration):
         numbered_table(
             "SpeakerUse",
             day=models.DateField(),
-            calls=models.PositiveIntegerField(default=0),
-            prompt_tokens=models.PositiveBigIntegerField(default=0),
-            completion_tokens=models.PositiveBigIntegerField(default=0),
-            cached_tokens=models.PositiveBigIntegerField(default=0),
-            money=models.PositiveBigIntegerField(default=0),
-            priced_tokens=models.PositiveBigIntegerField(default=0),
-            free_tokens=models.PositiveBigIntegerField(default=0),
+            **sums(),
             speaker=models.CharField(max_length=24),
             tokens=models.PositiveBigIntegerField(default=0),
             indexes=[models.Index(fields=["speaker"], name="ai_speakeruse_by")],

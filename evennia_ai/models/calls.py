@@ -6,7 +6,7 @@ from datetime import date
 
 from django.db import models
 
-from evennia_ai.models.fields import CharField, OwnedByAssistant, TextField
+from evennia_ai.models.fields import CharField, OwnedByAssistant, TextField, new_token
 from evennia_ai.models.talk import Turn
 
 
@@ -15,7 +15,7 @@ class ModelCall(OwnedByAssistant):
 
     ``cached_tokens`` are those of the prompt that came from the endpoint's cache, None if unknown.
     ``money`` is what it cost in millionths of the game's currency, None if its profile had no
-    prices.
+    prices. ``token`` is the same at each try to store the call.
     """
 
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="model_calls")
@@ -31,6 +31,7 @@ class ModelCall(OwnedByAssistant):
     finish_reason: str = CharField(max_length=32, blank=True)
     error_kind: str = CharField(max_length=16, blank=True)
     error: str = TextField(blank=True)
+    token: str = CharField(max_length=32, default=new_token, unique=True)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_modelcall_of")]

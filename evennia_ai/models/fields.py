@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 from django.db import models
 
@@ -24,6 +25,11 @@ class OwnedByAssistant(models.Model):
 
     class Meta:
         abstract = True
+
+
+def new_token() -> str:
+    """Return an id for a row that may be stored again because nobody heard of its commit."""
+    return uuid4().hex
 
 
 def storable(value: Any) -> Any:

@@ -13,13 +13,13 @@ from evennia_ai.models.fields import (
     OrderedJSONField,
     OwnedByAssistant,
     TextField,
+    new_token,
 )
 
 
 class Turn(OwnedByAssistant):
-    """One turn, open while ``ended_at`` is empty; ``epoch`` is its server process."""
+    """One turn, open while ``ended_at`` is empty."""
 
-    epoch: int = models.BigIntegerField()
     context: str = CharField(max_length=32)
     audience: list[Any] = JSONField(default=list)
     private: bool = models.BooleanField(default=False)
@@ -30,7 +30,7 @@ class Turn(OwnedByAssistant):
     class Meta:
         indexes = [
             models.Index(fields=["assistant", "id"], name="ai_turn_of"),
-            models.Index(fields=["ended_at", "epoch"], name="ai_turn_open"),
+            models.Index(fields=["ended_at", "assistant"], name="ai_turn_open"),
             models.Index(fields=["at"], name="ai_turn_at"),
         ]
 
@@ -47,6 +47,7 @@ class Event(OwnedByAssistant):
 
     ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
     "trusting" when it heard the whisper: then it may repeat it, also after a later change.
+    ``token`` is the same at each try to store it.
     """
 
     turn_id: int | None
@@ -66,6 +67,7 @@ class Event(OwnedByAssistant):
     reason: str = TextField(blank=True)
     attempts: int = models.PositiveSmallIntegerField(default=0)
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="events")
+    token: str = CharField(max_length=32, default=new_token, unique=True)
 
     class Meta:
         indexes = [
@@ -194,8 +196,7 @@ class Compaction(OwnedByAssistant):
     """One compaction: it moves the start of what the model sees and deletes nothing.
 
     ``summary`` and ``speakers`` have one part for each audience, by its key: "public" or the dbrefs
-    of the only listeners; ``speakers`` are its authors (`policy.audience`). ``owed_by``
-    is the dbref of a forgotten player on whose budget a model may still rewrite the summary.
+    of the only listeners; ``speakers`` are its authors (`policy.audience`).
     ``undone_at`` is the time of an undo. ``archived`` is True while the journal holds the entries
     made from the summary. ``sealed`` is True once retention has deleted messages that an undo would
     restore. ``rung`` is the ladder step.
@@ -222,7 +223,6 @@ class Compaction(OwnedByAssistant):
     speakers: dict[str, Any] = OrderedJSONField(default=dict)
     archived: bool = models.BooleanField(default=False)
     sealed: bool = models.BooleanField(default=False)
-    owed_by: str = CharField(max_length=24, blank=True, default="")
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]

@@ -43,7 +43,7 @@ class KnownLine(NamedTuple):
     private: bool = False  # for the prompt's audience only
     authors: Authors = frozenset()  # `policy.audience`; none: unknown
     source: str = ""  # id of the memory that it tells, if any
-    score: float = 0.0  # how well that fits the talk; scores compare within one prompt
+    score: float = 0.0  # by how much that fits the talk better than chance (`ports.Found.fit`)
 
 
 GAME, BUILDER, STRANGER = "game", "builder", "stranger"

@@ -10,10 +10,8 @@ from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.day_plan import Block, Planned, current_block, is_stale, make_block
 from evennia_ai.policy.records.goal import (
-    DEEPEST,
     OPEN,
     Goal,
-    depth_of,
     long_closed,
     make_goal,
     plan_close,
@@ -21,7 +19,7 @@ from evennia_ai.policy.records.goal import (
 )
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, copy_of
-from evennia_ai.ports.records import RecordStore
+from evennia_ai.ports.records import RecordStore, anew
 
 COPIED_TO_STEPS = ("audience", "speakers", "source_seqs", "importance")
 
@@ -33,6 +31,7 @@ class Goals(RecordStore):
     prefix = "g"
     model = Goal
 
+    @anew
     def add(self, content: str, **fields: Any) -> str:
         """Store a goal, or reopen one with the same words, audience and parent; returns its id.
 
@@ -40,44 +39,45 @@ class Goals(RecordStore):
         would be nested too deep.
         """
         new = make_goal(self.next_id, content, self.now(), fields)
-        goals = {goal["id"]: goal for goal in self.segments.all()}
+        goals = {goal["id"]: goal for goal in self.every()}
         if new["parent"] and new["parent"] not in goals:
             raise BadRecord(f"parent: there is no goal '{new['parent']}'. Give the id of a goal.")
-        if depth_of(new, goals) >= DEEPEST:
-            raise BadRecord(
-                f"parent: '{new['parent']}' is a step of a step already. Give the goal above it."
-            )
+        if new["parent"] and goals[new["parent"]]["parent"] in goals:
+            raise BadRecord(f"parent: '{new['parent']}' is a step. Give the goal above it.")
         key = sameness(new, new["parent"])
         return self.keep(
             new, next((g for g in goals.values() if sameness(g, g["parent"]) == key), None)
         )
 
+    @anew
     def add_steps(self, goal_id: str, contents: Iterable[str]) -> int:
         """Store a goal's steps once, in one transaction; returns how many are new."""
-        goal = self.segments.get(goal_id)
+        goal = self.find(goal_id)
         if goal is None or goal["decomposed"]:
             return 0
         shared = {"parent": goal_id, **{name: goal[name] for name in COPIED_TO_STEPS}}
-        ids = self.segments.next_ids()
+        ids = self.next_ids()
         steps = [make_goal(next(ids), content, self.now(), shared) for content in contents]
-        self.segments.change({goal_id: Goal.changed(goal, {"decomposed": True})}, *steps)
+        self.change({goal_id: Goal.changed(goal, {"decomposed": True})}, *steps)
         return len(steps)
 
     def touch(self, id: str, **fields: Any) -> Record:
         """Change a goal and note the time of progress; returns it. Raises as `update`."""
         return self.update(id, **fields, touched=self.now())
 
+    @anew
     def close(self, id: str, state: str) -> int:
         """Close a goal and its open steps; returns how many closed. Raises KeyError."""
         goal = self.require(id)
-        return self.update_all(plan_close(goal, self.segments.all(), state, self.now().isoformat()))
+        return self.update_all(plan_close(goal, self.every(), state, self.now().isoformat()))
 
+    @anew
     def reopen(self, id: str) -> int:
         """Reopen a goal and its steps; returns how many reopened. Raises KeyError."""
         goal = self.require(id)
         if goal["state"] == OPEN:
             return 0
-        return self.update_all(plan_reopen(goal, self.segments.all(), self.now().isoformat()))
+        return self.update_all(plan_reopen(goal, self.every(), self.now().isoformat()))
 
     def open(self, audience: Audience | None = None) -> list[Record]:
         """Return the loaded open goals that all of an audience may know, oldest first."""
@@ -89,7 +89,7 @@ class Goals(RecordStore):
 
     def over(self, days: float) -> list[str]:
         """Return the ids of goals that closed at least ``days`` ago."""
-        return long_closed(self.segments.all(), self.now(), days)
+        return long_closed(self.every(), self.now(), days)
 
 
 class DayPlan(RecordStore):
@@ -112,14 +112,15 @@ class DayPlan(RecordStore):
         """Note that today gets no plan, until this process ends."""
         self._given_up_at = self.now()
 
+    @anew
     def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
         """Replace the plan in one transaction; returns how many parts it has. Raises BadRecord.
 
         ``speakers`` are the dbrefs of everybody whose words may be in it.
         """
-        ids = self.segments.next_ids()
+        ids = self.next_ids()
         blocks = [make_block(next(ids), part, self.now(), speakers) for part in planned]
-        self.segments.change(dict.fromkeys(self.ids()), *blocks)
+        self.change(dict.fromkeys(self.ids()), *blocks)
         return len(blocks)
 
     def at(self, minute: int) -> Record | None:

@@ -19,7 +19,7 @@ from evennia_ai.policy.records.journal_entry import (
 from evennia_ai.policy.records.provenance import Record, copy_of, iso_utc, select_known
 from evennia_ai.policy.retrieval.relevance import score_documents
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.ports.records import RecordStore
+from evennia_ai.ports.records import RecordStore, anew
 
 
 class JournalArchive(RecordStore):
@@ -29,6 +29,7 @@ class JournalArchive(RecordStore):
     prefix = "a"
     model = ArchivedEntry
 
+    @anew
     def put_away(self, journal: RecordStore, *ids: str) -> int:
         """Move entries from a journal into the archive; returns how many existed.
 
@@ -36,11 +37,12 @@ class JournalArchive(RecordStore):
         """
         entries = [entry for entry in map(journal.get, ids) if entry]
         now = iso_utc(self.now())
-        new = [{**e, "archived_at": now} for e in entries if not self.segments.get(e["id"])]
+        new = [{**e, "archived_at": now} for e in entries if not self.find(e["id"])]
         if new:
-            self.segments.change({}, *new)
+            self.change({}, *new)
         return journal.remove(*ids)
 
+    @anew
     def bring_back(self, journal: RecordStore, id: str) -> Record:
         """Move an entry back into its journal; returns it. Raises KeyError.
 
@@ -48,14 +50,14 @@ class JournalArchive(RecordStore):
         """
         back = brought_back(self.require(id))
         if journal.get(id) is None:
-            journal.segments.change({}, back)
+            journal.change({}, back)
         self.remove(id)
         return back
 
     def over(self, now: datetime, days: float) -> list[str]:
         """Return the ids of loaded entries that were archived at least ``days`` ago."""
         latest = now - timedelta(days=days)
-        times = ((entry["id"], entry["archived_at"]) for entry in self.segments.held())
+        times = ((entry["id"], entry["archived_at"]) for entry in self.held())
         return [known for known, at in times if datetime.fromisoformat(at) <= latest]
 
 
@@ -86,6 +88,7 @@ class Journal(RecordStore):
         """Return those of the newest ``limit`` entries that all of an audience may know."""
         return self.copies_known(deque(self.held(), limit), audience, everything)
 
+    @anew
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
     ) -> str:
@@ -97,7 +100,7 @@ class Journal(RecordStore):
         ``first_meeting``. Raises BadRecord if a field is unknown or its value does not fit.
         """
         own_id = fields.pop("id", None)
-        if own_id is not None and self.segments.get(own_id):
+        if own_id is not None and self.find(own_id):
             return str(own_id)
         entry = make_entry(
             own_id or self.next_id,
@@ -109,6 +112,7 @@ class Journal(RecordStore):
         )
         return self.keep(entry, self._find_same(entry))
 
+    @anew
     def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
         """Store several entries in one transaction; returns how many are new.
 
@@ -119,10 +123,10 @@ class Journal(RecordStore):
         for fields in entries:
             own = {name: fields[name] for name in fields if name not in ("id", "content")}
             entry = make_entry(fields["id"], fields["content"], self.now(), own)
-            if not self.segments.get(entry["id"]) and not self._find_same(entry):
+            if not self.find(entry["id"]) and not self._find_same(entry):
                 new.setdefault(sameness(entry), entry)
         if new:
-            self.segments.change({}, *new.values())
+            self.change({}, *new.values())
         return len(new)
 
     @property
@@ -134,12 +138,13 @@ class Journal(RecordStore):
         """Count look-ups of entries in memory; `store_recalls` writes them."""
         self.recalls.update(ids)
 
+    @anew
     def store_recalls(self, ids: Sequence[str]) -> int:
         """Store the counted look-ups of some entries; returns how many still exist."""
-        entries = [entry for entry in map(self.segments.get, ids) if entry]
+        entries = [entry for entry in map(self.find, ids) if entry]
         grown = {e["id"]: {**e, "recalls": e["recalls"] + self.recalls[e["id"]]} for e in entries}
         if grown:
-            self.segments.change(grown)
+            self.change(grown)
         for known in ids:
             del self.recalls[known]
         return len(grown)
@@ -154,7 +159,7 @@ class Journal(RecordStore):
 
         Searches only entries that all of ``audience``, who will hear the answer, may know.
         """
-        known = select_known(self.told(self.segments.all()), audience)
+        known = select_known(self.told(self.every()), audience)
         scores = score_documents(words, [self._words[entry["id"]] for entry in known])
         found = [(score, index) for index, score in enumerate(scores) if score > 0]
         best = sorted(found, reverse=True)[:limit]
@@ -168,7 +173,7 @@ class Journal(RecordStore):
     def waiting(self, limit: int, but: Container[str] = ()) -> list[Record]:
         """Return loaded entries that are not in long-term memory, except ``but``."""
         ids = (entry_id for entry_id in self._waiting if entry_id not in but)
-        return [copy_of(entry) for entry in self.segments.select(islice(ids, limit))]
+        return [copy_of(entry) for entry in self.select(islice(ids, limit))]
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update what is derived from entries: words, contents, pins, waiting."""
@@ -188,6 +193,6 @@ class Journal(RecordStore):
 
     def _find_same(self, entry: Record) -> Record | None:
         """Return the entry with the same words and audience, None if there is none."""
-        self.segments.load_all()
+        self.load_all()
         known = self._ids_by_content.get(sameness(entry))
-        return self.segments.get(known) if known else None
+        return self.find(known) if known else None

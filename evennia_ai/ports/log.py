@@ -8,9 +8,10 @@ then nothing has changed, neither in the database nor in memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
+from uuid import uuid4
 
 from evennia_ai.messages import (
     PUPPETED,
@@ -185,3 +186,5 @@ class ModelCallRecord:
     speakers: Audience = frozenset()  # dbrefs of those whose words started the call
     kept: CallRecord | None = None  # its prompt and reply, None if they are not kept
     prices: Prices | None = None  # of the model at the time of the call, None if nobody set them
+    # the same at each try to store it, so that it is stored and counted once
+    token: str = field(default_factory=lambda: uuid4().hex, compare=False)

@@ -225,9 +225,15 @@ class Related(NamedTuple):
 
 
 class Found(Protocol):
-    """A record that a search found; scores compare only within one search."""
+    """A record that a search found.
+
+    ``score`` compares within one search. ``fit`` compares between searches: by how much the record
+    fits better than what chance brings up.
+    """
 
     @property
     def record(self) -> Record: ...
     @property
     def score(self) -> float: ...
+    @property
+    def fit(self) -> float: ...

@@ -23,7 +23,7 @@ from evennia_ai.policy.records.entity_profiles import (
 from evennia_ai.policy.records.forgetting import sources_in_use
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, Remembered, copy_of, select_known
-from evennia_ai.ports.records import RecordStore
+from evennia_ai.ports.records import RecordStore, anew
 
 
 class EntityProfiles(RecordStore):
@@ -37,6 +37,7 @@ class EntityProfiles(RecordStore):
         self._ids_about: defaultdict[str, set[str]] = defaultdict(set)
         self._new: dict[str, None] = {}
 
+    @anew
     def observe(self, entity: str, content: str, **fields: Any) -> str:
         """Store an observation about an entity, given by dbref; returns its id. Raises BadRecord.
 
@@ -58,14 +59,15 @@ class EntityProfiles(RecordStore):
 
     def new_observations(self, most: int) -> list[Record]:
         """Return the oldest loaded observations that are not consolidated yet."""
-        held = filter(None, map(self.segments.get, self._new))
+        held = filter(None, map(self.find, self._new))
         oldest = [record["id"] for record in islice(self.told(held), most)]
-        return [copy_of(record) for record in self.segments.select(oldest)]
+        return [copy_of(record) for record in self.select(oldest)]
 
     def count_new(self) -> int:
         """Return how many loaded observations are not consolidated yet."""
         return len(self._new)
 
+    @anew
     def consolidate(
         self,
         ids: Iterable[str],
@@ -80,11 +82,11 @@ class EntityProfiles(RecordStore):
         One transaction; returns how many values are new. Observations that are marked or removed
         already are skipped, so that the call can be repeated. Raises BadRecord.
         """
-        observations = self.segments.select(known for known in ids if known in self._new)
+        observations = self.select(known for known in ids if known in self._new)
         if not observations:
             return 0
         entity = observations[0]["entity"]
-        new_ids = self.segments.next_ids()
+        new_ids = self.next_ids()
         values = self._of(entity, ATTRIBUTE)
         plan = plan_consolidation(observations, values, findings, new_ids)
         changed = dict(plan.changed)
@@ -92,7 +94,7 @@ class EntityProfiles(RecordStore):
             for known in self._of(entity, RELATIONSHIP):
                 felt = sentiment_after(known["sentiment"], sentiment)
                 changed[known["id"]] = {**known, "sentiment": felt}
-        self.segments.change(changed, *plan.added)
+        self.change(changed, *plan.added)
         return len(plan.added)
 
     def attributes(self, subject: str, audience: Audience | None = None) -> list[Record]:
@@ -105,13 +107,14 @@ class EntityProfiles(RecordStore):
         known = self._of(entity, RELATIONSHIP)
         return copy_of(known[0]) if known else new_relationship("stranger", entity)
 
+    @anew
     def note_contact(self, entity: str) -> Record:
         """Store and return the relationship after a meeting."""
         known = self._of(entity, RELATIONSHIP)
         before = known[0] if known else new_relationship(self.next_id, entity)
         after = after_contact(before, self.now())
         if known:
-            self.segments.change({after["id"]: after})
+            self.change({after["id"]: after})
         else:
             self.keep(after)
         return copy_of(after)
@@ -126,7 +129,7 @@ class EntityProfiles(RecordStore):
 
     def entities(self) -> list[str]:
         """Return the dbrefs of all entities that have a record."""
-        self.segments.load_all()
+        self.load_all()
         return [dbref for dbref, ids in self._ids_about.items() if ids]
 
     def model_of(self, raw: Any) -> type[Remembered]:
@@ -149,8 +152,8 @@ class EntityProfiles(RecordStore):
 
     def _about(self, entity: str) -> list[Record]:
         """Return all records about somebody, in the order stored."""
-        self.segments.load_all()
-        return self.segments.select(self._ids_about.get(entity, ()))
+        self.load_all()
+        return self.select(self._ids_about.get(entity, ()))
 
 
 def entity_of(record: Record) -> str:

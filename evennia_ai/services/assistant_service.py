@@ -12,14 +12,16 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
+from threading import current_thread, main_thread
 from typing import Any
 
 from evennia.server.models import ServerConfig
+from evennia.server.signals import SIGNAL_EXIT_TRAVERSED, SIGNAL_OBJECT_POST_PUPPET
 from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
 from twisted.logger import Logger
 
-from evennia_ai.assistant_character import add_missing_mixins
+from evennia_ai.assistant_character import add_assistant_mixin, add_missing_mixins, look_round
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.resolve import TELEMETRY, read_person_limits
 from evennia_ai.config.table_retention import limits_in_force
@@ -77,7 +79,6 @@ class AssistantService(Service):
         self.lines, self.overheard = RoomLines(clock), OverheardQueue(clock, self.now)
         settings = SettingReader()
         self.complaints = settings.complaints
-        self.epoch = time.time_ns() // 1_000_000  # the number of this server process
         call_from_thread = partial(self.slices.put_from_thread, main.callFromThread)
 
         self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
@@ -135,6 +136,16 @@ class AssistantService(Service):
                 ("tick", mind.who.id), mind.settings.config.tick_rate, mind.tick_if_players_near
             )
 
+    def let_hear(self, script: AssistantScript) -> None:
+        """Let the character of an assistant hear that was just loaded, by no web thread."""
+
+        def add() -> None:
+            if script.pk and script.obj:
+                add_assistant_mixin(script.obj)
+
+        if current_thread() is main_thread():
+            self.slices.put(add)
+
     def watch(self, mind: GameMind) -> None:
         """Look soon whether an assistant falls asleep or wakes, and until it needs no looks."""
         often = mind.settings.config.tick_rate_sleep
@@ -149,6 +160,8 @@ class AssistantService(Service):
         self.models.start().addCallback(lambda _: self.garbage.freeze())
         AssistantScript.shared_services = self
         add_missing_mixins()
+        SIGNAL_OBJECT_POST_PUPPET.connect(look_round)
+        SIGNAL_EXIT_TRAVERSED.connect(look_round)
         self.signs.connect()
         self.check_store()
         self.accepting = not self.store_trouble
@@ -169,7 +182,7 @@ class AssistantService(Service):
             self.tell_trouble()
             return
         with suppress(StoreUnavailable):
-            write(NEWEST, self.epoch)
+            write(NEWEST, time.time_ns() // 1_000_000)
         number = newest_server()
         lock.is_newest = lambda: newest_server() == number
 

@@ -1,9 +1,8 @@
 """Forgetting a player while the game runs.
 
 The service deletes rows and records in steps (`store.forget`), also those that a restart left. Then
-it overwrites lines of the log files, writes the database file anew, and lets a model rewrite the
-summaries that were replaced by a digest: on the budget of the player who was forgotten, and at most
-once an hour for each player.
+it overwrites lines of the log files, writes the database file anew, and has the digests journalled
+that replaced summaries.
 """
 
 from __future__ import annotations
@@ -27,16 +26,12 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.facts.origin import SpokenWords
-from evennia_ai.scheduling import Clock, Put, Steps, pause, persist
-from evennia_ai.sleep.compaction.summarising import Material
-from evennia_ai.store.erase import database_file, is_too_large, overwrite_deleted
-from evennia_ai.store.forget import Forgetting
-from evennia_ai.store.forget_summaries import owed_parts, owed_summaries, pay_summary
+from evennia_ai.policy.retrieval.exchange import subject_of
+from evennia_ai.scheduling import Clock, Put, Steps, pause
+from evennia_ai.store.conversation import assistants_to_archive
+from evennia_ai.store.forget import Forgetting, database_file, is_too_large, overwrite_deleted
 from evennia_ai.store.server_settings import change_wishes, deletion_marks, wishes
 from evennia_ai.store.who_knows import assistants_who_know
-from evennia_ai.turn.llm_interaction import SummaryTerms
-from evennia_ai.turn.model_call import has_model
-from evennia_ai.turn.recall import subject_of
 
 log = Logger()
 
@@ -46,7 +41,6 @@ BUSY_PAUSE_S, MOST_TRIES = 0.5, 60
 PROGRESS_S = 5.0
 # The pause after the file was written anew, in times as long as that took.
 PAUSE_FACTOR = 50.0
-HOUR_S = 3_600.0
 TOO_LARGE = (
     "evennia_ai: a player was forgotten, but {path} is too large to be written anew while the game "
     "runs: a few deleted words may stand in it. Stop the game and run: sqlite3 {path} VACUUM"
@@ -70,7 +64,6 @@ class ForgettingService:
         self._worker = Worker(clock, call_from_thread, "evennia-ai-forgetting")
         self._planned: dict[Callable[[], Deferred[None]], Any] = {}
         self._paused_until = 0.0
-        self._rewritten: dict[str, float] = {}  # the clock's second, by player
         self._one_at_a_time = DeferredLock()
         self._held: set[int] = set()  # assistants that may not think meanwhile
 
@@ -78,8 +71,6 @@ class ForgettingService:
         """Resume what an earlier process left undone; may be called again."""
         if wishes():
             self._plan(SOON_S, self._resume)
-        if owed_summaries():
-            self._plan(AGAIN_AFTER_S, self._rewrite_summaries)
 
     def stop(self) -> None:
         """Begin nothing more; a restart resumes what is left."""
@@ -175,7 +166,7 @@ class ForgettingService:
         )
         guarded(self._hide_in_logs(forgetting.traces.words))
         self._plan(SOON_S, self._clean_file)
-        self._plan(SOON_S, self._rewrite_summaries)
+        self._plan(SOON_S, self._journal_digests)
 
     def _plan(self, after_s: float, work: Callable[[], Deferred[None]]) -> None:
         """Do some work in a moment, unless it is planned for then or sooner."""
@@ -235,37 +226,11 @@ class ForgettingService:
             log.warn(TOO_LARGE, path=path)
 
     @inlineCallbacks
-    def _rewrite_summaries(self) -> Steps[None]:
-        """Let models rewrite what is owed: for each player one summary an hour."""
-        hour_ago = self._clock.seconds() - HOUR_S
-        self._rewritten = {who: at for who, at in self._rewritten.items() if at > hour_ago}
-        for id_, assistant_id, payer in owed_summaries():
-            if payer in self._rewritten:
-                continue
-            for script in AssistantScript.objects.filter_family(id=assistant_id):
-                yield self._rewrite(script, id_, payer)
-        if owed_summaries():
-            self._plan(HOUR_S, self._rewrite_summaries)
-
-    @inlineCallbacks
-    def _rewrite(self, script: AssistantScript, id_: int, payer: str) -> Steps[None]:
-        """Let the model rewrite one summary. Without a model, its digest stays."""
-        script.mind.settings.resolve()
-        owed = owed_parts(id_) if has_model(script.mind.settings.profile) else {}
-        terms, parts, rung = SummaryTerms(payer=frozenset({payer})), {}, ""
-        try:
-            for key, (messages, previous) in owed.items():
-                self._rewritten[payer] = self._clock.seconds()
-                text, step = yield script.mind.ladder.climb(Material(messages, previous), terms)
-                if text:
-                    parts[key], rung = text, step
-            yield persist(self._clock, partial(pay_summary, id_, parts, rung))
-        except (TurnAborted, StoreUnavailable) as error:
-            message = "{name}: a digest is not rewritten now ({error}); retrying in an hour"
-            log.info(message, name=script.mind.who.name, error=error)
-            return
-        script.conversation.forget_view()
-        yield script.mind.compactor.archive.archive()
+    def _journal_digests(self) -> Steps[None]:
+        """Let the journals take in the digests that replaced summaries."""
+        for script in AssistantScript.objects.filter(id__in=assistants_to_archive()):
+            script.conversation.forget_view()
+            yield script.mind.compactor.archive.archive()
 
 
 def guarded(work: Deferred[None]) -> None:

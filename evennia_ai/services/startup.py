@@ -24,7 +24,7 @@ from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.pending_acts import assistants_to_act, people_asked
-from evennia_ai.store.turns import assistants_with_work, lost_turns, recover_lost_turn
+from evennia_ai.store.turns import assistants_with_work, open_turns, recover_lost_turn
 
 log = Logger()
 
@@ -64,7 +64,9 @@ class StartupRecovery:
 
     def recover_turns(self) -> None:
         """Close the turns that an earlier process left open, then resume all other work."""
-        turn_ids = lost_turns(self.service.epoch)
+        minds = [script.ndb.mind for script in AssistantScript.get_all_cached_instances()]
+        running = {one.turns.current for one in minds if one and one.services is self.service}
+        turn_ids = [turn_id for turn_id in open_turns() if turn_id not in running]
         if turn_ids:
             shown = ", ".join(map(turn_label, turn_ids[:SHOWN_TURNS]))
             line = "evennia_ai: {count} interrupted turns, the first of them: {shown}"

@@ -15,7 +15,6 @@ from evennia_ai.policy.records.day_plan import (
     MOST_GOALS,
     Planned,
     places_near,
-    plan_plainly,
     plan_request,
     read_plan,
 )
@@ -122,8 +121,7 @@ class DayPlanning:
         """Plan the coming day, once a day; the new plan replaces the old one.
 
         The plan is made of the persona, the neighbouring places and the public goals (P9). A model
-        is asked once. Without a model, or if its reply is of no use, the plan is that of the trade
-        which the persona names, if any.
+        is asked once; without one, or if its reply is of no use, the day has no plan.
 
         Fires with ``success``, ``parts`` (of the day), ``calls``, ``cut_off`` 1 if the model's plan
         reached its token limit, so that its end is missing, and ``error`` if a provider failed; or
@@ -137,7 +135,6 @@ class DayPlanning:
         if not plan.is_stale:
             return skip("its day is planned, or cannot be")
         goals = by_weight(self._who.character.ai_goals.open())[:MOST_GOALS]
-        told = [goal["content"] for goal in goals]
         requests = [goals] if self._background.has_model else []
         work = self._ask
         asked: Asked[tuple[Sequence[Planned], bool]] = yield self._background.ask_each(
@@ -146,10 +143,9 @@ class DayPlanning:
         if asked.error:
             return asked.report(parts=0, calls=asked.calls)
         planned, is_cut = asked.results[0] if asked.results else ((), False)
-        planned = planned or plan_plainly(self._who.persona, told)
         if not planned:
             plan.give_up()
-            reason = "the plan was cut off" if is_cut else "nothing is known of its days"
+            reason = "the plan was cut off" if is_cut else "no model made a plan"
             return skip(reason, calls=asked.calls)
         # A player may have been forgotten while the model was asked.
         if any(self._who.character.ai_goals.get(goal["id"]) is None for goal in goals):

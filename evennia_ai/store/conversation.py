@@ -181,25 +181,22 @@ class TableCompactions:
 
     def commit(self, record: CompactionRecord) -> CompactionRecord:
         """Store a compaction in one transaction; returns it with its id and time."""
+        return record_from_row(self._insert(fields_of(record)))
+
+    def _insert(self, fields: dict[str, Any]) -> models.Compaction:
+        """Store a row, or return the one in force that an earlier try stored unheard."""
+        same = {name: fields.pop(name) for name in ("reason", "from_seq", "upto_seq")}
         with brief_transaction():
-            row = models.Compaction.objects.create(
-                assistant_id=self.assistant_id, at=self.now(), **fields_of(record)
+            row, _is_new = self._in_force().get_or_create(
+                **same, assistant_id=self.assistant_id, defaults={**fields, "at": self.now()}
             )
-        return record_from_row(row)
+        found: models.Compaction = row
+        return found
 
     def mask(self, from_seq: int, upto_seq: int, count: int) -> None:
         """Store a mask: the model sees tool results up to a message as archived."""
-        with brief_transaction():
-            models.Compaction.objects.create(
-                assistant_id=self.assistant_id,
-                at=self.now(),
-                reason=MASK,
-                from_seq=from_seq,
-                upto_seq=upto_seq,
-                compacted_count=count,
-                original_token_count=0,
-                summary_token_count=0,
-            )
+        counts = {"original_token_count": 0, "summary_token_count": 0, "compacted_count": count}
+        self._insert({"reason": MASK, "from_seq": from_seq, "upto_seq": upto_seq, **counts})
 
     def last(self) -> CompactionRecord | None:
         """Return the compaction in force, None if there is none."""

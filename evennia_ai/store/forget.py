@@ -2,14 +2,21 @@
 
 What others said themselves stays, and what a builder wrote by hand. Summaries are rewritten from
 the lines that are left. Budgets go on counting. Where words may stand says `store.who_knows`.
+
+Below it: erasing all that an assistant has, and the bytes of what was deleted.
 """
 
 from __future__ import annotations
 
 import re
+import sqlite3
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
+from django.db import connection
 from django.db.models import Q
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
@@ -18,6 +25,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.policy.records.forgetting import FORGOTTEN, ToForget
 from evennia_ai.policy.records.provenance import people_field
+from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.forget_summaries import rewrite_summaries
@@ -27,9 +35,12 @@ from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.server_settings import mark_for_deletion
 from evennia_ai.store.shared_entries import delete_entries
 from evennia_ai.store.turns import MAYBE_DONE, UNANSWERED
-from evennia_ai.store.who_knows import PLACES, STORES, Law, Place, is_known
+from evennia_ai.store.who_knows import LOGS, PLACES, STORES, Law, Place, is_known
 
 DBREF = re.compile(r"#\d+")
+SEGMENTS_A_CHUNK = 50
+WAIT_S = 5.0
+MOST_BYTES = 200_000_000  # of a file that is written anew while the game runs: 2 s
 
 
 class Forgetting:
@@ -181,8 +192,12 @@ class Forgetting:
 
 def forget_segment(character: Any, kind: str, key: str, law: ToForget, gone: set[str]) -> int:
     """Remove records from one Attribute; returns how many changed. ``gone`` gets their ids."""
-    segments = STORES[kind].of(character).segments
-    changed = segments.rewrite_row(key, lambda record: law.left_of(record, gone))
+    changed = [key]
+    if key.isdecimal():
+        store = STORES[kind].of(character)
+        changed = store.change_segment(int(key), lambda record: law.left_of(record, gone))
+    else:  # it was set aside, since it could not be read
+        attributes_of(character, kind).filter(db_key=key).delete()
     if changed:
         gone.update(changed)
         mark_for_deletion(character.id)
@@ -211,3 +226,53 @@ def delete_by_ids(model: Any, ids: list[int]) -> None:
         delete_entries(ids)
     else:
         delete_rows(model, ids)
+
+
+def count_rows(assistant_id: int) -> dict[str, int]:
+    """Return how many rows an assistant has in each table, by the table's model name."""
+    return {
+        model.__name__: model.objects.filter(assistant_id=assistant_id).count() for model in LOGS
+    }
+
+
+def erase_chunk(assistant_id: int) -> int:
+    """Delete up to 100 rows, children first, then records; returns how many, 0 at the end."""
+    for model in LOGS:
+        if deleted := delete_newest(model.objects.filter(assistant_id=assistant_id)):
+            return deleted
+    for character in ObjectDB.objects.filter(scriptdb=assistant_id):
+        for store in STORES.values():
+            store.drop(character)
+        ids = attributes_of(character, *STORES).values_list("id", flat=True)[:SEGMENTS_A_CHUNK]
+        mark_for_deletion(character.id)
+        return int(Attribute.objects.filter(id__in=list(ids)).delete()[0])
+    return 0
+
+
+def database_file() -> Path | None:
+    """Return the SQLite file of the game, None for another database or one in memory."""
+    path = Path(str(connection.settings_dict["NAME"]))
+    return path if connection.vendor == "sqlite" and path.is_file() else None
+
+
+def is_too_large(path: Path) -> bool:
+    """Return True if writing a file anew would make the game's own writes wait too long."""
+    return path.stat().st_size > MOST_BYTES
+
+
+def overwrite_deleted(path: Path) -> tuple[float, bool]:
+    """Write an SQLite file anew without what was deleted.
+
+    Returns the seconds that it took and whether the write-ahead log is empty.
+
+    Other connections can read meanwhile, but not write. It uses a connection of its own, so that
+    any thread may call it. Of a file `is_too_large`, only the log is emptied. Raises
+    `sqlite3.OperationalError` if others hold the file for more than `WAIT_S` seconds.
+    """
+    began = time.perf_counter()
+    with closing(sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)) as own:
+        own.execute("PRAGMA secure_delete=ON")
+        if not is_too_large(path):
+            own.execute("VACUUM")
+        busy, *_ = own.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return time.perf_counter() - began, not busy

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterator
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
-from evennia_ai.policy.compaction.summary import COUNTED, make_digest
-from evennia_ai.policy.context.projection import part_key, split_by_audience
+from evennia_ai.policy.compaction.summary import make_digest
+from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.facts.check import Fact, as_bullets, distinct, facts_in
 from evennia_ai.policy.log_lines import amend
 from evennia_ai.policy.tokens import estimate_tokens
@@ -63,7 +62,7 @@ def rewrite(
     """Replace some parts of a summary by a digest of the lines that are left, and store it.
 
     ``before`` has the parts of the compaction before it. The journal's entries of this summary are
-    written anew soon after, and on the budget of one of these people a model may write it better.
+    written anew soon after.
     """
     messages: dict[str, list[Message]] = defaultdict(list)
     facts: dict[str, list[Fact]] = defaultdict(list)
@@ -80,9 +79,11 @@ def rewrite(
         row.summary[key] = make_digest(messages[key], before.get(key, ""), bullets, SUMMARY_ROOM)
         heard = {message["metadata"].get("speaker", "") for message in messages[key]} - {""}
         row.speakers[key] = sorted(heard.union(row.speakers.get(key, ())) - traces.people)
-    row.prefix_hash, row.owed_by = "", min(traces.people) if row.undone_at is None else ""
+    row.prefix_hash, row.rung, row.archived = "", DIGEST, False
     row.facts_found = row.facts_kept = row.facts_rescued = 0
-    _store(row, DIGEST)
+    row.summary_token_count = sum(map(estimate_tokens, row.summary.values()))
+    with brief_transaction():
+        row.save()
 
 
 def evicted(row: models.Compaction) -> Iterator[list[Message]]:
@@ -95,41 +96,3 @@ def evicted(row: models.Compaction) -> Iterator[list[Message]]:
     for start in range(0, len(ids), PAGE):
         page = rows.filter(id__in=ids[start : start + PAGE])
         yield amend((message_from_row(one) for one in page), amended)
-
-
-def _store(row: models.Compaction, rung: str) -> None:
-    row.rung, row.archived = rung, False
-    row.summary_token_count = sum(map(estimate_tokens, row.summary.values()))
-    with brief_transaction():
-        row.save()
-
-
-def owed_summaries() -> list[tuple[int, int, str]]:
-    """Return the summaries that a model may still rewrite: id, assistant, and who pays."""
-    rows = models.Compaction.objects.exclude(owed_by="").order_by("id")
-    return list(rows.values_list("id", "assistant_id", "owed_by"))
-
-
-def owed_parts(id_: int) -> dict[str, tuple[list[Message], str]]:
-    """Return the messages of each digest in a summary, and the text that it continues.
-
-    Empty if the compaction is not in force, or a later one continues it.
-    """
-    row = models.Compaction.objects.get(id=id_)
-    later = models.Compaction.objects.filter(previous_id=id_, undone_at=None)
-    if row.undone_at or later.exists():
-        return {}
-    before = row.previous.summary if row.previous else {}
-    digests = [key for key, text in row.summary.items() if text.startswith(COUNTED)]
-    parts = split_by_audience(chain.from_iterable(evicted(row)))
-    return {key: (parts[key], before.get(key, "")) for key in digests if key in parts}
-
-
-def pay_summary(id_: int, parts: Mapping[str, str], rung: str) -> None:
-    """Store the parts that a model rewrote, if any; raises StoreUnavailable."""
-    with brief_transaction():
-        found = models.Compaction.objects.filter(id=id_)
-        found.update(owed_by="")
-        for row in found if parts else ():
-            row.summary |= {key: text for key, text in parts.items() if key in row.summary}
-            _store(row, rung)

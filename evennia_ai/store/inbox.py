@@ -11,6 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai import models
 from evennia_ai.messages import PERCEIVED, Heard, InboxEvent
+from evennia_ai.models.fields import new_token
 from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.ports import OpenEvents
 from evennia_ai.scheduling import Clock
@@ -33,10 +34,9 @@ class TableInbox:
         self.now = now
 
     def put(self, heard: Heard) -> int:
-        """Store an event; returns its id."""
-        row = event_row(self.assistant_id, heard, self.now())
+        """Store an event, once if it has a token; returns its id."""
         with brief_transaction():
-            row.save(force_insert=True)
+            (row,) = insert_rows([event_row(self.assistant_id, heard, self.now())], "token")
         return int(row.id)
 
     def open_events(self) -> OpenEvents:
@@ -149,7 +149,7 @@ class OverheardQueue:
         rows = [event_row(listener.assistant_id, heard, at) for listener, heard in pairs]
         try:
             with brief_transaction():
-                insert_rows(rows)
+                insert_rows(rows, "token")
         except Exception as error:  # noqa: BLE001  # each backlog tries again, and tells its speaker
             log.warn("evennia_ai: {count} events wait: {error}", count=len(rows), error=error)
             return []
@@ -175,5 +175,6 @@ def event_row(assistant_id: int, heard: Heard, at: datetime) -> models.Event:
         audience=sorted(heard.audience),
         authors=people_field(heard.authors) if heard.authors else "",
         state=WAITING if heard.addressed else OVERHEARD,
+        token=heard.token or new_token(),
         **{name: getattr(heard, name) for name in COPIED},
     )

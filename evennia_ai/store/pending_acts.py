@@ -7,7 +7,7 @@ also if two people answer or a crash comes in between (P2).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -79,6 +79,7 @@ class TablePendingActs:
 
     def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
         self.assistant_id, self.now = assistant_id, now
+        self._taken: int | None = None  # by a try whose commit nobody heard of
 
     def take(self) -> PendingAct | None:
         """Return the next act to run, marked as running; None if there is none.
@@ -89,14 +90,13 @@ class TablePendingActs:
         rows = models.PendingAct.objects.filter(assistant_id=self.assistant_id)
         late = rows.filter(state__in=(WAITING, AGREED), expires_at__lte=self.now())
         with brief_transaction():
-            rows.filter(state=RUNNING).update(state=UNKNOWN)
+            rows.filter(state=RUNNING).exclude(id=self._taken).update(state=UNKNOWN)
             late.update(state=EXPIRED)
-            row = rows.filter(state=AGREED).order_by("id").first()
-            if row is None:
-                return None
-            row.state = RUNNING
-            row.save(update_fields=["state"])
-        return from_row(row)
+            row = rows.filter(state__in=(AGREED, RUNNING)).order_by("-state", "id").first()
+            self._taken = None if row is None else row.id
+            rows.filter(id=self._taken).update(state=RUNNING)
+        self._taken = None
+        return None if row is None else replace(from_row(row), state=RUNNING)
 
     def finish(self, id: int, state: str, result: str) -> None:
         """Store the outcome of an act that ran."""

@@ -18,19 +18,27 @@ from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.tokens import stored_tokens
 
 # The fields that an event and its row have in common.
-OTHER = ("audience", "addressed", "authors")
+OTHER = ("audience", "addressed", "authors", "token")
 COPIED = tuple(item.name for item in fields(Heard) if item.name not in OTHER)
 
 # Sent after messages were deleted, with their ``seqs``.
 messages_deleted = Signal()
 
 
-def insert_rows(rows: Sequence[Any]) -> list[Any]:
-    """Insert new rows of one table in one query; returns them with their ids."""
+def insert_rows(rows: Sequence[Any], *once_by: str) -> list[Any]:
+    """Insert rows of one table in one query; returns them with their ids.
+
+    If a row with the same value in the unique column ``once_by`` exists, that one is returned: it
+    was stored by an earlier try whose commit nobody heard of.
+    """
+    upsert = {"update_conflicts": True, "unique_fields": once_by, "update_fields": once_by}
     if rows and connection.features.can_return_rows_from_bulk_insert:
-        type(rows[0]).objects.bulk_create(rows)
-    else:
-        for row in rows:  # MySQL
+        type(rows[0]).objects.bulk_create(rows, **(upsert if once_by else {}))
+        return list(rows)
+    for row in rows:  # MySQL
+        stored = type(row).objects.filter(**{name: getattr(row, name) for name in once_by})
+        row.pk = stored.values_list("pk", flat=True).first() if once_by else None
+        if row.pk is None:
             row.save(force_insert=True)
     return list(rows)
 

@@ -8,20 +8,16 @@ from typing import Any
 from django.db.models import Q
 
 from evennia_ai import models
-from evennia_ai.policy.facts.terms import normal_words, words_of_calls
 from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.policy.retrieval.words import WORD, beginnings
 from evennia_ai.store.forget_words import pages
 from evennia_ai.store.inbox import DOUBTFUL, EXPIRED, OVERHEARD, WAITING
 from evennia_ai.store.reports import Page, paged, rows_of
-from evennia_ai.store.rows import message_from_row
 
 MOST_WORDS = 12
 WORDS_IN = ("content", "tool_calls")  # columns of a message
 UNLOGGED = (WAITING, DOUBTFUL, OVERHEARD, EXPIRED)
 MOST_EVENTS = 100  # of a page
-LEAST_WORDS, SAME_SHARE = 2, 0.5  # of a line that another one repeats
-LINES_SEARCHED = 500
 FIELDS = (
     *("at", "role", "content", "tool_calls", "speaker", "speaker_name"),
     *("audience", "private", "tokens", "turn_id"),
@@ -64,25 +60,6 @@ def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bo
     if wanted.search:
         rows = rows_with(rows.exclude(role="tool"), wanted.search, *WORDS_IN)
     return rows if with_private or not (player or wanted.search) else rows.filter(private=False)
-
-
-def repeats_of(assistant_id: int, seq: int, with_private: bool) -> list[int]:
-    """Return the character's next lines that hold most words of a line; none for a short line."""
-    rows = rows_of(models.Message, assistant_id)
-    rows = rows if with_private else rows.filter(private=False)
-    line = rows.filter(id=seq).first()
-    wanted = frozenset(words_in(line)) if line else frozenset()
-    if len(wanted) < LEAST_WORDS:
-        return []
-    later = rows.filter(role="assistant", id__gt=seq).order_by("id")[:LINES_SEARCHED]
-    return [row.id for row in later if len(wanted & words_in(row)) >= SAME_SHARE * len(wanted)]
-
-
-def words_in(row: models.Message) -> frozenset[str]:
-    """Return the stems of what was said in a message, without who said it."""
-    message = message_from_row(row)
-    said = message["content"].removeprefix(f"{row.speaker_name} ")
-    return frozenset(normal_words(" ".join([said, *words_of_calls(message)])))
 
 
 def events_beside(

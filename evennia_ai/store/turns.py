@@ -51,7 +51,6 @@ OF_CALL = tuple(
 class TableTurns:
     """The turns of one assistant, one at a time.
 
-    ``epoch`` is the number of this server process: a turn is valid in its own process only.
     ``may_go_on`` returns False once no turn may act any more.
     """
 
@@ -60,16 +59,15 @@ class TableTurns:
         assistant_id: int,
         conversation: TableConversation,
         now: Callable[[], datetime],
-        epoch: int,
         may_go_on: Callable[[], bool],
     ) -> None:
         self.assistant_id = assistant_id
         self.conversation = conversation
         self.now = now
-        self.epoch = epoch
         self.may_go_on = may_go_on
         self.current: int | None = None
         self._lost: int | None = None  # the turn whose lease has ended
+        self._is_in_doubt = False  # a turn may be open that nobody heard to have begun
 
     @property
     def _rows(self) -> Any:
@@ -79,11 +77,13 @@ class TableTurns:
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
     ) -> TurnRecord:
         """Open a turn, claim its events, and store these and overheard ones as messages."""
+        in_doubt, self._is_in_doubt = self._is_in_doubt, True
         with brief_transaction():
+            if in_doubt:
+                events = self._without_unheard(events)
             turn = models.Turn.objects.create(
                 assistant_id=self.assistant_id,
                 at=self.now(),
-                epoch=self.epoch,
                 context=context,
                 audience=sorted(audience),
                 private=private,
@@ -92,6 +92,7 @@ class TableTurns:
             first_turns = self._first_turns([event for event in events if event.attempts])
             self._claim(events, turn.id)
             rows = self._log_heard([*events, *overheard], first_turns, turn.id)
+        self._is_in_doubt = False
         self.conversation.extend_view(rows)
         self.current = turn.id
         overheard += self._overheard_in(set(first_turns.values()))
@@ -99,6 +100,17 @@ class TableTurns:
         earlier = list(filter(None, first_turns.values()))
         acts = self._acts_since(min(earlier)) if earlier else ()
         return TurnRecord(turn.id, audience, private, tuple(events), known, acts)
+
+    def _without_unheard(self, events: Sequence[InboxEvent]) -> list[InboxEvent]:
+        """Close the turn that an earlier try opened, if its commit succeeded unheard.
+
+        Returns the events as they are now.
+        """
+        for turn in self._rows.filter(ended_at=None):
+            recover_turn(turn, self.now())
+            self.conversation.forget_view()
+        rows = models.Event.objects.filter(id__in=[event.id for event in events])
+        return [event_from_row(row) for row in rows.order_by("id")]
 
     def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
         events = overheard_by(self.assistant_id)
@@ -187,38 +199,44 @@ class TableTurns:
         copied = {name: getattr(call, name) for name in OF_CALL}
         copied["money"] = None if call.prices is None else use.money
         usage = asdict(call.usage) if call.usage else {}
+        fields = {**copied, **usage, "turn_id": turn_id, "at": at}
         with brief_transaction():
-            row = models.ModelCall.objects.create(
-                assistant_id=self.assistant_id, turn_id=turn_id, at=at, **copied, **usage
+            row, is_new = models.ModelCall.objects.get_or_create(
+                assistant_id=self.assistant_id, token=call.token, defaults=fields
             )
-            add_use(self.assistant_id, at.date(), call.profile, use, call.speakers)
-            if call.kept is not None:
+            if is_new:
+                add_use(self.assistant_id, at.date(), call.profile, use, call.speakers)
+            if is_new and call.kept is not None:
                 store_call(row, call.kept)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
-        """Store the intent of a tool call; returns its id."""
+        """Store the intent of a tool call, once; returns its id."""
+        fields = {"name": call.name, "arguments": call.arguments, "world": world, "at": self.now()}
         with brief_transaction():
-            row = models.ToolCall.objects.create(
+            row, _is_new = models.ToolCall.objects.get_or_create(
                 assistant_id=self.assistant_id,
                 turn_id=turn_id,
-                at=self.now(),
                 call_id=call.id,
-                name=call.name,
-                arguments=call.arguments,
-                world=world,
                 state=INTENDED,
+                defaults=fields,
             )
         return int(row.id)
 
     def record_outcome(
         self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
     ) -> None:
-        """Store a tool call's outcome and messages; nothing if the assistant was deleted."""
+        """Store a tool call's outcome and messages, once.
+
+        Nothing if the assistant was deleted.
+        """
+        outcome = {"state": state, "result": result, "locks": locks}
         with brief_transaction():
-            acts = models.ToolCall.objects.filter(id=act)
-            kept = acts.update(state=state, result=result, locks=locks, ended_at=self.now())
-            rows = self.conversation.insert(messages) if kept else []
+            acts = models.ToolCall.objects.filter(id=act).exclude(**outcome)
+            is_new = acts.update(**outcome, ended_at=self.now())
+            rows = self.conversation.insert(messages) if is_new else []
         self.conversation.extend_view(rows)
+        if not is_new:
+            self.conversation.forget_view()  # an earlier try stored the messages
 
     def times_of(self, context: str, since: datetime) -> list[datetime]:
         """Return the start times of the turns of one context since a time, oldest first.
@@ -278,9 +296,9 @@ def give_up_acts(turn_id: int, now: datetime) -> None:
     acts.update(state="unknown", result=UNKNOWN_RESULT, ended_at=now)
 
 
-def lost_turns(epoch: int) -> list[int]:
-    """Return the ids of the open turns of other processes than this one, oldest first."""
-    rows = models.Turn.objects.filter(ended_at=None).exclude(epoch=epoch).order_by("id")
+def open_turns() -> list[int]:
+    """Return the ids of all open turns, oldest first."""
+    rows = models.Turn.objects.filter(ended_at=None).order_by("id")
     return list(rows.values_list("id", flat=True))
 
 
@@ -306,9 +324,9 @@ def begin_pass(assistant_id: int, at: datetime, reason: str) -> int:
     """
     with brief_transaction():
         calls = models.ModelCall.objects.filter(assistant_id=assistant_id)
-        last_call = calls.aggregate(last=Max("id"))["last"] or 0
-        row = models.SleepPass.objects.create(
-            assistant_id=assistant_id, at=at, reason=reason, cost={AFTER: last_call}
+        cost = {AFTER: calls.aggregate(last=Max("id"))["last"] or 0}
+        row, _is_new = models.SleepPass.objects.get_or_create(
+            assistant_id=assistant_id, at=at, reason=reason, defaults={"cost": cost}
         )
     return int(row.id)
 

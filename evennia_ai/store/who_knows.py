@@ -21,7 +21,6 @@ from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.store.attributes import SCRIPT_KEY, rows_about
 from evennia_ai.store.forget_words import rows_of
-from evennia_ai.store.memory_editor import UndoSteps
 
 # The records of a character. The journal comes before what is made of it. "Forget me" searches
 # every text of a record (`policy.records.forgetting`), and ``aboutme`` shows it as this kind.
@@ -29,7 +28,6 @@ KNOWLEDGE = {
     Journal: "memory",
     JournalArchive: "memory",
     EntityProfiles: "profile",
-    UndoSteps: "memory",
     Goals: "goal",
     DayPlan: "plan",
 }

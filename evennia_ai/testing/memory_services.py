@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.internet.task import Clock
@@ -14,7 +13,7 @@ from twisted.internet.task import Clock
 from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.messages import OWN_RESULTS, Audience, Authors, ToolCallRequest
 from evennia_ai.policy.conversation.character import LoreEntry
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.ports import (
     Character,
@@ -33,7 +32,6 @@ from evennia_ai.ports import (
     ToolResult,
     ToolSpec,
 )
-from evennia_ai.ports.records import Watcher
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.loaded import LoadedMinds
 from evennia_ai.turn.tool_execution import failed_call
@@ -199,74 +197,42 @@ class StandInServices:
 Now = Callable[[], datetime]
 
 
-class MemorySegments:
-    """`store.segments.Segments` in the dict ``entries`` of a store, by id."""
+class MemorySegments(dict[int, Segment]):
+    """`ports.records.Segments` without a database."""
 
-    is_loaded = True
+    def __init__(self, store: RecordStore | None = None) -> None:
+        super().__init__()
 
-    def __init__(self, store: InMemory, noticed: Watcher) -> None:
-        self._entries = store.entries
-        self._prefix = store.prefix
-        self._noticed = noticed
-        self._given_out = len(self._entries)
+    def numbers(self) -> Iterable[int]:
+        return list(self)
 
-    def __len__(self) -> int:
-        return len(self._entries)
+    read = dict[int, Segment].__getitem__
 
-    def load_steps(self) -> Iterator[None]:
-        return iter(())
-
-    def held(self) -> Iterator[Record]:
-        return iter(list(self._entries.values()))
-
-    all = held
-
-    def load_all(self) -> None:
-        """Do nothing."""
-
-    reset = load_all
-
-    def get(self, id: str) -> Record | None:
-        return self._entries.get(id)
-
-    def select(self, ids: Iterable[str]) -> list[Record]:
-        wanted = set(ids)
-        return [record for record in self._entries.values() if record["id"] in wanted]
-
-    def next_ids(self) -> Iterator[str]:
-        return (f"{self._prefix}{number}" for number in count(self._given_out + 1))
-
-    def change(self, records: Mapping[str, Record | None], *added: Record) -> None:
-        changes = {known: new for known, new in records.items() if known in self._entries}
-        self._given_out += len(added)
-        for known, new in [*changes.items(), *((one["id"], one) for one in added)]:
-            old = self._entries.pop(known, None) if new is None else self._entries.get(known)
-            if new is not None:
-                self._entries[known] = new
-            self._noticed(old, new)
-
-
-class NoSegments(MemorySegments):
-    """Segments that drop every change."""
-
-    def change(self, records: Mapping[str, Record | None], *added: Record) -> None:
-        """Store nothing."""
+    def write(self, before: Mapping[int, Segment], after: Mapping[int, Segment | None]) -> None:
+        for number, content in after.items():
+            self.pop(number, None)
+            if content:
+                self[number] = content
 
 
 class InMemory(RecordStore):
-    """A store without a database; ``entries`` are its records by id."""
+    """A store without a database."""
 
-    stored_in = MemorySegments
+    stored_in: ClassVar[type[Any]] = MemorySegments
 
-    def __init__(self, now: Now | None = None, entries: dict[str, Record] | None = None) -> None:
-        self.entries: dict[str, Record] = {} if entries is None else entries
+    def __init__(self, now: Now | None = None) -> None:
         self._now = now
         super().__init__(None)
-        for record in self.entries.values():
-            self.noticed(None, record)
 
     def now(self) -> datetime:
         return self._now() if self._now else super().now()
+
+
+class StaysEmpty(InMemory):
+    """A store that drops every change."""
+
+    def _store(self, before: Mapping[int, Segment], changed: Mapping[int, Segment]) -> None:
+        """Store nothing."""
 
 
 class MemoryArchive(InMemory, JournalArchive):
@@ -278,26 +244,22 @@ class MemoryJournal(InMemory, Journal):
 
     archive: Any = None
 
-    def __init__(self, now: Now, entries: dict[str, Record] | None = None) -> None:
-        super().__init__(now, entries)
+    def __init__(self, now: Now) -> None:
+        super().__init__(now)
         self.archive = MemoryArchive(now)
 
 
-class EmptyProfiles(InMemory, EntityProfiles):
+class EmptyProfiles(StaysEmpty, EntityProfiles):
     """The profiles of a character that knows nobody, whatever happens."""
 
-    stored_in = NoSegments
     is_loaded = False
 
 
-class EmptyGoals(InMemory, Goals):
+class EmptyGoals(StaysEmpty, Goals):
     """The goals of a character that wants nothing, whatever happens."""
 
-    stored_in = NoSegments
 
-
-class EmptyPlan(InMemory, DayPlan):
+class EmptyPlan(StaysEmpty, DayPlan):
     """The plan of a character whose days are never planned."""
 
-    stored_in = NoSegments
     is_stale = False

@@ -89,10 +89,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass
 class StoredTurn:
-    """One turn, open until it has an outcome; ``epoch`` is the number of its process."""
+    """One turn, open until it has an outcome."""
 
     record: TurnRecord
-    epoch: int = 0
     context: str = ""
     outcome: str = ""
     detail: str = ""
@@ -107,12 +106,10 @@ class MemoryTurns:
         self,
         conversation: MemoryConversation,
         inbox: MemoryInbox,
-        epoch: int = 0,
         may_go_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self.conversation = conversation
         self.inbox = inbox
-        self.epoch = epoch
         self.may_go_on = may_go_on
         self.turns: list[StoredTurn] = []
         self.acts: list[Act] = []
@@ -146,7 +143,7 @@ class MemoryTurns:
         first_turns = [row.logged_by or turn_id for row in taken if row.event.id in retried]
         acts = self._acts_since(min(first_turns)) if first_turns else ()
         record = TurnRecord(turn_id, audience, private, tuple(events), known, acts)
-        self.turns.append(StoredTurn(record, self.epoch, context, at=self.conversation.now()))
+        self.turns.append(StoredTurn(record, context, at=self.conversation.now()))
         self.current = turn_id
         return record
 

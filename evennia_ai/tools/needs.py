@@ -6,7 +6,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultExit
 
-from evennia_ai.policy.facts.terms import DEBT, PROMISE, cues_of
+from evennia_ai.policy.facts.terms import cues_of
 from evennia_ai.policy.records.shared_memory import read_scopes
 from evennia_ai.ports import ToolContext
 
@@ -76,8 +76,7 @@ def has_goals(context: ToolContext) -> bool:
 def hears_of_duty(context: ToolContext) -> bool:
     """Return True if the latest messages begin with words about a promise or a debt."""
     latest = context.assistant.log.view()[-LATEST:]
-    heard = (m["content"][:READ_CHARS] for m in latest if m["role"] == "user")
-    return any(cues_of(text) & {DEBT, PROMISE} for text in heard)
+    return any(cues_of(m["content"][:READ_CHARS]) for m in latest if m["role"] == "user")
 
 
 def may_set_goal(context: ToolContext) -> bool:

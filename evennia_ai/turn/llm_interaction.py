@@ -12,7 +12,7 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, LLMReply, Message, WireMessage, is_offline
 from evennia_ai.policy.audience import of_messages
-from evennia_ai.policy.compaction.claims import without_claims
+from evennia_ai.policy.compaction.claims import claims_in, without_claims
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
     summary_problem,
@@ -53,8 +53,6 @@ class SummaryTerms:
     profile: ModelProfile | None = None  # the model profile to ask, None for the usual one
     # The clock's second at which it is too late, None for a turn's time from now.
     deadline_at: float | None = None
-    # Dbrefs of those whose budgets pay for it, besides the assistant's own.
-    payer: Audience = frozenset()
     audience: Audience | None = None  # of the summary, None for everybody
     authors: Authors = frozenset()  # of all its material (`policy.audience`)
     background: bool = True  # False if somebody waits for it
@@ -119,7 +117,7 @@ class Summariser:
         problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), tokens, room)
         if not problem:
             yield pause(put)
-            text = without_claims(text, name, lines)
+            text = without_claims(text, name, [*lines, *claims_in(previous)])
             problem = "" if text else ONLY_CLAIMS
         if problem:
             log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
@@ -139,7 +137,7 @@ class Summariser:
             name, self._who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room
         )
         most_tokens = max(SUMMARY_TOKENS, self._settings.config.max_reply_tokens)
-        request = self._calls.background_request(wire, scene, most_tokens, terms.payer)
+        request = self._calls.background_request(wire, scene, most_tokens)
         caller = replace(request.caller, background=terms.background)
         return replace(request, trace=trace, authors=terms.authors, caller=caller)
 

@@ -58,7 +58,7 @@ from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
 from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text
 from evennia_ai.turn.prompt_trace import trace_talk
-from evennia_ai.turn.recall import Talk
+from evennia_ai.turn.recall import Talk, fits
 
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
@@ -178,7 +178,7 @@ class PromptBuilder:
             situation=tail.situation,
             lore=tail.items.lore,
             scenes=tuple(fresh),
-            recalled=tuple(line.text for _label, line in tail.items.passing),
+            recalled=tuple(line.text for line in tail.items.recalled),
             addressee=addressee_of(asking.events),
             authors=self._briefing.authors_of(asking.events, shown, tail.situation),
             trace=replace(trace, length=len(messages)),
@@ -201,7 +201,7 @@ class PromptBuilder:
         talk, upto = latest_talk(visible, lines), last_hidden(shown)
         secret = any(map(is_private, shown))
         items = self._briefing.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
-        asks_back = brief and bool(items.passing) and "?" in " ".join(lines[-1:])
+        asks_back = brief and any(map(fits, items.recalled)) and "?" in " ".join(lines[-1:])
         # All new lines together have a character for each token of the window.
         said = tuple(shortened(lines, self._meter.window))
         hints = (RECALL * asks_back, self._language(asking, talk))

@@ -45,8 +45,13 @@ from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.knowledge import Knowledge, Lore, People
 from evennia_ai.turn.model_call import has_model
 from evennia_ai.turn.prompt_contexts import lore_text
-from evennia_ai.turn.recall import MARK_TOKENS, Recall, Recalled, Talk
+from evennia_ai.turn.recall import MARK_TOKENS, Recall, Recalled, Talk, fits
 
+# Before what is recalled for a question if none of it answers that better than chance would.
+NOTHING_FITS: Row = (
+    "Of what is asked",
+    KnownLine("beyond this talk, you remember nothing that surely fits", authors=frozenset({GAME})),
+)
 PINNED, GOALS, OCCUPATION = "Keep in mind", "You are after", "You are about"
 TALK_LINES = 3
 # Shares of the window. No provider's cache keeps a prompt's last part, so each call pays for it.
@@ -63,9 +68,15 @@ class ContextItems:
 
     lore: tuple[LoreEntry, ...]
     rows: tuple[Row, ...]
-    # What is recalled for these lines. It stands before them in this prompt alone: kept, it would
-    # fill a small window with what is recalled again when it is asked for.
+    # What is recalled for these lines, behind `NOTHING_FITS` if it may be there by chance. It
+    # stands before them in this prompt alone: kept, it would fill a small window with what is
+    # recalled again when it is asked for.
     passing: tuple[Row, ...] = ()
+
+    @property
+    def recalled(self) -> list[KnownLine]:
+        """Return the recalled lines."""
+        return [line for label, line in self.passing if label == REMEMBERED]
 
 
 class Rows:
@@ -143,8 +154,12 @@ class Briefing:
         told = [line.text for label, line in found.rows[len(situation) :] if label != LORE]
         wanted = Recalled(audience, most, upto, told, brief)
         recalled = self._recall.recall(talk, wanted)
-        passing = tuple((REMEMBERED, line) for line in recalled)
-        return ContextItems(tuple(lore), tuple(found.rows), passing)
+        passing = [(REMEMBERED, line) for line in recalled]
+        # Without a compaction, the prompt shows the whole talk.
+        asks = "?" in " ".join(talk.asked[-1:]) and self._log.current.record is not None
+        if asks and not lore and not any(map(fits, recalled)):
+            passing.insert(0, NOTHING_FITS)
+        return ContextItems(tuple(lore), tuple(found.rows), tuple(passing))
 
     def _all_lore(self, chosen: Sequence[LoreEntry], audience: Audience) -> list[LoreEntry]:
         """Return the chosen lore and, within its budget, what else these listeners may hear.

@@ -115,7 +115,7 @@ class ReActLoop:
         """
         progress = Progress(LoopState(turn.id))
         lines = [event.heard.line for event in turn.events]
-        query = memory_query(lines)
+        query = memory_query(lines, self._who.name)
         for _ in range(context.max_iterations or self._settings.config.max_iterations):
             audience = self._acts.audience_now(turn)
             yield self._lore.prepare(lines, audience)

@@ -28,8 +28,13 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, same_subject, tells_change
-from evennia_ai.policy.retrieval.words import find_words, is_small_talk
+from evennia_ai.policy.retrieval.exchange import (
+    FIRST_PERSON,
+    TEXTS_KNOWN,
+    same_subject,
+    subject_of,
+)
+from evennia_ai.policy.retrieval.words import is_small_talk, undressed
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Conversation, Identity, Life, Memories, Related, Services, TurnRecord
@@ -41,8 +46,13 @@ MOST_FOUND = 24
 MOST_CORRECTED = 5  # lines that are looked up for later corrections
 LINE_CHARS = 300
 MARK_TOKENS = 2  # the line break and "- " of each line
-TEXTS_KNOWN = 1_024  # a talk recalls the same lines turn after turn: about 1 MB
-BRIEF_TOKENS = 90  # for a model that reads slowly
+BRIEF_TOKENS = 120  # for a model that reads slowly
+# How memories fit, see `memory.index.Hit` (measured: tests/bench/test_recalled_evidence.py).
+FLOOR = 4.0  # what fits less may be there by chance
+LEAST_FIT = 1.5  # what fits less is not worth a line
+NEAREST_TOKENS = 45  # for what fits less than the floor
+TOKENS_BY_FIT = 100  # for each point by which the best fits better than the floor
+COMPANIED = 3  # memories with all that belongs to them
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +74,19 @@ class Recalled:
     brief: bool = False  # recalls little, the best last, for a model that reads slowly
 
 
-def memory_query(lines: Sequence[str]) -> str:
-    """Return the search query for some lines: their words, and who asks about themselves."""
-    return " ".join(map(query_of, lines))
+def memory_query(lines: Sequence[str], name: str = "") -> str:
+    """Return the search query for some lines to somebody of this name.
+
+    It holds what they ask, without what they put the question in, and who asks about themselves.
+    """
+    return " ".join(query_of(line, name) for line in lines)
 
 
-def query_of(line: str) -> str:
+def query_of(line: str, name: str = "") -> str:
     """Return the search query for one line."""
     speaker, words, _nature = heard(line, "")
-    return f"{speaker} {words}".strip() if FIRST_PERSON.search(words) else words
+    asked = undressed(words.strip('" '), name)
+    return f"{speaker} {asked}".strip() if FIRST_PERSON.search(asked) else asked
 
 
 class Recall:
@@ -136,8 +150,8 @@ class Recall:
             if wanted.brief
             else sorted(joined(chosen), key=lambda one: time_of(one[0]))
         )
-        scores = {one.record["id"]: one.score for one in candidates}
-        return list(self._known_lines(chain.from_iterable(pieces), scores))
+        fits = {one.record["id"]: one.fit for one in candidates}
+        return list(self._known_lines(chain.from_iterable(pieces), fits))
 
     def _find(self, talk: Talk, wanted: Recalled) -> list[Candidate]:
         """Return the memories that fit the talk, the best first."""
@@ -148,14 +162,16 @@ class Recall:
             return not is_synthesis(record) and not record.get("pinned")
 
         found = self._memories().search(
-            memory_query(talk.asked),
+            memory_query(talk.asked, self._who.name),
             MOST_FOUND,
             wanted.audience,
             self._now(),
             keep=keep,
             upto=wanted.upto,
         )
-        candidates = [as_candidate(item.record, item.score) for item in found]
+        candidates = [
+            as_candidate(item.record, item.fit) for item in found if item.fit >= LEAST_FIT
+        ]
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
         return sorted(candidates, key=only_asks) if wanted.brief else candidates
 
@@ -170,14 +186,16 @@ class Recall:
     def _choose(
         self, candidates: Sequence[Candidate], related: Related, wanted: Recalled
     ) -> Iterator[list[Record]]:
-        """Yield memories with what belongs to each, the best first, as far as the budget
-        reaches."""
-        # A memory that does not fit with all that belongs to it is left out whole.
+        """Yield memories with what belongs to each, the best first, as far as the room reaches.
+
+        The better the best one fits, the more room there is. What chance may have brought up shares
+        the little room that there always is.
+        """
         known = "\n".join(map(normalised, wanted.told))
-        left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
+        room, used = room_for(candidates, wanted), 0
         taken: set[str] = set()
         days = {self._now().date()}
-        for candidate in candidates:
+        for number, candidate in enumerate(candidates):
             record = candidate.record
             if (
                 record["id"] in taken
@@ -187,17 +205,22 @@ class Recall:
                 continue
             beside = related.beside.get(record["id"], ())
             newer = [*candidates, *map(as_candidate, related.later.get(record["id"], ()))]
-            group = [record, *beside, *later(candidate, newer)]
-            if wanted.brief:
-                group = [one for one in group if not one.get("own")]
-            new = [one for one in group if one["id"] not in taken]
-            cost = sum(self._cost_of(one, days) for one in new)
-            if cost > left:
+            corrections = later(candidate, newer)
+            groups = [[record, *corrected_by(record, beside), *corrections]]
+            if number < COMPANIED:
+                groups.insert(0, [record, *beside, *corrections])
+            for group in groups:
+                shown_ones = (one for one in group if not (wanted.brief and one.get("own")))
+                new = {one["id"]: one for one in shown_ones if one["id"] not in taken}
+                cost = sum(self._cost_of(one, days) for one in new.values())
+                if used + cost <= (room if candidate.fit >= FLOOR else min(room, NEAREST_TOKENS)):
+                    break
+            else:
                 continue
-            left -= cost
-            taken.update(one["id"] for one in new)
-            days.update(time_of(one).date() for one in new)
-            known = "\n".join([known, *(normalised(text_of(one)) for one in new)])
+            used += cost
+            taken.update(new)
+            days.update(time_of(one).date() for one in new.values())
+            known = "\n".join([known, *(normalised(text_of(one)) for one in new.values())])
             yield group
 
     def _cost_of(self, record: Record, days: Collection[date]) -> int:
@@ -206,7 +229,7 @@ class Recall:
         return tokens_of(self.line(record, dated=dated)) + MARK_TOKENS
 
     def _known_lines(
-        self, records: Iterable[Record], scores: Mapping[str, float]
+        self, records: Iterable[Record], fits: Mapping[str, float]
     ) -> Iterator[KnownLine]:
         """Yield memories as lines of a prompt; a line of the log is dated if its day is a new
         one."""
@@ -217,8 +240,8 @@ class Recall:
             authors = of_record(record)
             if record.get("kind") == ATTRIBUTE:
                 authors |= self._world.authors_of(record["subject"])
-            private, score = record["audience"] is not None, scores.get(record["id"], 0.0)
-            yield KnownLine(text, private, authors, record["id"], score)
+            private, fit = record["audience"] is not None, fits.get(record["id"], 0.0)
+            yield KnownLine(text, private, authors, record["id"], fit)
 
     def gone(self, lines: Collection[KnownLine], audience: Audience) -> set[KnownLine]:
         """Return those of some lines whose entry or goal is deleted, withheld or has other words.
@@ -267,19 +290,36 @@ class Candidate(NamedTuple):
     words: frozenset[str]
     at: float
     changed: bool  # True if it tells of a change
-    score: float = 0.0  # of the search
+    fit: float = 0.0  # see `memory.index.Hit`
 
 
-def as_candidate(record: Record, score: float = 0.0) -> Candidate:
+def as_candidate(record: Record, fit: float = 0.0) -> Candidate:
     """Return a record with what its comparison with others needs."""
     words, changed = subject_of(text_of(record))
-    return Candidate(record, words, time_of(record).timestamp(), changed, score)
+    return Candidate(record, words, time_of(record).timestamp(), changed, fit)
 
 
-@lru_cache(maxsize=TEXTS_KNOWN)
-def subject_of(text: str) -> tuple[frozenset[str], bool]:
-    """Return a text's content words, and whether it tells of a change."""
-    return frozenset(find_words(text)), tells_change(text)
+def fits(line: KnownLine) -> bool:
+    """Return True if a recalled line fits the talk better than what chance brings up."""
+    return line.score >= FLOOR
+
+
+def room_for(candidates: Iterable[Candidate], wanted: Recalled) -> int:
+    """Return the tokens that the memories may have, by how well the best of them fits."""
+    most = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
+    best = max((one.fit for one in candidates), default=0.0)
+    return min(most, NEAREST_TOKENS + int(TOKENS_BY_FIT * max(0.0, best - FLOOR)))
+
+
+def corrected_by(record: Record, beside: Iterable[Record]) -> list[Record]:
+    """Return which lines beside one its speaker corrects it by, or what it corrects itself."""
+    same = [one for one in beside if one["source_entity"] == record["source_entity"]]
+    corrects = subject_of(text_of(record))[1]
+    return [
+        one
+        for one in same
+        if (subject_of(text_of(one))[1] if one["seq"] > record["seq"] else corrects)
+    ]
 
 
 def only_asks(candidate: Candidate) -> bool:

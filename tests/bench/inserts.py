@@ -61,7 +61,8 @@ def first_and_last(
 def fill(model: Any, assistant_id: int, upto: int) -> None:
     """Copy an assistant's last row until it has ``upto`` rows."""
     pattern = model.objects.filter(assistant_id=assistant_id).order_by("-id").first()
-    fields = {f.attname: getattr(pattern, f.attname) for f in model._meta.fields if f.name != "id"}
+    copied = [f.attname for f in model._meta.fields if f.name not in ("id", "token")]
+    fields = {name: getattr(pattern, name) for name in copied}
     missing = upto - model.objects.filter(assistant_id=assistant_id).count()
     for start in range(0, missing, CHUNK):
         model.objects.bulk_create([model(**fields) for _ in range(min(CHUNK, missing - start))])

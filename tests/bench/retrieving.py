@@ -23,7 +23,7 @@ NONE = Weights(
     **{field.name: (0, 0) if field.name in ("before", "after") else 0 for field in fields(Weights)}
 )
 SHIPPED = Weights()
-OWN = ("speaker", "time", "number", "around", "within", "question", "length", "rarity")
+OWN = ("speaker", "time", "number", "around", "within", "question", "length")
 STEPS, RATE, RIDGE = 100, 0.1, 1e-3
 
 

@@ -41,7 +41,7 @@ def live(script, count, share):
         dbref, private = f"#{{dbref}}", number % 17 == 5
         ended = at + datetime.timedelta(seconds=2)
         turns.append(models.Turn(
-            assistant_id=script.id, at=at, ended_at=ended, epoch=1, context="tick",
+            assistant_id=script.id, at=at, ended_at=ended, context="tick",
             audience=[dbref], private=private, outcome="answered"))
     models.Turn.objects.bulk_create(turns)
     for number, turn in enumerate(turns):

@@ -87,7 +87,7 @@ def test_a_journal_of_10_000_entries(character: Any, sheet: Callable[[str], Shee
     took = timed(lambda number: journal.update(f"j{number + 1}", pinned=True), range(TIMED))
     paper.add(f"update, median of {TIMED}", median(took), "ms", ADD_AT_MOST_MS)
     type(journal).drop(character)
-    took = steps_of(character.journal.segments.load_steps())
+    took = steps_of(character.journal.load_steps())
     paper.add("cold load of 10,200, in all", sum(took), "ms")
     paper.add("  a step (one segment of 32), median", median(took), "ms", STEP_AT_MOST_MS)
     paper.add("  p99", percentile(took, 99), "ms")

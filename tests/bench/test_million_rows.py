@@ -39,7 +39,6 @@ ROW = {
         "assistant_id": f"1 + x % {ASSISTANTS}",
         "at": "datetime('2024-01-01', '+' || x || ' minutes')",
         "ended_at": "datetime('2024-01-01', '+' || x || ' minutes')",
-        "epoch": "1",
         "context": "'tick_event'",
         "outcome": "'answered'",
     },

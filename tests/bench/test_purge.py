@@ -26,8 +26,7 @@ def fill(assistant_id: int) -> int:
     whose: dict[str, Any] = {"assistant_id": assistant_id}
     times = [NOW - timedelta(days=400) + timedelta(days=400) * n / TURNS for n in range(TURNS)]
     turns = models.Turn.objects.bulk_create(
-        models.Turn(at=at, ended_at=at, epoch=1, outcome="answered", context="tick", **whose)
-        for at in times
+        models.Turn(at=at, ended_at=at, outcome="answered", context="tick", **whose) for at in times
     )
     speakers = [f"#{900 + n % SPEAKERS}" for n in range(TURNS)]
     events = models.Event.objects.bulk_create(

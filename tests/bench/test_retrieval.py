@@ -11,7 +11,7 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations, count
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,7 @@ import pytest
 
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index import MemoryIndex
-from evennia_ai.memory.mem0_store import Mem0Store, StoreSettings
 from evennia_ai.memory.vectors import pack
-from evennia_ai.policy.records.journal_entry import PUBLIC, MemoryItem
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet, percentile
 from tests.bench.retrieving import NONE, SHIPPED, by_words
@@ -51,34 +49,11 @@ def embedder() -> Any:
     return loaded
 
 
-def by_mem0(folder: Path, embedder: Any) -> Callable[[dict[str, Any]], Callable[[str], list[str]]]:
-    """mem0 as a game without a network has it: cosine over the texts as they are."""
-    store = Mem0Store(StoreSettings(folder), lambda: embedder)
-    numbers = count(1)
-
-    def search(talk: dict[str, Any]) -> Callable[[str], list[str]]:
-        agent = f"npc_{next(numbers)}"
-        items = [MemoryItem(t["id"], t["text"], PUBLIC, (), t["id"]) for t in talk["turns"]]
-        store.put(agent, items)
-        most = max(retrieving.KS)
-
-        def find(text: str) -> list[str]:
-            answer = store._memory.search(
-                text, top_k=most, filters={"agent_id": agent}, threshold=0.0
-            )
-            return [row["metadata"]["entry"] for row in answer["results"]]
-
-        return find
-
-    return search
-
-
 def test_recall_of_the_shipped_weights(
-    talks: list[dict[str, Any]], embedder: Any, sheet: Callable[[str], Sheet], tmp_path: Path
+    talks: list[dict[str, Any]], embedder: Any, sheet: Callable[[str], Sheet]
 ) -> None:
     paper = sheet("Retrieval: what is found of LoCoMo's evidence")
     ways: dict[str, Any] = {
-        "mem0 without a network": by_mem0(tmp_path, embedder),
         "BM25": by_words,
         "cosine alone": retrieving.by_index(embedder, replace(NONE, meaning=1)),
         "the index without an embedder": retrieving.by_index(None, SHIPPED),

@@ -29,7 +29,7 @@ from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.turns import TableTurns, assistants_with_work, lost_turns, recover_lost_turn
+from evennia_ai.store.turns import TableTurns, assistants_with_work, open_turns, recover_lost_turn
 from evennia_ai.testing.memory_services import StandInServices
 from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
 from tests.invariants import Deed, Put, RequestRow
@@ -215,11 +215,11 @@ class Life(Play):
     # --- the database --------------------------------------------------------------------------
 
     def open_stores(
-        self, dbref: str, now: Callable[[], datetime], epoch: int, may_go_on: Callable[[], bool]
+        self, dbref: str, now: Callable[[], datetime], may_go_on: Callable[[], bool]
     ) -> Stores:
         """Return the stores on the tables."""
         conversation = TableConversation(SCRIPT_IDS[dbref], now)
-        turns = TableTurns(SCRIPT_IDS[dbref], conversation, now, epoch, may_go_on)
+        turns = TableTurns(SCRIPT_IDS[dbref], conversation, now, may_go_on)
         inbox, journal = TableInbox(SCRIPT_IDS[dbref], now), Journal(Body(dbref))
         return Stores(conversation, inbox, turns, journal)
 
@@ -227,8 +227,10 @@ class Life(Play):
         """Close the turns that an older process left open."""
 
         def close_lost_turns() -> None:
-            for turn_id in lost_turns(process.epoch):
-                recover_lost_turn(turn_id, process.now())
+            running = {mind.script.turns.current for mind in process.minds.values()}
+            for turn_id in open_turns():
+                if turn_id not in running:
+                    recover_lost_turn(turn_id, process.now())
 
         process.operate("", "recovery", close_lost_turns)
 
@@ -281,7 +283,8 @@ class Life(Play):
         """Journal the events of a turn."""
         if name == "turns.begin":
             self.begun[assistant] = result
-            fact = {"turn": result.id, "events": [event.id for event in result.events]}
+            events = [event.id for event in result.events]
+            fact = {"turn": result.id, "events": events, "epoch": self.process.epoch}
             self.journal.write("turn", fact)
         elif name == "turns.finish":
             self.tell(f"{self.assistants[assistant]} ends a turn")

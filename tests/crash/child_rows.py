@@ -85,10 +85,11 @@ def event_rows() -> list[EventRow]:
 def turn_rows(facts: Facts) -> list[TurnRow]:
     """Return the turns with their events.
 
-    The journal has the events of earlier turns. Those of the latest are in the inbox, even if the
-    kill came before the journal.
+    The journal has the events and the process of earlier turns. The events of the latest are in the
+    inbox, even if the kill came before the journal.
     """
     events = {fact["turn"]: tuple(fact["events"]) for fact in facts["turn"]}
+    epochs = {fact["turn"]: fact["epoch"] for fact in facts["turn"]}
     taken = defaultdict(list)
     for event_id, turn_id in Event.objects.exclude(turn=None).values_list("id", "turn_id"):
         taken[turn_id].append(event_id)
@@ -96,7 +97,7 @@ def turn_rows(facts: Facts) -> list[TurnRow]:
         TurnRow(
             assistant=DBREFS[row.assistant_id],
             id=row.id,
-            epoch=row.epoch,
+            epoch=max((n for turn, n in epochs.items() if turn <= row.id), default=0),
             events=events.get(row.id, tuple(taken[row.id])),
             began=row.at.timestamp(),
             ended=row.ended_at.timestamp() if row.ended_at else None,

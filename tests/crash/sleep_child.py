@@ -142,7 +142,7 @@ def mark_before_making() -> None:
         known = [record for record in map(profiles.get, ids) if record]
         real(profiles, ids, ())
         for record in known:
-            profiles.segments.change({record["id"]: {**record, "consolidated": False}})
+            profiles.change({record["id"]: {**record, "consolidated": False}})
         return real(profiles, ids, findings, **more)
 
     EntityProfiles.consolidate = consolidate  # type: ignore[method-assign]

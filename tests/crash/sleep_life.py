@@ -8,6 +8,7 @@ known after any kill.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -16,8 +17,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from twisted.internet.defer import Deferred, succeed
+
 import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.messages import LLMReply
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION
 from evennia_ai.policy.records.forgetting import CITING
 from evennia_ai.policy.records.journal_entry import (
@@ -120,6 +124,21 @@ class FileSemantic(StandInSemantic):
         new.replace(self._path)
 
 
+class Dreamer:
+    """A model that makes a value of each observation, and one insight of each request."""
+
+    def complete(self, request: Any, profile: Any, deadline_at: Any = None) -> Deferred[LLMReply]:
+        """Answer at once."""
+        material = str(request.messages[-1]["content"])
+        owed = [
+            {"attribute": f"debt to {to.lower()}", "value": f"{sum_} silver", "sources": [seen]}
+            for seen, to, sum_ in re.findall(r"(p\d+): She owes (\w+) (\d+) silver", material)
+        ]
+        ids = re.findall(r"^(j\d+) \(", material, re.MULTILINE)[:12]
+        thought = [{"insight": f"Promised up to {ids[-1]}.", "because": ids}] if ids else []
+        return succeed(LLMReply("\n".join(map(json.dumps, [*owed, *thought]))))
+
+
 class SleepLife:
     """The ``number``-th life: some notes, then a sleep pass."""
 
@@ -128,8 +147,8 @@ class SleepLife:
         self.chronicle = Chronicle(folder / "journal")
         self.executioner = Executioner(kill, self.chronicle)
         self.body = Sleeper()
-        self.mind = MemoryMind(None, CONFIG, character=self.body)  # type: ignore[arg-type]
-        self.mind.settings.profile = ModelProfile("offline", client="offline", model="offline")
+        self.mind = MemoryMind(Dreamer(), CONFIG, character=self.body)
+        self.mind.settings.profile = ModelProfile("test", client="openai", model="dreamer")
         services = self.mind.services
         services.clock.advance(number * 86_400.0)
         services.semantic = FileSemantic(folder / "memories.json", self.executioner)

@@ -64,7 +64,7 @@ for place, name in enumerate(["Mira", "Brannoc", "Sister Oda"]):
             "completion_tokens": 60 * share})
         at = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=ago)
         models.Turn.objects.bulk_create(models.Turn(
-            assistant_id=people[name].assistant.id, at=at, ended_at=at, epoch=1, context="tick",
+            assistant_id=people[name].assistant.id, at=at, ended_at=at, context="tick",
             audience=[], outcome="answered") for _ in range(share))
 mira = people["Mira"]
 ann, ben = people["Ann"].dbref, people["Ben"].dbref
@@ -160,7 +160,6 @@ def main() -> int:
             return Camera(page, server, IMAGES)
 
         show_talk(window())
-        show_menu(window())
         show_pages(window())
         browser.close()
     return 0
@@ -177,20 +176,6 @@ def show_talk(ann: Camera) -> None:
     ann.expect_typing("Mira")
     ann.take("web-client")
     ann.expect_no_typing()
-
-
-def show_menu(builder: Camera) -> None:
-    """Take the menu of ``aisetup`` in the web client."""
-    builder.connect(ADMIN)
-    for line, shown in (
-        ("aisetup", "Step 1 of 3"),
-        ("new Wenna", "Step 2 of 3"),
-        ("2", "?"),
-    ):
-        builder.type(line)
-        builder.expect(shown)
-    builder.take("setup-menu")
-    builder.type("quit")
 
 
 def show_pages(staff: Camera) -> None:

@@ -10,9 +10,11 @@ import sqlite3
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from django.db import OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tests.postgresql import FOLDER
 
@@ -137,6 +139,25 @@ class ServerStopped:
 
     def end(self) -> None:
         self.server.ensure_postgres_running()
+
+
+class Unheard:
+    """A connection that dies after each commit, so that nobody hears of its success."""
+
+    error = "the connection was lost"
+
+    def __init__(self) -> None:
+        self.wrapping = ExitStack()
+
+    def begin(self) -> None:
+        self.wrapping.enter_context(mock.patch.object(connection, "commit", self.commit))
+
+    def end(self) -> None:
+        self.wrapping.close()
+
+    def commit(self) -> None:
+        BaseDatabaseWrapper.commit(connection)
+        raise OperationalError("the connection was lost")
 
 
 class Full:

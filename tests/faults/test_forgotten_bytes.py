@@ -8,7 +8,7 @@ import pytest
 
 from evennia_ai.policy.facts.origin import SpokenWords
 from evennia_ai.services.forgetting import hide_lines, log_files
-from evennia_ai.store.erase import database_file, overwrite_deleted
+from evennia_ai.store.forget import database_file, overwrite_deleted
 from tests.faults import file_scene
 from tests.game import conftest as scene
 from tests.game.forgetting_scene import BENS, Planted, forget

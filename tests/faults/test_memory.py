@@ -213,7 +213,7 @@ def test_the_process_dies_between_the_vector_and_the_link(nights):
     pending.addErrback(lambda failure: None)
     nights.game.run(0.1)  # its first step begins
     end = time.monotonic() + LONGEST_S
-    while nights.pump.jobs.empty() or nights.memory._store._memory is None:
+    while nights.pump.jobs.empty() or nights.memory._store._store is None:
         assert time.monotonic() < end
         threading.Event().wait(0.01)
     nights.close()  # nobody hears of what was written

@@ -15,7 +15,7 @@ from evennia_ai.models import Event, ModelCall, Turn
 from evennia_ai.services import assistant_service
 from evennia_ai.store import brief_transaction as brief_transaction_of
 from evennia_ai.store.brief_transaction import LIMITS_MS, brief_transaction
-from evennia_ai.store.server_settings import NEWEST
+from evennia_ai.store.server_settings import NEWEST, newest_server
 from evennia_ai.store.world_lock import KEY, LOST, TAKE, WorldLock
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import NEEDS_OWN_SERVER, Killed, ServerStopped, TablesLocked
@@ -242,7 +242,7 @@ def test_a_connection_that_only_the_server_still_sees_does_not_keep_its_game_out
 
 
 def test_a_server_that_ran_meanwhile_leaves_nothing_to_a_connection_that_comes_back(game, locked):
-    ServerConfig.objects.filter(db_key=NEWEST).update(db_value=locked.epoch + 1)
+    ServerConfig.objects.filter(db_key=NEWEST).update(db_value=newest_server() + 1)
     Killed().begin()
     with pytest.raises(OperationalError):
         run("SELECT 1")

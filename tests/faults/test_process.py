@@ -35,7 +35,6 @@ def restart(game):
                 script.attributes.reset_cache()
                 setattr(script.ndb, name, None)
         service = AssistantService(clock=game.clock, environ={})
-        service.epoch = game.service.epoch + 1 + len(services)
         limits = GatewayLimits(max_in_flight, retry=RetryLimits(max_attempts=1))
         clients = {"offline": game.model, "openai": game.model}
         service.gateway = ModelGateway(game.clock, clients, limits)

@@ -110,8 +110,7 @@ def test_36_a_start_while_the_database_is_locked_makes_good_later(game, ann, mir
     game.service.slices._queue.clear()
     ears = frozenset({ann.dbref})
     script.mind.turns.begin(script.mind.inbox.open_events().waiting, ears, False, "tick_event")
-    Turn.objects.update(epoch=game.service.epoch - 1)
-    script.mind.turns = script.mind.ticker._woken = None
+    script.mind.turns.current = script.mind.ticker._woken = None
     game.model.add(call("say", text="Hello again."))
     lock.begin()
     game.service.resume()

@@ -94,7 +94,7 @@ def other_server():
 def left_open(mira):
     """Store a turn that another process began, with an act whose outcome is not known."""
     whose = {"assistant_id": mira.assistant.id, "at": mira.assistant.services.now()}
-    turn = Turn.objects.create(**whose, epoch=1, context="tick_event")
+    turn = Turn.objects.create(**whose, context="tick_event")
     ToolCall.objects.create(
         **whose, turn=turn, call_id="1", name="give", world=True, state="intended"
     )

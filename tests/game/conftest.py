@@ -138,7 +138,6 @@ class Game:
 
         script.ndb.mind = None
         service = AssistantService(clock=self.clock, environ={})
-        service.epoch = self.service.epoch + 1
         service.gateway, service.toolbox = self.service.gateway, self.service.toolbox
         service.startService()
         self.successors.append(service)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from evennia_ai.ports.journal import Journal
-from evennia_ai.store.memory_editor import UndoSteps
+from evennia_ai.ports.journal import Journal, JournalArchive
 
 TOLL = "The bridge toll is five pennies."
 
@@ -48,9 +47,9 @@ def contents(mira):
 
 
 def restarted(mira):
-    """Return the journal as stored; drop journal and undo steps from memory."""
+    """Return the journal as stored; drop journal and archive from memory."""
     Journal.drop(mira)
-    UndoSteps.drop(mira)
+    JournalArchive.drop(mira)
     return mira.journal
 
 

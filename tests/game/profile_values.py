@@ -20,7 +20,7 @@ def set_attribute(profiles, subject, attribute, value, **fields):
     changes = apply_attribute(known, new)
     held = list(changes)[-1]
     added = changes.pop(new["id"], None)
-    profiles.segments.change(changes, *filter(None, [added]))
+    profiles.change(changes, *filter(None, [added]))
     return held
 
 

@@ -32,7 +32,7 @@ class Log:
 
     def turn(self, days, open_=False, outcome="answered"):
         ended = {} if open_ else {"ended_at": self.at(days), "outcome": outcome}
-        return self.row(Turn, days, epoch=1, context="tick_event", **ended)
+        return self.row(Turn, days, context="tick_event", **ended)
 
     def event(self, days, turn=None, speaker=ANN, state="answered", text="Hello."):
         return self.row(

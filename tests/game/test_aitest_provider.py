@@ -20,7 +20,7 @@ TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in 
 def handed_over(service):
     """What the loop thread hands to the reactor, which does not run here."""
     jobs = []
-    service.models.loop_thread._call_from_thread = lambda *job: jobs.append(job)
+    service.models.loop_thread.call_from_thread = lambda *job: jobs.append(job)
     return jobs
 
 

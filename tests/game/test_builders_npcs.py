@@ -8,9 +8,11 @@ from evennia.contrib.tutorials.evadventure.npcs import (
     EvAdventureTalkativeNPC,
 )
 from evennia.objects.models import ObjectDB
+from evennia.scripts.models import ScriptDB
 from evennia.utils.create import create_object
 
-from evennia_ai.assistant_character import AssistantMixin
+from evennia_ai.assistant_character import SCRIPT_PATH, AssistantMixin
+from evennia_ai.store.attributes import SCRIPT_KEY
 from tests.scripted import call
 from world.characters import Character
 
@@ -138,3 +140,42 @@ def test_characters_of_evadventure_talk_and_can_be_hurt(game, builder, tavern, t
     assert npc.hp in (6, 8)  # who talks is immortal
     assert typeclass.objects.get(db_key="Grim") is npc
     assert typeclass.objects.filter(db_key="Grim").count() == 1
+
+
+def attach_elsewhere(character):
+    """Give a character an assistant as another process, or a restored backup, does."""
+    row = ScriptDB(
+        db_key=SCRIPT_KEY, db_obj=character, db_interval=0, db_persistent=True,
+        db_typeclass_path=SCRIPT_PATH,
+    )  # fmt: skip
+    ScriptDB.objects.bulk_create([row])
+    assert not isinstance(character, AssistantMixin)
+
+
+def test_who_got_a_mind_from_another_process_hears_the_first_line(game, ann, keeper):
+    attach_elsewhere(keeper)
+    assert answers(game, ann, "Otto", "say Otto, are you there?")
+
+
+@pytest.mark.parametrize("comes", ["by an exit", "by logging in"])
+def test_who_got_a_mind_from_another_process_hears_a_player_who_comes(game, tavern, keeper, comes):
+    street = game.room("Street")
+    game.exit("in", street, tavern)
+    stranger = game.player("Stig", street, typeclass="evennia.objects.objects.DefaultCharacter")
+    attach_elsewhere(keeper)
+    if comes == "by an exit":
+        stranger.do("in")
+    else:
+        stranger.character.location = tavern
+        stranger.account.unpuppet_object(stranger.session)
+        stranger.account.puppet_object(stranger.session, stranger.character)
+    assert isinstance(keeper, AssistantMixin)
+    assert answers(game, stranger, "Otto", "say Otto, are you there?")
+
+
+def test_a_copy_of_a_character_has_a_mind_of_its_own(game, ann, builder, keeper):
+    builder.told("aisetup Otto = You are Otto.")
+    twin = ObjectDB.objects.copy_object(keeper, new_key="Tom")
+    game.run(0)
+    assert twin.assistant and twin.assistant != keeper.assistant
+    assert answers(game, ann, "Tom", "say Tom, are you there?")

@@ -26,11 +26,11 @@ def test_every_column_of_text_or_plain_data_takes_any_text():
 
 
 def test_a_call_of_a_model_with_a_name_of_any_length_is_counted(game, mira):
-    record = ModelCallRecord(
-        purpose="p" * 100, profile="main" * 50, model="m" * 300 + STRANGE,
-        estimated_tokens=900, usage=Usage(900, 20), duration_ms=5, error=STRANGE,
-    )  # fmt: skip
     for _ in range(2):
+        record = ModelCallRecord(
+            purpose="p" * 100, profile="main" * 50, model="m" * 300 + STRANGE,
+            estimated_tokens=900, usage=Usage(900, 20), duration_ms=5, error=STRANGE,
+        )  # fmt: skip
         mira.assistant.mind.turns.record_model_call(None, record)
     row = ModelCall.objects.first()
     assert (row.model, row.error, len(row.profile)) == ("m" * 255, "ab?c", 64)

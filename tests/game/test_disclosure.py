@@ -63,7 +63,7 @@ def confided(game, mira, ann, bob, admin, builder):
         errors={"context_compaction": f"the endpoint said {CANARY}"},
     )  # fmt: skip
     turn = Turn.objects.create(
-        assistant_id=script.id, at=now, ended_at=now, epoch=1, context="tick", outcome="expired",
+        assistant_id=script.id, at=now, ended_at=now, context="tick", outcome="expired",
         detail=f"the endpoint said {CANARY}",
     )  # fmt: skip
     Event.objects.create(

@@ -74,15 +74,15 @@ def test_nothing_new_is_skipped(game, ann, known, consolidate):
 
 def test_a_busy_database_loses_and_doubles_nothing(game, ann, known, consolidate, monkeypatch):
     one = known.observe(ann.dbref, "She likes ale.")
-    store, tried = known.segments._store, []
+    write, tried = known.segments.write, []
 
-    def busy(segments):
+    def busy(*segments):
         tried.append(segments)
         if len(tried) < 3:
             raise StoreUnavailable("busy")
-        store(segments)
+        write(*segments)
 
-    monkeypatch.setattr(known.segments, "_store", busy)
+    monkeypatch.setattr(known.segments, "write", busy)
     game.model.add(line("likes", "ale", one))
     assert consolidate(ASKING)["attributes"] == 1
     assert len(tried) == 3

@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.messages import make_message
 from evennia_ai.models import Amendment, Event, LineVector, Message, SharedEntry, Turn
 from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.store.erase import count_rows, erase_chunk
+from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.lines import as_shown
 from evennia_ai.store.rows import delete_rows, message_from_row
 from tests.game.conftest import flat
@@ -237,7 +237,7 @@ def test_lines_of_a_deleted_memory_are_not_recalled_until_undo(game, builder, an
     hears(game, bob, "say Mira, how does the vault open?", call("noop"))
     assert "whistle" not in prompt(game)
     assert "no change of Mira's lines" in typed(game, builder, "aihistory/undo Mira")
-    typed(game, builder, "aimemory/undo Mira")
+    typed(game, builder, f"aimemory/restore Mira = {note}")
     hears(game, bob, "say Mira, so how does the vault open?", call("noop"))
     assert "whistle" in prompt(game)
 

@@ -41,7 +41,7 @@ def test_32_entries_go_into_one_attribute_and_an_entry_writes_one(mira, full):
 
 def test_it_is_loaded_a_segment_a_step_and_works_meanwhile(mira, full):
     journal = cold(mira)
-    steps = journal.segments.load_steps()
+    steps = journal.load_steps()
     with CaptureQueriesContext(connection) as queries:
         next(steps)
     assert len(queries) == 2  # which segments there are, and one of them

@@ -9,7 +9,7 @@ from evennia_ai.policy.records.provenance import SIZE
 from evennia_ai.ports.journal import Journal
 from tests.faults.own_database import Full
 from tests.game import journal_scene as scene
-from tests.game.journal_scene import LONG, cold, rows, spoil
+from tests.game.journal_scene import LONG, cold, contents, rows, spoil
 
 journal, full = scene.journal, scene.full
 
@@ -41,6 +41,8 @@ def test_the_entries_of_a_segment_that_can_be_read_are_kept(mira, full):
     spoil("000001", {"used": SIZE, "records": {**records, 40: "nonsense", "x": records[41]}})
     assert len(cold(mira).all()) == LONG - 1
     assert mira.journal.get("j40") is None
+    mira.journal.update("j41", pinned=True)
+    assert cold(mira).get("j41")["pinned"]
     assert rows()["broken_000001"][1]["records"][40] == "nonsense"
 
 
@@ -95,7 +97,69 @@ def test_a_change_of_several_segments_is_made_whole_or_not_at_all(mira, full):
 def test_where_it_was_taken_away_meanwhile_nothing_comes_back(mira, full):
     full.all()
     Attribute.objects.filter(db_attrtype=Journal.kind).delete()
-    with pytest.raises(StoreUnavailable):
-        full.add("One more.")
-    assert full.all() == []
     assert full.add("One more.") == "j1"
+    assert contents(full) == ["One more."]
+
+
+def other_process(mira):
+    """Return the journal as another process reads it, and let this one keep its own."""
+    own = mira.nattributes.get(Journal.kind)
+    other = cold(mira)
+    other.all()
+    mira.nattributes.add(Journal.kind, own)
+    return other
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda journal: journal.add("Two."),
+        lambda journal: journal.update("j1", pinned=True),
+        lambda journal: journal.add("One.", tags=["again"]),
+        lambda journal: journal.remove("j1"),
+        lambda journal: journal.archive.put_away(journal, "j1"),
+    ],
+)
+def test_nothing_is_written_over_what_was_not_read(mira, journal, change):
+    journal.add("One.")
+    other = other_process(mira)
+    theirs = other.add("Theirs.")
+    change(journal)
+    assert theirs in journal.ids()
+    assert journal.all() == cold(mira).all()
+    assert len(set(journal.ids())) == len(contents(journal))
+
+
+def test_two_who_begin_a_segment_share_it(mira, journal):
+    journal.all()
+    other = other_process(mira)
+    assert (other.add("Theirs."), journal.add("Ours.")) == ("j1", "j2")
+    assert contents(journal) == contents(cold(mira)) == ["Theirs.", "Ours."]
+
+
+def test_a_change_that_is_overtaken_again_and_again_is_refused(mira, journal):
+    journal.add("One.")
+    real, tried = journal.segments.write, []
+
+    def overtaken(*changed):
+        tried.append(other_process(mira).update("j1", importance=len(tried) + 1))
+        real(*changed)
+
+    journal.segments.write = overtaken
+    with pytest.raises(StoreUnavailable):
+        journal.update("j1", pinned=True)
+    assert len(tried) == 2
+    assert not cold(mira).get("j1")["pinned"]
+
+
+def test_a_commit_that_nobody_heard_is_seen_at_the_next_try(mira, journal):
+    def unheard(*changed):
+        real(*changed)
+        journal.segments.write = real
+        raise StoreUnavailable("the connection was lost")
+
+    real, journal.segments.write = journal.segments.write, unheard
+    with pytest.raises(StoreUnavailable):
+        journal.add("Only once.")
+    assert journal.add("Only once.") == "j1"
+    assert contents(cold(mira)) == ["Only once."]

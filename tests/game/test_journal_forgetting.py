@@ -1,7 +1,7 @@
 """Forgetting a player reaches the journal, and whoever watches it is told."""
 
 from evennia_ai.policy.records.provenance import SIZE
-from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.forget import erase_chunk
 from evennia_ai.store.who_knows import assistants_who_know
 from tests.forgetting import forget_chunk
 from tests.game import journal_scene as scene

@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config.table_retention import Limit
 from evennia_ai.memory.remote_vectors import BATCH
 from evennia_ai.models import LineVector, Message
-from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.forget import erase_chunk
 from evennia_ai.store.purge import TablePurge
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene

@@ -38,8 +38,8 @@ def loaded(character):
         name
         for name, size in (
             ("view", script.conversation.nbytes),
-            ("journal", len(character.journal.segments)),
-            ("profiles", len(character.ai_profiles.segments)),
+            ("journal", len(character.journal.ids())),
+            ("profiles", len(character.ai_profiles.ids())),
             ("index", index),
         )
         if size

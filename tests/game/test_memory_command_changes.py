@@ -1,28 +1,21 @@
-"""``aimemory``: a character's memory, changed by hand, and each change undone."""
-
-import random
+"""``aimemory``: a character's memory, changed by hand."""
 
 import pytest
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.models import Message
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.disclosure import DEFAULTS, Reader
 from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
 )
-from evennia_ai.store.memory_editor import MOST_STEPS, MemoryEditor, UndoSteps
+from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.server_settings import deletion_marks
 from evennia_ai.store.who_knows import assistants_who_know
 from tests.forgetting import forget_chunk
 from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
-from tests.scripted import call
 
 pytestmark = pytest.mark.engine
-
-EVERYTHING = Reader(DEFAULTS, lambda permission: True)
 
 told, ask, builder, ring = scene.told, scene.ask, scene.builder, scene.ring
 
@@ -39,96 +32,27 @@ def test_what_is_added_is_a_builders_word_for_those_it_is_for(mira, ann, bob, as
 
 
 @pytest.mark.parametrize("cold", [False, True], ids=["at once", "after a restart"])
-@pytest.mark.parametrize(
-    ("line", "changed", "undone"),
-    [
-        ("aimemory/add Mira = Bob owns a goat.", None, "j2 is not in its journal any more"),
-        ("aimemory/edit Mira/j1 = The toll is six.", None, "j1 has its old words again"),
-        ("aimemory/pin Mira = j1", None, "j1 is not pinned any more"),
-        ("aimemory/unpin Mira = j1", {"pinned": True}, "j1 is pinned again"),
-        ("aimemory/delete Mira = j1", None, "j1 is in its journal again"),
-    ],
-)
-def test_every_change_can_be_taken_back(mira, ann, ask, line, changed, undone, cold):
+def test_what_was_deleted_comes_back(game, mira, ann, ask, cold):
     mira.journal.add(TOLL, source_entity=ann.dbref, speakers=[ann.dbref], tags=["money"])
-    mira.journal.update("j1", **(changed or {}))
-    before = mira.journal.all()
-    assert "To undo it: aimemory/undo Mira" in ask(line)
-    assert mira.journal.all() != before
+    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    (before,) = mira.journal.all()
+    assert "To bring it back: aimemory/restore Mira = j1" in ask("aimemory/delete Mira = j1")
+    run(game, prune_orphaned_memory_links(mira.assistant, mira))
+    assert mira.journal.all() == []
     if cold:
         restarted(mira)
-    assert f"Undone: {undone}. (0 more to undo.)" in ask("aimemory/undo Mira")
-    assert restarted(mira).all() == before
-    assert "no change of Mira's journal to undo" in ask("aimemory/undo Mira")
-
-
-def test_what_somebody_told_too_is_not_taken_back(mira, ann, ask):
-    ask(f"aimemory/add Mira = {TOLL}")
-    mira.journal.add(TOLL, speakers=[ann.dbref])
-    assert "j1 stays: somebody told the character the same" in ask("aimemory/undo Mira")
-    assert contents(mira) == [TOLL]
-
-
-def test_what_was_deleted_and_brought_back_goes_into_long_term_memory_again(game, mira, ask):
-    mira.journal.add(TOLL)
-    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
-    ask("aimemory/delete Mira = j1")
-    run(game, prune_orphaned_memory_links(mira.assistant, mira))
-    ask("aimemory/undo Mira")
+    ask("aimemory/restore Mira = j1")
+    (back,) = restarted(mira).all()
+    changed = {"importance_by", "links", "consolidated"}
+    assert {k: v for k, v in back.items() if before[k] != v}.keys() <= changed
     run(game, consolidate_memories_to_semantic(mira.assistant, mira))
     memory = game.service.semantic.stored[f"npc_{mira.id}"]
     assert [row.entry for row, _ in memory.values()] == ["j1"]
 
 
-def test_a_line_of_the_log_is_hidden_with_the_lines_that_repeat_it(game, mira, ann, told, builder):
-    game.model.add(
-        call("say", text="The Petrel sinks on Tuesdays? Oh dear."), call("say", text="I sell ale.")
-    )
-    for line in ("say Mira, the Petrel sinks every Tuesday.", "say Mira, what do you sell?"):
-        ann.do(line)
-        game.run(1)
-    false, repeated = [
-        row.id
-        for row in Message.objects.order_by("id")
-        if "Petrel" in f"{row.content}{row.tool_calls}"
-    ]
-    text = told(builder, f"aimemory/delete Mira = line:{false}")
-    assert f"To keep it from prompts: aihistory/hide Mira = {false}. " in text
-    assert f"Mira may have repeated it: hide {repeated} as well." in text
-    Message.objects.filter(id=false).update(private=True)
-    assert "repeated" not in told(builder, f"aimemory/delete Mira = line:{false}")
-    assert "aihistory/hide Mira = 999" in told(builder, "aimemory/pin Mira = line:999")
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_whatever_was_done_is_taken_back_to_where_it_began(mira, ann, seed):
-    choose = random.Random(seed)
-    for number in range(4):
-        mira.journal.add(f"Guest {number} came in.", speakers=[ann.dbref])
-    mira.journal.update("j2", pinned=True)
-
-    def told_to(journal):
-        return {e["id"]: {**e, "links": [], "consolidated": False} for e in journal.all()}
-
-    before = [told_to(mira.journal)]
-    for number in range(MOST_STEPS):
-        editor, ids = MemoryEditor(mira), mira.journal.ids()
-        act = choose.choice(["add", "edit", "pin", "delete"]) if ids else "add"
-        if act == "add":
-            editor.add(f"Note {number}.", choose.choice([None, frozenset({ann.dbref})]))
-        elif act == "edit":
-            editor.edit(choose.choice(ids), f"Words {number}.")
-        elif act == "pin":
-            chosen = mira.journal.get(choose.choice(ids))
-            editor.pin(chosen["id"], not chosen["pinned"])
-        else:
-            editor.delete(choose.choice(ids))
-        before.append(told_to(mira.journal))
-        if choose.random() < 0.2:
-            restarted(mira)
-    for expected in reversed(before[:-1]):
-        assert "Undone: " in MemoryEditor(mira).undo(EVERYTHING)[1]
-        assert told_to(restarted(mira)) == expected
+def test_a_line_of_the_log_is_hidden_by_another_command(mira, ask):
+    for act in ("delete", "pin"):
+        assert "aihistory/hide Mira = 999" in ask(f"aimemory/{act} Mira = line:999")
 
 
 def test_an_edit_is_a_builders_word_and_keeps_who_may_know_and_who_may_have_it_forgotten(
@@ -157,11 +81,11 @@ def test_old_words_are_found_nowhere_and_leave_long_term_memory(game, mira, ask,
     assert left == ([] if "delete" in line else ["Six pennies."])
 
 
-def test_a_builder_cannot_take_back_what_concerns_something_private(mira, ring, ask, told, builder):
+def test_a_builder_cannot_bring_back_what_is_private(mira, ring, ask, told, builder):
     ask(f"aimemory/delete Mira = {ring}")
-    text = told(builder, "aimemory/undo Mira")
-    assert "an admin can undo it" in text and ring not in text and "ring" not in text
-    assert f"{ring} is in its journal again" in ask("aimemory/undo Mira")
+    assert "has no entry" in told(builder, f"aimemory/restore Mira = {ring}")
+    ask(f"aimemory/restore Mira = {ring}")
+    assert mira.journal.get(ring)
 
 
 def test_a_summary_of_old_talk_may_be_deleted_but_not_put_in_other_words(mira, ask):
@@ -171,11 +95,11 @@ def test_a_summary_of_old_talk_may_be_deleted_but_not_put_in_other_words(mira, a
         assert "summary of a compaction" in ask(f"aimemory/{line}")
     ask(f"aimemory/delete Mira = {kept}")
     assert contents(mira) == []
-    ask("aimemory/undo Mira")
+    ask(f"aimemory/restore Mira = {kept}")
     assert mira.journal.get(kept)["content"] == "[CONTEXT SYNTHESIS]\nAnn came."
 
 
-def test_forget_me_reaches_what_could_be_taken_back(mira, ann, ring, ask):
+def test_forget_me_reaches_what_could_be_brought_back(mira, ann, ring, ask):
     other = mira.journal.add("Bob came.")
     ask(f"aimemory/delete Mira = {ring}")
     ask(f"aimemory/pin Mira = {other}")
@@ -184,32 +108,25 @@ def test_forget_me_reaches_what_could_be_taken_back(mira, ann, ring, ask):
     while forget_chunk(ann.dbref):
         pass
     restarted(mira)
-    assert [step["content"] for step in UndoSteps.of(mira).all()] == ["Bob came."]
+    assert mira.journal.archive.all() == []
     assert contents(mira) == ["Bob came."]
     assert mira.assistant.id not in assistants_who_know(ann.dbref)
 
 
-@pytest.mark.parametrize("broken", ["steps", "journal"])
-def test_a_change_is_whole_or_not_at_all(mira, admin, monkeypatch, broken):
+@pytest.mark.parametrize("broken", ["archive", "journal"])
+def test_a_change_is_whole_or_not_at_all(mira, monkeypatch, broken):
     mira.journal.add(TOLL)
+    mira.journal.add("Bob came.")
     editor = MemoryEditor(mira)
-    editor.add("Bob came.")
-    shelf = editor.steps if broken == "steps" else mira.journal
-    with monkeypatch.context() as patched:
+    editor.delete("j2")
 
-        def fails(*args, **kwargs):
-            raise StoreUnavailable("locked")
+    def fails(*args, **kwargs):
+        raise StoreUnavailable("locked")
 
-        patched.setattr(shelf.segments, "_update", fails)
-        for change in (
-            lambda: editor.edit("j1", "Six."),
-            lambda: editor.pin("j1", True),
-            lambda: editor.delete("j1"),
-            lambda: editor.undo(EVERYTHING),
-        ):
-            with pytest.raises(StoreUnavailable):
-                change()
-            assert contents(mira) == [TOLL, "Bob came."]
-            assert len(editor.steps.all()) == 1
-    assert [entry["pinned"] for entry in restarted(mira).all()] == [False, False]
-    assert [step["act"] for step in UndoSteps.of(mira).all()] == ["add"]
+    shelf = mira.journal.archive if broken == "archive" else mira.journal
+    monkeypatch.setattr(shelf.segments, "write", fails)
+    for change in (lambda: editor.delete("j1"), lambda: editor.restore("j2")):
+        with pytest.raises(StoreUnavailable):
+            change()
+        assert contents(mira) == [TOLL]
+        assert [entry["id"] for entry in mira.journal.archive.all()] == ["j2"]

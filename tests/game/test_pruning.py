@@ -8,7 +8,6 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.memory.working_memory import clear_stale_conversations
-from evennia_ai.messages import LLMReply
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.sleep.pruning import prune_low_importance_entries
 from evennia_ai.store.who_knows import count_traces
@@ -82,31 +81,6 @@ def test_what_faded_goes_into_the_archive_and_the_rest_stays(mira, journal, old,
     assert [entry["id"] for entry in again.archive.all()] == gone
     assert again.search("weather grey") == []
     assert prune() == {"skipped": True, "reason": "no more than 2 entries"}
-
-
-def test_the_floor_holds_and_the_most_faded_go_first(journal, old, prune):
-    oldest = old("Dull weather.", days=90)
-    for word in ("grey", "brown"):
-        old(f"Dull {word} weather.")
-    assert prune()["pruned"] == 1
-    assert journal.get(oldest) is None
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"pinned": True},
-        {"source_type": "builder"},
-        {"source_type": "compaction"},
-        {"importance": 1},  # given by code
-    ],
-)
-def test_what_somebody_chose_to_keep_stays(journal, old, prune, fields):
-    kept = old("Dull weather.", days=900, **fields)
-    for word in ("grey", "brown", "white"):
-        old(f"Dull {word} weather.")
-    assert prune()["pruned"] == 2
-    assert journal.get(kept)
 
 
 def test_the_source_of_what_holds_stays_until_it_holds_no_more(
@@ -282,14 +256,6 @@ def test_a_model_scores_what_is_new_for_each_audience_apart(game, mira, ann, jou
     public, private = (r.messages[-1]["content"] for r in game.model.requests)
     assert "heir" not in public and "crown" not in private
     assert all(word not in public for word in ("gate", "fire", "Snow"))
-
-
-def test_a_score_that_was_cut_off_does_not_count(game, journal, prune):
-    one, two = journal.add("Ann died."), journal.add("The king died.")
-    game.model.add(LLMReply("1: 10\n2: 1", finish_reason="length"))
-    assert prune(ASKING)["scored"] == 1
-    assert journal.get(one)["importance"] == 10
-    assert journal.get(two)["importance_by"] == "rule"
 
 
 def test_what_it_does_not_score_stays_as_the_rule_has_it_and_is_not_asked_again(

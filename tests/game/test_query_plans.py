@@ -23,7 +23,7 @@ from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.reports import Page, unanswered_since
 from evennia_ai.store.search import events_beside
-from evennia_ai.store.turns import assistants_with_work, has_unsorted_talk, lost_turns
+from evennia_ai.store.turns import assistants_with_work, has_unsorted_talk, open_turns
 from evennia_ai.store.usage import (
     CHARACTER,
     PROFILE,
@@ -56,7 +56,7 @@ QUERIES: dict[str, Callable[[], Any]] = {
     "partners of the last minutes": lambda: inbox().recent_partners(300.0),
     "who owes an answer": assistants_with_work,
     "lines that nobody answered today": lambda: unanswered_since(NOW),
-    "turns of an earlier process": lambda: lost_turns(1),
+    "turns of an earlier process": open_turns,
     "talk since the last sleep": lambda: has_unsorted_talk(3),
     "tokens of today": lambda: spent_on(NOW.date()),
     "cached tokens of today": lambda: cached_on(NOW.date()),

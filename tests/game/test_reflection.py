@@ -193,15 +193,15 @@ def test_a_busy_database_loses_and_doubles_nothing(game, mira, think_over, monke
     live_through(game, mira, 15)
     game.model.add(line("One.", "j1", "j2") + "\n" + line("Two.", "j1", "j3"))
     segments = mira.journal.segments
-    store, tried = segments._store, []
+    write, tried = segments.write, []
 
-    def busy(changed):
+    def busy(*changed):
         tried.append(changed)
         if len(tried) < 3:
             raise StoreUnavailable("busy")
-        store(changed)
+        write(*changed)
 
-    monkeypatch.setattr(segments, "_store", busy)
+    monkeypatch.setattr(segments, "write", busy)
     assert think_over()["insights"] == 2
     assert len(tried) == 3
     assert len(reflections(mira)) == 2

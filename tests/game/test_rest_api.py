@@ -171,7 +171,7 @@ def test_rows_are_found_by_character_turn_time_and_outcome(game, talked, tavern,
     other = game.assistant("Ben", tavern)
     old = script.services.now() - timedelta(days=9)
     Turn.objects.create(
-        assistant_id=other.assistant.id, at=old, ended_at=old, epoch=1, context="tick_event",
+        assistant_id=other.assistant.id, at=old, ended_at=old, context="tick_event",
         outcome="excused",
     )  # fmt: skip
     first = found(admin, "turns", character="Mira")[-1]

@@ -25,7 +25,6 @@ def restart(game, model, start_hook=True):
         script.ndb.mind = None
     flush_cache()
     service = AssistantService(clock=game.clock, environ={})
-    service.epoch = game.service.epoch + 1
     service.gateway = gateway_to(model, game.clock)
     service.startService()
     if start_hook:
@@ -248,3 +247,16 @@ def test_what_the_start_loaded_is_left_out_of_garbage_collections(game):
     gc.unfreeze()
     game.service.at_start()
     assert gc.get_freeze_count() > 10_000
+
+
+def test_what_resumes_work_leaves_the_turn_of_this_process_alone(game, ann, mira):
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say hi")
+    game.run(1)
+    game.service.resume()
+    game.run(1)
+    assert Turn.objects.get().ended_at is None
+    late.callback(call("say", text="Hello."))
+    game.run(1)
+    assert Turn.objects.get().outcome == "answered"

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.models import SharedEntry
-from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.forget import erase_chunk
 from evennia_ai.store.memory_editor import MemoryEditor
 from tests.forgetting import forget_chunk
 from tests.game import shared_memory_scene as scene
@@ -47,7 +47,7 @@ def test_a_change_that_fails_takes_nothing_back(bruno, vera, sleep, knows, monke
     def fails(*args):
         raise RuntimeError
 
-    monkeypatch.setattr(bruno.journal.segments, "_update", fails)
+    monkeypatch.setattr(bruno.journal.segments, "write", fails)
     with pytest.raises(RuntimeError):
         bruno.journal.update(kept, content="It holds.")
     assert knows(vera) == [BRIDGE]

@@ -31,7 +31,7 @@ aihistory/sleep {0}
 aihistory/journal {0}
 aimemory {0}
 aimemory/add {0} = It rains.
-aimemory/undo {0}
+aimemory/restore {0} = j99
 aimemory/show {0} = j99
 aigoals {0}
 aigoals/add {0} = Find the cat.

@@ -10,11 +10,11 @@ from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Tur
 from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.erase import count_rows, erase_chunk
+from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.search import message_page
-from evennia_ai.store.turns import TableTurns, lost_turns, recover_lost_turn
+from evennia_ai.store.turns import TableTurns, open_turns, recover_lost_turn
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 ANN = frozenset({"#5"})
@@ -36,7 +36,7 @@ class Stores:
         else:
             self.conversation = TableConversation(assistant_id, service.now)
             self.inbox = TableInbox(assistant_id, service.now)
-            self.turns = TableTurns(assistant_id, self.conversation, service.now, 7, lambda: True)
+            self.turns = TableTurns(assistant_id, self.conversation, service.now, lambda: True)
 
 
 @pytest.fixture
@@ -129,16 +129,11 @@ def test_after_a_crash_an_open_turn_is_closed_by_what_is_known_of_it(
         act = tables.turns.intend(turn.id, ToolCallRequest("1", name, "{}"), True)
         if outcome != "intended":
             tables.turns.record_outcome(act, outcome, "x")
-    assert lost_turns(epoch=8) == [turn.id]
+    assert open_turns() == [turn.id]
     recover_lost_turn(turn.id, service.now())
     assert Event.objects.get().state == state
     assert Turn.objects.get().outcome == "interrupted"
     assert [row.state for row in ToolCall.objects.all()] == ([act_state] if act_state else [])
-
-
-def test_a_turn_of_this_process_is_left_alone_by_recovery(tables):
-    tables.turns.begin([], ANN, False, "tick_event")
-    assert lost_turns(epoch=7) == []
 
 
 def test_hearing_costs_one_query_and_so_does_storing_messages_at_any_length(tables):

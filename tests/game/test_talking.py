@@ -93,7 +93,7 @@ def test_turn_calls_and_costs_are_stored(game, ann, mira):
     ann.do("say hi")
     game.run()
     turn = Turn.objects.get()
-    assert (turn.outcome, turn.epoch) == ("answered", game.service.epoch)
+    assert turn.outcome == "answered"
     assert ModelCall.objects.get().turn_id == turn.id
     act = ToolCall.objects.get()
     assert (act.name, act.state, act.world) == ("say", "done", True)

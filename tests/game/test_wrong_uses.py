@@ -77,7 +77,6 @@ aimemory/edit Mira/j1 | Which text?
 aimemory/edit Mira/j1 = It rains. | The entry has these words already.
 aimemory/unpin Mira = j1 | j1 is not pinned already.
 aimemory/restore Mira | Which entry? Give its number. aimemory/archive Mira lists them.
-aimemory/undo Mira | There is no change of Mira's journal to undo.
 aiwhy Mira | Mira has said nothing yet.
 aiwhy Mira = 99 | Mira has not said 99 lines.
 aiwhy Mira = dragons | Mira said no line with 'dragons'.

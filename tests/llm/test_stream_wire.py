@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import count, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.llm.openai_stream import read_body
@@ -81,6 +81,7 @@ CALLS = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)  # a loop for each example
 @given(
     text=TEXTS,
     calls=st.lists(CALLS, max_size=3),

@@ -31,8 +31,8 @@ def make(pump, tmp_path, address):  # noqa: F811
 
     yield make
     for mind in minds:
-        if mind.memory._store._memory is not None:
-            mind.memory._store._memory.vector_store.delete_col()
+        if mind.memory._store._store is not None:
+            mind.memory._store._store.delete_col()
         mind.close()
 
 

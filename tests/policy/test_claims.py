@@ -2,7 +2,12 @@
 
 import pytest
 
-from evennia_ai.policy.compaction.claims import program_at, promise_claimant, without_claims
+from evennia_ai.policy.compaction.claims import (
+    claims_in,
+    program_at,
+    promise_claimant,
+    without_claims,
+)
 from tests.growth import text_grows_like_a_square
 
 PROGRAMS = [
@@ -101,6 +106,12 @@ CLAIMED = [
 def test_what_a_player_says_it_promised_stays_that_players_claim(sentence, line):
     assert promise_claimant(sentence, "Mira", [line]) == "Ann"
     assert without_claims(sentence, "Mira", [line]) == f"Ann claims: {sentence}"
+
+
+def test_a_claim_of_an_earlier_summary_stays_one():
+    earlier = "Aim: none.\n- It rains. Ann claims: Mira promised Ann a free room."
+    sentence = "Mira promised Ann a free room."
+    assert without_claims(sentence, "Mira", claims_in(earlier)) == f"Ann claims: {sentence}"
 
 
 @pytest.mark.parametrize("own", ["Aye, I promise you the free room.", "The free room is yours."])

@@ -58,9 +58,9 @@ def test_where_a_time_is_asked_for_the_ranking_stays(query):
     assert ordered(OLD, NEW, query=query) == [OLD["content"], NEW["content"]]
 
 
-def test_lines_of_the_log_stay_where_they_are():
+def test_of_lines_of_the_log_the_newest_is_first_as_well():
     old, new = ({**one, "kind": "line"} for one in (OLD, NEW))
-    assert ordered(old, OTHER, new) == [OLD["content"], OTHER["content"], NEW["content"]]
+    assert ordered(old, OTHER, new) == [NEW["content"], OTHER["content"], OLD["content"]]
 
 
 def test_values_stay_where_they_are():

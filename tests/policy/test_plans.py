@@ -1,18 +1,15 @@
-"""A day of a character: what of an answer counts, what a day is like without one, what shows."""
+"""A day of a character: what of an answer counts, and what shows."""
 
 import json
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import pytest
 
-from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.records.day_plan import (
     current_block,
     is_stale,
     make_block,
     places_near,
-    plan_plainly,
     read_plan,
 )
 
@@ -74,19 +71,6 @@ def test_fewer_than_three_parts_are_no_day_and_more_than_six_are_cut():
     assert read(*DAY[:2]) == []
     hours = [part(f"{n:02d}:00", f"{n + 1:02d}:00") for n in range(9)]
     assert len(read(*hours)) == 6
-
-
-def test_without_a_model_the_day_is_that_of_the_trade():
-    day = plan_plainly(Persona("You are Mira, who keeps the inn."), ["Find the ring."])
-    assert [p["content"] for p in day] == [
-        "set the tables right",
-        "eat something and rest",
-        "look after the guests",
-        "think about this: Find the ring",
-        "talk with whoever is about",
-    ]
-    assert all(one["end"] == two["begin"] for one, two in pairwise(day))
-    assert len(plan_plainly(Persona("You are Mira, who keeps the inn."), [])) == 4
 
 
 def test_over_midnight_it_is_about_it_too():

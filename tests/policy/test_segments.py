@@ -48,4 +48,13 @@ def test_what_is_sound_of_a_spoilt_segment_is_kept(used, records, kept):
 
 
 def test_everybody_concerned_is_named_for_a_search():
-    assert Segment(1, {1: RECORD}).as_columns()["db_strvalue"] == " #12 #5 #7 "
+    assert Segment(1, {1: RECORD}, 3).as_columns()["db_strvalue"] == "3 #12 #5 #7 "
+
+
+@pytest.mark.parametrize(
+    ("people", "version"), [("3 #12 ", 3), (" #12 ", 0), ("?", None), (None, None)]
+)
+def test_the_version_is_told_beside_the_people(people, version):
+    found, is_whole = read_segment({"used": 1, "records": {1: RECORD}}, 0, read, people)
+    assert (found.version if is_whole else None) == version
+    assert not is_whole or (people or "").startswith(found.mark)

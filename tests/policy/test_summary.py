@@ -17,6 +17,7 @@ def test_a_transcript_holds_players_words_whole_and_results_short():
     messages = [
         make_message("user", "Ann says: " + "word " * 2_000),
         make_message("assistant", "", tool_calls=[wire_call("1", "say", '{"text": "Good day."}')]),
+        make_message("tool", "You said it.", tool_call_id="1"),
         make_message("tool", "x" * 5_000, tool_call_id="1"),
         make_message("assistant", "Plain words."),
         make_message("assistant", "", tool_calls=[wire_call("2", "give", "{broken")]),

@@ -171,7 +171,7 @@ class Mind:
     def open_stores(self) -> Stores:
         """What was stored by all processes before this one."""
         process = self.process
-        return process.sim.open_stores(self.dbref, process.now, process.epoch, self.may_think)
+        return process.sim.open_stores(self.dbref, process.now, self.may_think)
 
     def may_think(self) -> bool:
         """As `AssistantScript.may_think`."""

@@ -9,18 +9,19 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record, select_known
-from evennia_ai.testing.memory_services import MemoryJournal
+from evennia_ai.testing.memory_services import MemoryJournal, MemorySegments
 
 
 class Notebook(MemoryJournal):
-    """``entries`` are those that any process has stored.
+    """``stored`` is what any process has stored.
 
     Without an archive no sleep pass prunes it, nor asks a model how important its entries are: the
     simulation takes each model call for one of a turn or of a summary.
     """
 
-    def __init__(self, now: Callable[[], datetime], entries: dict[str, Record]) -> None:
-        super().__init__(now, entries)
+    def __init__(self, now: Callable[[], datetime], stored: MemorySegments) -> None:
+        super().__init__(now)
+        self.segments = stored
         self.archive = None
         self.loaded = False
 
@@ -35,4 +36,4 @@ class Notebook(MemoryJournal):
 
     def pinned(self, audience: Audience) -> list[Record]:
         """Return the pinned entries that all of an audience may know."""
-        return [e for e in select_known(self.entries.values(), audience) if e["pinned"]]
+        return [e for e in select_known(self.every(), audience) if e["pinned"]]

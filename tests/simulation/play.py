@@ -79,7 +79,7 @@ class Play(ABC):
 
     @abstractmethod
     def open_stores(
-        self, dbref: str, now: Callable[[], datetime], epoch: int, may_go_on: Callable[[], bool]
+        self, dbref: str, now: Callable[[], datetime], may_go_on: Callable[[], bool]
     ) -> Stores:
         """Return an assistant's stores for a new process."""
 

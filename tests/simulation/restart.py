@@ -12,18 +12,15 @@ class ReopenedTurns(MemoryTurns):
 
     def recover_open_turns(self) -> int:
         """Close the turns of earlier processes; return how many."""
-        gone = [
-            number
-            for number, turn in enumerate(self.turns, 1)
-            if not turn.outcome and turn.epoch != self.epoch
-        ]
+        turns = enumerate(self.turns, 1)
+        gone = [number for number, turn in turns if not turn.outcome and number != self.current]
         for turn_id in gone:
             self.recover_turn(turn_id)
         return len(gone)
 
 
 def after_restart(
-    turns: MemoryTurns, now: Now, epoch: int, may_go_on: Callable[[], bool] = lambda: True
+    turns: MemoryTurns, now: Now, may_go_on: Callable[[], bool] = lambda: True
 ) -> ReopenedTurns:
     """Return the turns of the next process: the same rows, an empty memory and no open turn.
 
@@ -31,6 +28,6 @@ def after_restart(
     """
     rows = turns.conversation
     conversation = MemoryConversation(now, rows.messages, rows.moves)
-    again = ReopenedTurns(conversation, MemoryInbox(now, turns.inbox.rows), epoch, may_go_on)
+    again = ReopenedTurns(conversation, MemoryInbox(now, turns.inbox.rows), may_go_on)
     again.turns, again.acts, again.loose_calls = turns.turns, turns.acts, turns.loose_calls
     return again

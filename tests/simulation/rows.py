@@ -43,7 +43,8 @@ def gather(sim: Simulation) -> Evidence:
         entries=[
             entry_row(dbref, entry)
             for dbref, book in sim.notebooks.items()
-            for entry in book.values()
+            for segment in book.values()
+            for entry in segment.records.values()
         ],
     )
 
@@ -81,7 +82,7 @@ def turn_rows(sim: Simulation) -> list[TurnRow]:
         TurnRow(
             assistant=dbref,
             id=turn.record.id,
-            epoch=turn.epoch,
+            epoch=sim.epochs[dbref, turn.record.id],
             events=tuple(event.id for event in turn.record.events),
             began=sim.began[dbref, turn.record.id],
             ended=sim.ended.get((dbref, turn.record.id)),

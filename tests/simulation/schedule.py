@@ -20,7 +20,6 @@ from twisted.python.failure import Failure
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard
-from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from tests.invariants import (
@@ -34,7 +33,7 @@ from tests.invariants import (
 )
 from tests.simulation.mind import Mind
 from tests.simulation.model import is_extraction
-from tests.simulation.notebook import Notebook
+from tests.simulation.notebook import MemorySegments, Notebook
 from tests.simulation.play import MINDS, Play, Stores
 from tests.simulation.process import Died, Process, turn_number
 from tests.simulation.restart import after_restart
@@ -60,11 +59,12 @@ class Simulation(Play):
         self.requests: list[RequestRow] = []
         self.broken: list[Violation] = []
         self.began: dict[tuple[str, int], float] = {}
+        self.epochs: dict[tuple[str, int], int] = {}  # in which process each turn began
         self.ended: dict[tuple[str, int], float] = {}
         self.stored_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.intended_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.stores = {dbref: empty_stores() for dbref in self.assistants}
-        self.notebooks: dict[str, dict[str, Record]] = {dbref: {} for dbref in self.assistants}
+        self.notebooks = {dbref: MemorySegments() for dbref in self.assistants}
         self._moment = 0
         self._fate: tuple[int, str] | None = None
         self._seen: list[MessageRow] = []
@@ -144,10 +144,10 @@ class Simulation(Play):
     # --- the database --------------------------------------------------------------------------
 
     def open_stores(
-        self, dbref: str, now: Callable[[], datetime], epoch: int, may_go_on: Callable[[], bool]
+        self, dbref: str, now: Callable[[], datetime], may_go_on: Callable[[], bool]
     ) -> Stores:
         """Return the stores with their rows and nothing in memory."""
-        turns = after_restart(self.stores[dbref], now, epoch, may_go_on)
+        turns = after_restart(self.stores[dbref], now, may_go_on)
         self.stores[dbref] = turns
         journal = Notebook(now, self.notebooks[dbref])
         return Stores(turns.conversation, turns.inbox, turns, journal)
@@ -204,6 +204,7 @@ class Simulation(Play):
             key = (assistant, number)
             if key not in self.began:
                 self.began[key] = moment
+                self.epochs[key] = self.process.epoch
                 named = [event.heard.text for event in turn.record.events]
                 self.tell(f"{who} begins turn {number}: {named}")
             if turn.outcome and key not in self.ended:

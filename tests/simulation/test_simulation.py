@@ -91,7 +91,8 @@ def test_the_games_are_worth_playing(played):
     assert reasons == {"sleep", "emergency", "overflow", "manual"}
     assert any(isinstance(move, StoredMask) for move in moves)
     assert any(move.undone for move in moves)
-    entries = [entry for g in games for book in g.notebooks.values() for entry in book.values()]
+    books = [book for g in games for book in g.notebooks.values()]
+    entries = [e for book in books for part in book.values() for e in part.records.values()]
     assert {entry["audience"] is None for entry in entries} == {True, False}
     states = {row.state for g in games for s in g.stores.values() for row in s.inbox.rows}
     assert states == {"answered", "noted", "excused", "expired"}

@@ -12,7 +12,7 @@ from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
 )
-from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.forget import erase_chunk
 from evennia_ai.store.server_settings import deletion_marks, mark_for_deletion, note_deleted
 from tests.forgetting import forget_chunk
 from tests.game import conftest as shared

@@ -96,7 +96,7 @@ def test_a_digest_leaves_the_memory_as_it_was(compacted):
 
 def test_it_is_made_good_also_where_no_summary_comes_of_the_next_one(compacted):
     before = entries(compacted)
-    compacted.journal.entries.clear()
+    compacted.journal.remove(*compacted.journal.ids())
     compacted.conversation.note_archived(1, False)
     compacted.services.gateway.add(ProviderUnavailable("gone"))
     talk(compacted, 50)
@@ -123,7 +123,7 @@ def test_a_busy_database_leaves_the_compaction_done_and_the_entries_for_later(co
 
 def test_an_entry_that_can_be_none_does_not_hold_up_the_others(compacted):
     compacted.conversation.note_archived(1, False)
-    compacted.journal.entries.clear()
+    compacted.journal.remove(*compacted.journal.ids())
     add = compacted.journal.add
 
     def picky(content, **fields):

@@ -31,7 +31,7 @@ def script_whose_tool_hangs(name, *lines):
 
 def restart(script):
     """The next process: the same rows, nothing in memory."""
-    turns = after_restart(script.turns, script.services.now, script.turns.epoch + 1)
+    turns = after_restart(script.turns, script.services.now)
     script.rebuild(turns=turns, log=turns.conversation, inbox=turns.inbox)
     turns.recover_open_turns()
 

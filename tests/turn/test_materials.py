@@ -52,8 +52,7 @@ def tail(script, audience=BOTH):
 def test_an_entry_is_read_anew_for_each_prompt(compacted):
     script = compacted(entries=[("Ann owes 40 crowns.", {"timestamp": "2026-01-02T00:00:00Z"})])
     assert "At hand: you noted on 2026-01-02: Ann owes 40 crowns." in tail(script)
-    entry = script.journal.entries[script.ids[0]]
-    script.journal.entries[script.ids[0]] = {**entry, "content": "Ann owes nothing."}
+    script.journal.update(script.ids[0], content="Ann owes nothing.")
     assert "Ann owes nothing." in tail(script)
     script.journal.remove(*script.ids)
     assert "At hand" not in tail(script)

@@ -9,7 +9,7 @@ import pytest
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
 from evennia_ai.testing.minds import MemoryMind
-from evennia_ai.turn.recall import Recalled, Talk, joined, memory_query
+from evennia_ai.turn.recall import Recalled, Talk, fits, joined, memory_query
 from tests.memory.bag_of_words import BagOfWords
 from tests.scripted import ScriptedLLM
 
@@ -39,9 +39,10 @@ def remembering(*lines, hours=0):
         script.services.clock.advance(3_600.0 * hours + 10.0)
     script.memories.prepare(script.services)
 
-    def ask(question, audience=EVERYBODY, budget=ROOMY, **more):
+    def ask(question, audience=EVERYBODY, budget=ROOMY, whole=False, **more):
         wanted = Recalled(audience, budget, **more)
-        return [line.text for line in script.mind.recall.recall(Talk([question]), wanted)]
+        lines = script.mind.recall.recall(Talk([question]), wanted)
+        return lines if whole else [line.text for line in lines]
 
     return ask
 
@@ -137,3 +138,17 @@ def test_groups_with_a_memory_in_common_are_one_and_hold_it_once():
 
     one, two, three, four = map(line, range(1, 5))
     assert joined([[two], [four], [three, two, four], [one]]) == [[two, three, four], [one]]
+
+
+def test_what_chance_brings_up_is_told_apart_from_what_fits():
+    ask = remembering(
+        "Ann: My goose is called Berta.", *(f"Ben: {line}" for line in CHATTER * 5), hours=1
+    )
+    (line, *_) = ask("Cas says: what is the goose called?", whole=True)
+    assert "Berta" in line.text and fits(line)
+    assert not any(map(fits, ask("Cas says: who rules the elven empire?", whole=True)))
+
+
+def test_the_characters_name_and_what_a_question_is_put_in_are_not_searched():
+    query = memory_query(["Ann says: Hey Mira, quick question, do you remember the toll?"], "Mira")
+    assert query == "Hey , the toll?"

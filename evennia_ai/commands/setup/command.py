@@ -16,7 +16,7 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.conversation.character import Persona, read_persona, render_persona
-from evennia_ai.store.erase import count_rows, erase_chunk
+from evennia_ai.store.forget import count_rows, erase_chunk
 
 ERASE_PAUSE_S = 0.01
 

@@ -1,21 +1,19 @@
 """The menu of ``aisetup``: who, what persona, which fields, a trial talk, and ``live``.
 
-`SetupMenu.menu` is the dialogue. Each step is a method ``see_<step>`` that returns a `View`: what
-is shown, and what each input does. Nothing in the game changes before ``live``.
+`SetupMenu.menu` is the dialogue. Each step is a page and a method that takes what is typed; the
+number of a choice stands for a typed text. Nothing in the game changes before ``live``.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
-
-from evennia.objects.objects import DefaultCharacter
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from evennia_ai import config
 from evennia_ai.commands.common import TABLE_WIDTH, Dialogue, UsageError, error_line
+from evennia_ai.commands.setup import draft as drafts
 from evennia_ai.commands.setup.attaching import (
     PERSONA,
     SetupCommand,
@@ -23,16 +21,7 @@ from evennia_ai.commands.setup.attaching import (
     persona_words,
     read_new,
 )
-from evennia_ai.commands.setup.draft import (
-    PERSONA_FIELDS,
-    Draft,
-    InForce,
-    allowed_words,
-    archetypes,
-    families_of,
-    profile_words,
-    value_words,
-)
+from evennia_ai.commands.setup.draft import PERSONA_FIELDS, Draft, InForce, archetypes
 from evennia_ai.commands.setup.trial import Trial, clear_trials
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.client_text import as_shown, shown_name
@@ -42,8 +31,6 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.names import own_name
 
-STEPS = ("character", "persona", "fields")
-MAIN = {"blank": "persona", "field": "fields"}  # the steps that others belong to
 HELP = """Type the number of a choice, or what the step asks for.
 back: the step before. look: show this step again. quit: leave.
 Nothing changes before you type live in the last step."""
@@ -54,70 +41,80 @@ FIRST = (
     "profile tools_off autonomous_calls_per_hour autonomy_quiet sleep_schedule "
     "sleep_after_long_quiet daily_plan share_memory discretion"
 ).split()
-Act = Callable[[], object]
-Choice = tuple[str, Act]
+MORE = "more"
 
 
-@dataclass(frozen=True)
-class View:
-    """A step as it is shown, and what each input does; each may raise AssistantError."""
+class Page(NamedTuple):
+    """A step as it is shown."""
 
     title: str
-    lines: Sequence[str]  # plain text; empty ones are left out
+    lines: Sequence[str]  # plain text
+    choices: Sequence[tuple[str, str]]  # each with the text that its number stands for
     ask: str  # what may be typed
-    back: Act
-    choices: Sequence[Choice]  # shown with numbers from 1
-    typed: Callable[[str], object]  # takes what is typed beside these
+
+
+class Left(Exception):
+    """The builder left the menu."""
 
 
 class SetupMenu(SetupCommand):
     """The dialogue of ``aisetup``; what was chosen is lost with it, or at a restart."""
 
     draft: Draft
-    step: str
-    start = 0  # the first field on the page of the step "fields"
-    field = ""  # that is shown in the step "field"
+    start = 0  # the first field on the page
+    field = ""  # the field that is shown alone
     trial: Trial | None = None  # in progress
     is_open = False
 
     def menu(self) -> Dialogue:
         """Ask step by step, until the draft is live or the builder leaves."""
         clear_trials()
-        self.draft, self.step, self.is_open = Draft(), STEPS[0], True
-        shown = self.page()
+        self.draft, self.is_open, step = Draft(), True, 0
+        steps = (self.ask_character, self.ask_persona, self.ask_fields)
         try:
             while self.is_open:
-                typed = (yield shown).strip()
-                if typed.lower() in ("quit", "q"):
-                    self.msg("You left the setup. Nothing was changed. To begin again: |waisetup|n")
-                    return
-                shown = self.react(typed)
+                is_done = yield from steps[step]()
+                knows_who = step == 0 and self.draft.persona
+                step = max(0, step + (1 + bool(knows_who) if is_done else -1))
+        except Left:
+            self.msg("You left the setup. Nothing was changed. To begin again: |waisetup|n")
         finally:
             self.is_open = False
             if self.trial:
                 self.trial.end()
 
-    def react(self, typed: str) -> str:
-        """Do what was typed, and return what to show; an error is a line, and the step stays."""
-        if typed.lower() == "help":
-            return HELP
-        try:
-            self.check_character()
-        except UsageError as error:
-            self.draft, self.step = Draft(), STEPS[0]
-            return f"{self.page()}\n{error_line(error)}"
-        try:
-            told = typed.lower() != "look" and self.answer(typed)
-        except AssistantError as error:
-            return error_line(error)
-        return told if isinstance(told, str) else self.page()
+    def ask(
+        self, page: Callable[[], Page], take: Callable[[str], str | bool | None]
+    ) -> Generator[str, str, bool]:
+        """Show a page until ``take`` returns True; a text from it is shown instead of the page.
 
-    def check_character(self) -> None:
+        Returns False if the builder goes back. An error is told in a line. Raises Left.
+        """
+        shown = render(page())
+        while True:
+            typed = clean_heard((yield shown))
+            word, choices = typed.lower(), page().choices
+            if word in ("quit", "q"):
+                raise Left
+            if word in ("back", "b"):
+                return False
+            if word.isdecimal() and 0 < int(word[:9]) <= len(choices):
+                typed = choices[int(word) - 1][1]
+            try:
+                self.ensure_there()
+                told = take(typed) if word not in ("", "look", "help") else None
+            except AssistantError as error:
+                told = error_line(error)
+            if told is True:
+                return True
+            shown = HELP if word == "help" else told or render(page())
+
+    def ensure_there(self) -> None:
         """Raise UsageError if the chosen character cannot have an assistant any more."""
         character = self.draft.character
         if character is not None and not character.pk:
             name = as_shown(self.draft.name)
-            raise UsageError(f"{name} was deleted meanwhile. Choose another one.")
+            raise UsageError(f"{name} was deleted meanwhile. Type |wquit|n, and begin again.")
         if character is not None:
             self.ensure_suitable(character)
 
@@ -126,54 +123,21 @@ class SetupMenu(SetupCommand):
         if self.is_open:
             super().tell(lines)
 
-    @property
-    def in_force(self) -> InForce:
-        return self.draft.in_force(self.services)
-
-    @property
-    def view(self) -> View:
-        view: View = getattr(self, f"see_{self.step}")()
-        return view
-
-    def page(self) -> str:
-        """Return the step as text, with numbered choices."""
-        view, place = self.view, STEPS.index(MAIN.get(self.step, self.step)) + 1
-        shown = [f"|wStep {place} of {len(STEPS)}, {as_shown(view.title)}|n"]
-        shown += [part for line in view.lines for part in wrapped_plain(line)]
-        for number, (label, _act) in enumerate(view.choices, 1):
-            shown += wrapped_plain(f"{number}. {label}", 3)
-        shown += ["", *wrapped_plain(view.ask), "Always: back, look, help, quit."]
-        return "\n".join(shown)
-
-    def answer(self, typed: str) -> object:
-        """Do what was typed; raises AssistantError, after which the step stays the same."""
-        view, word = self.view, typed.lower()
-        choices = dict(enumerate((act for _label, act in view.choices), 1))
-        if word in ("back", "b"):
-            return view.back()
-        if word.isdecimal() and int(word[:9]) in choices:
-            return choices[int(word)]()
-        return view.typed(words_in(typed))
-
-    def to(self, step: str, start: int = 0, field: str = "") -> Act:
-        """Return what goes to a step."""
-        return partial(self.go, step, start, field)
-
-    def go(self, step: str, start: int = 0, field: str = "") -> None:
-        self.step, self.start, self.field = step, start, field
-
     # --- the character ---
 
-    def see_character(self) -> View:
+    def ask_character(self) -> Generator[str, str, bool]:
+        self.draft = Draft()
+        return (yield from self.ask(self.see_characters, self.choose))
+
+    def see_characters(self) -> Page:
         here = self.caller.location.contents if self.caller.location else ()
-        characters = [one for one in here if isinstance(one, DefaultCharacter)]
-        choices: list[Choice] = []
-        for one in [*filter(self.is_suitable, characters)][:MOST_LISTED]:
+        choices = []
+        for one in (one for one in here if self.is_suitable(one)):
             has = ", has an assistant: change it" if getattr(one, "assistant", None) else ""
-            choices.append((f"{own_name(one)} ({one.dbref}){has}", partial(self.choose, one.dbref)))
+            choices.append((f"{own_name(one)} ({one.dbref}){has}", one.dbref))
         who = "Who shall have an assistant? It plays a character: hears, answers and remembers."
         ask = "Type a number, the name of any character, or new and a name, such as new Mira."
-        return View("character", [who], ask, is_first, choices, self.choose)
+        return Page("1 of 3, character", [who], choices[:MOST_LISTED], ask)
 
     def is_suitable(self, obj: Any) -> bool:
         try:
@@ -182,80 +146,88 @@ class SetupMenu(SetupCommand):
             return False
         return True
 
-    def choose(self, typed: str) -> None:
+    def choose(self, typed: str) -> bool:
         word, _, name = typed.partition(" ")
         if word.lower() == "new":
             self.draft = Draft(name=read_new(name)[0], typed=name)
-        else:
-            found = self.find_character(typed)
-            self.ensure_suitable(found)
-            stored = read_attribute(found, "ai_persona") or ""
-            if not isinstance(stored, str):
-                stored = stored_fields(read_persona(stored))
-            self.draft = Draft(name=own_name(found), character=found, persona=stored)
-        self.go("fields" if self.draft.persona else "persona")
+            return True
+        found = self.find_character(typed)
+        self.ensure_suitable(found)
+        stored = read_attribute(found, "ai_persona") or ""
+        if not isinstance(stored, str):
+            stored = stored_fields(read_persona(stored))
+        self.draft = Draft(name=own_name(found), character=found, persona=stored)
+        return True
 
     # --- the persona ---
 
-    def see_persona(self) -> View:
-        ready = [(one["title"], partial(self.take, key)) for key, one in archetypes().items()]
-        who = (
-            f"Who is {self.draft.name}? Take a ready one, or say it in your own words: You are ..."
-        )
+    def ask_persona(self) -> Generator[str, str, bool]:
+        self.draft.archetype = ""
+        is_done = yield from self.ask(self.see_personas, self.describe)
+        while is_done and self.draft.archetype and self.draft.next_blank:
+            if not (yield from self.ask(self.see_blank, self.fill_blank)):
+                return (yield from self.ask_persona())
+        return is_done
+
+    def see_personas(self) -> Page:
+        ready = [(one["title"], key) for key, one in archetypes().items()]
+        who = f"Who is {self.draft.name}? Take a ready one, or use your own words: You are ..."
         ask = "Type a number, a persona, or @ and the name of a shared persona."
-        return View("persona", [who], ask, self.to("character"), ready, self.describe)
+        return Page("2 of 3, persona", [who], ready, ask)
 
-    def describe(self, typed: str) -> None:
-        if " " not in typed and not typed.startswith("@"):
+    def describe(self, typed: str) -> bool:
+        """Take a ready character, or a persona that was typed."""
+        if typed in archetypes():
+            self.draft.take(typed)
+        elif " " not in typed and not typed.startswith("@"):
             raise UsageError(f"'{as_shown(typed[:20])}' is no choice. Type a number, or a persona.")
-        self.services.personas.resolve(typed)
-        self.draft.persona = typed
-        self.go("fields")
+        else:
+            self.services.personas.resolve(typed)
+            self.draft.persona = typed
+        return True
 
-    def take(self, key: str) -> None:
-        self.draft.take(key)
-        self.go("blank")
-
-    def see_blank(self) -> View:
+    def see_blank(self) -> Page:
         draft = self.draft
-        question, suggestion = archetypes()[draft.archetype]["blanks"][draft.next_blank]
-        use = [(suggestion, partial(self.fill_blank, suggestion))]
-        title, ask = f"persona: {draft.archetype}", "Type the answer, or 1 for the example."
-        return View(title, [question], ask, self.to("persona"), use, self.fill_blank)
+        question, example = archetypes()[draft.archetype]["blanks"][draft.next_blank]
+        ask = "Type the answer, or 1 for the example."
+        return Page(f"2 of 3, persona: {draft.archetype}", [question], [(example, example)], ask)
 
-    def fill_blank(self, typed: str) -> None:
-        draft = self.draft
-        draft.answers[draft.next_blank] = typed[:ANSWER_CHARS]
-        if not draft.next_blank:
-            draft.fill_in()
-            self.go("fields")
+    def fill_blank(self, typed: str) -> bool:
+        self.draft.answers[self.draft.next_blank] = typed[:ANSWER_CHARS]
+        if not self.draft.next_blank:
+            self.draft.fill_in()
+        return True
 
     # --- the fields of the persona, and the settings ---
 
-    def see_fields(self) -> View:
-        """Show the fields a page at a time, first those that decide how the character lives."""
-        draft, found, start = self.draft, self.in_force, self.start
+    def ask_fields(self) -> Generator[str, str, bool]:
+        self.start, self.field = 0, ""
+        while not (yield from self.ask(self.see_fields, self.take_line)):
+            if not self.field and not self.start:
+                return False
+            self.start, self.field = (self.start, "") if self.field else (0, "")
+        return True
+
+    def see_fields(self) -> Page:
+        """Show a page of fields, first those that decide how it lives, or one field alone."""
+        if self.field:
+            return self.see_field(self.field)
+        draft, found, start = self.draft, self.draft.in_force(self.services), self.start
         is_shared = isinstance(draft.persona, str) and draft.persona.startswith("@")
-        persona = [f"{PERSONA}.{name}" for name in PERSONA_FIELDS]
-        first = [*([PERSONA] if is_shared else persona), *FIRST]
+        persona = [PERSONA] if is_shared else [f"{PERSONA}.{name}" for name in PERSONA_FIELDS]
+        first = [*persona, *FIRST]
         names = [*first, *sorted(set(config.FIELDS) - set(FIRST))]
         end = start + (MOST_LISTED if start else len(first))
-        choices: list[Choice] = [
-            (self.field_words(found, name), self.to("field", start, name))
-            for name in names[start:end]
-        ]
+        choices = [(self.field_words(found, name), name) for name in names[start:end]]
         if end < len(names):
-            choices.append((f"More settings ({len(names) - end})", self.to("fields", end)))
+            choices.append((f"More settings ({len(names) - end})", f"{MORE} {end}"))
         what = "gets an assistant" if draft.character else "is created in this room with one"
-        fix = [f"Fix this: {complaint}" for complaint in found.complaints]
-        return View(
-            f"{draft.name} {'is changed' if draft.script else what}",
-            fix,
+        return Page(
+            f"3 of 3, {draft.name} {'is changed' if draft.script else what}",
+            [f"Fix this: {complaint}" for complaint in found.complaints],
+            choices,
             "To change a field, type its number, or for example: voice = low and dry. To try it, "
             f"type what you would say to {draft.name}. To put it into the game, type live.",
-            self.to("fields") if start else self.to("persona"),
-            choices,
-            self.take_line,
         )
 
     def field_words(self, found: InForce, name: str) -> str:
@@ -267,34 +239,56 @@ class SetupMenu(SetupCommand):
             return f"{part} ({PERSONA_FIELDS[part]}): {persona_words(value) or 'empty'}"
         return found.words(name)
 
-    def see_field(self) -> View:
-        name, now = self.field, self.field_words(self.in_force, self.field)
-        lines, choices = [f"Now: {now}."], list[Choice]()
+    def see_field(self, name: str) -> Page:
+        found = self.draft.in_force(self.services)
+        lines, choices = [f"Now: {self.field_words(found, name)}."], list[tuple[str, str]]()
         if item := config.FIELDS.get(name):
             lines[:0] = [
                 item.metadata["help"],
-                f"Allowed: {allowed_words(name)}.",
-                f"Default: {value_words(name, item.default)}.",
+                f"Allowed: {drafts.allowed_words(name)}.",
+                f"Default: {drafts.value_words(name, item.default)}.",
             ]
         if name == "profile":
             services = self.services
-            for one in sorted(services.profiles):
-                choices.append((profile_words(services, one), partial(self.set, name, one)))
+            profiles = sorted(services.profiles)
+            choices = [(drafts.profile_words(services, one), one) for one in profiles]
         elif name == "tools_off":
-            off = config.read_families(self.in_force.config.tools_off)
-            families = families_of(self.services.toolbox.tools)
+            off = config.read_families(found.config.tools_off)
+            families = drafts.families_of(self.services.toolbox.tools)
             lines += [f"Always on: {one}. {families.pop(one)}." for one in config.ALWAYS_ON]
             for one, purpose in families.items():
-                others = partial(self.set, name, ", ".join(sorted(off ^ {one})))
+                others = ", ".join(sorted(off ^ {one})) or "none"
                 choices.append((f"{'off' if one in off else 'on'}: {one}. {purpose}", others))
         ask = "Type the new text or value; reset lets the character inherit a setting."
-        back = self.to("fields", self.start)
-        return View(
-            f"{self.draft.name}: {name}", lines, ask, back, choices, partial(self.set, name)
-        )
+        return Page(f"3 of 3, {self.draft.name}: {name}", lines, choices, ask)
+
+    def take_line(self, typed: str) -> str | bool | None:
+        """Put the draft into the game, change a field, show a field, or try a line."""
+        name, is_field, value = typed.partition("=")
+        name = name.strip().lower()
+        if self.trial:
+            raise UsageError("A trial is in progress. Wait for its answer.")
+        if self.field:
+            self.set(self.field, typed)
+        elif is_field and " " not in name:
+            known = f"{PERSONA}.{name}" if name in PERSONA_FIELDS else config.known_setting(name)
+            self.set(known, value.strip())
+        elif name in config.FIELDS or name.startswith(PERSONA):
+            self.field = name
+        elif name.startswith(f"{MORE} ") and name.split()[1].isdecimal():
+            self.start = int(name.split()[1])
+        elif name == "live":
+            self.live()
+            return True
+        else:
+            self.ensure_may_read(DRY_RUNS)
+            self.trial = Trial(self, self.draft, typed)
+            self.trial.start()
+            return "Type another line, |wlive|n or |wback|n."
+        return None
 
     def set(self, name: str, typed: str) -> None:
-        """Change a field; raises AssistantError. No family of tools is off with "" as value."""
+        """Change a field; raises AssistantError. "none" turns no family of tools off."""
         draft, part = self.draft, name.removeprefix(PERSONA).lstrip(".")
         if name.startswith(PERSONA):
             if part == "text" and not typed:
@@ -303,31 +297,13 @@ class SetupMenu(SetupCommand):
             self.services.personas.resolve(changed)
             draft.persona = changed
             return
-        checked = None if typed.strip().lower() == "reset" else self.checked_value(name, typed)
-        self.sets_discretion(self.in_force.profile, name, checked)
+        value = "" if (name, typed) == ("tools_off", "none") else typed
+        checked = None if typed.lower() == "reset" else self.checked_value(name, value)
+        self.sets_discretion(draft.in_force(self.services).profile, name, checked)
         draft.settings[name] = checked
 
-    def take_line(self, typed: str) -> str | None:
-        """Put the draft into the game, change a field, show a setting, or try a line."""
-        name, is_field, value = typed.partition("=")
-        name = name.strip().lower()
-        if self.trial:
-            raise UsageError("A trial is in progress. Wait for its answer.")
-        if name == "live" and not is_field:
-            self.live()
-        elif is_field and " " not in name:
-            known = f"{PERSONA}.{name}" if name in PERSONA_FIELDS else config.known_setting(name)
-            self.set(known, value.strip())
-        elif name in config.FIELDS:
-            self.go("field", self.start, name)
-        else:
-            self.ensure_may_read(DRY_RUNS)
-            self.trial = Trial(self, self.draft, typed)
-            self.trial.start()
-            return "Type another line, |wlive|n or |wback|n."
-        return None if self.is_open else ""
-
     def live(self) -> None:
+        """Put the draft into the game, and close the menu."""
         draft = self.draft
         present = replace(draft, settings={}).in_force(self.services).profile
         for name, value in draft.settings.items():
@@ -345,16 +321,13 @@ class SetupMenu(SetupCommand):
         self.is_open = False
 
 
-def is_first() -> None:
-    raise UsageError("This is the first step. To leave the menu, type |wquit|n.")
-
-
-def words_in(typed: str) -> str:
-    """Return the text that was typed; raises UsageError if it is empty."""
-    words = clean_heard(typed)
-    if not words:
-        raise UsageError("Type some text, or |wback|n.")
-    return words
+def render(page: Page) -> str:
+    """Return a page as text for a client, with numbered choices."""
+    shown = [f"|wStep {as_shown(page.title)}|n"]
+    shown += [part for line in page.lines for part in wrapped_plain(line)]
+    for number, (label, _typed) in enumerate(page.choices, 1):
+        shown += wrapped_plain(f"{number}. {label}", 3)
+    return "\n".join([*shown, "", *wrapped_plain(page.ask), "Always: back, look, help, quit."])
 
 
 def wrapped_plain(text: str, indent: int = 0) -> list[str]:

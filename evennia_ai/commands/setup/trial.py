@@ -9,12 +9,12 @@ from evennia.utils.create import create_object
 
 from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.common import UsageError, all_assistants
+from evennia_ai.commands.common import UsageError
 from evennia_ai.commands.dry_run import TryingCommand, hear_line
 from evennia_ai.commands.setup.draft import TRIAL, Draft
 from evennia_ai.game.client_text import shown_name
 from evennia_ai.mind.dry_run import as_drafted
-from evennia_ai.store.attributes import read_attribute, write_attributes
+from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attributes
 from evennia_ai.store.lore_records import by_builder
 
 UNSEEN = "view:false();search:false();get:false();puppet:false()"
@@ -83,7 +83,8 @@ def clear(script: AssistantScript) -> None:
 
 
 def clear_trials() -> None:
-    """Delete what trials left that a crash of the server ended."""
-    for script in all_assistants():
-        if script.attributes.has(TRIAL) and script.id not in running:
+    """Delete what trials left that a crash of the server ended; one query without any."""
+    staged = {"db_key": SCRIPT_KEY, "db_attributes__db_key": TRIAL}
+    for script in AssistantScript.objects.filter_family(**staged).exclude(db_obj=None):
+        if script.id not in running:
             clear(script)

@@ -45,6 +45,7 @@ HEADINGS = frozenset(
     |notes|people|places|events|state|tasks|promises|identity|role|character|background|ziel|stand
     |fakten|personen|kontext|zusammenfassung|rolle""".replace("\n    ", "").split("|")
 )
+CLAIMS = " claims: "
 SPOKEN = re.compile(
     r"^(?P<speaker>[^:]{1,60}?)(?: (?:says|whispers to you|whispers|asks|acts out))?: "
 )
@@ -71,6 +72,16 @@ def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:
     return "\n".join(kept).strip()
 
 
+def claims_in(summary: str) -> list[str]:
+    """Return the claims in an earlier summary as lines of the talk, so that they stay claims."""
+    found = []
+    for line in summary.splitlines():
+        for sentence in sentences(BULLET.sub("", line)):
+            who, mark, said = sentence.strip().partition(CLAIMS)
+            found += [f"{who} says: {said}"] if mark else []
+    return found
+
+
 def as_claim(sentence: str, name: str, claimant: str) -> str:
     """Return a sentence as it may stand in a summary, empty if it may not."""
     if CODE.search(sentence):
@@ -80,7 +91,7 @@ def as_claim(sentence: str, name: str, claimant: str) -> str:
         return sentence if is_attributed(sentence, name, machinery.start()) else ""
     if not takes_for_program(sentence, name):
         return sentence
-    return f"{claimant} claims: {sentence}" if claimant else ""
+    return f"{claimant}{CLAIMS}{sentence}" if claimant else ""
 
 
 def takes_for_program(sentence: str, name: str) -> bool:
@@ -155,7 +166,7 @@ def with_right_speaker(sentence: str, name: str, said: Iterable[Said]) -> str:
     """Return a sentence of a summary as a claim, or with its subject put right."""
     claimant = who_claims_promise(sentence, name, said := list(said))
     if claimant and not is_attributed(sentence, name, len(sentence)):
-        return f"{claimant} claims: {sentence}"
+        return f"{claimant}{CLAIMS}{sentence}"
     subject = re.match(rf"{re.escape(name)}(?P<of>['’]s)?(?= )", sentence)
     stems = frozenset(normal_words(sentence[subject.end() :])) if subject else frozenset[str]()
     if not subject or len(stems) < LEAST_SHARED:

@@ -20,7 +20,8 @@ from evennia_ai.messages import (
     is_offline,
 )
 from evennia_ai.policy.facts.terms import (
-    CUES,
+    DEBT,
+    PROMISE,
     Source,
     cues_of,
     find_terms,
@@ -28,6 +29,7 @@ from evennia_ai.policy.facts.terms import (
     normal_words,
     sentences_of,
     spoken,
+    without_cues,
 )
 from evennia_ai.policy.retrieval.words import UNSPACED, find_words
 from evennia_ai.policy.tokens import estimate_tokens
@@ -71,7 +73,7 @@ class Fact:
     @property
     def binds(self) -> bool:
         """Return True for a promise or a debt."""
-        return not self.kinds.isdisjoint(CUES)
+        return bool(self.kinds & {DEBT, PROMISE})
 
     @property
     def weight(self) -> float:
@@ -173,10 +175,7 @@ def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
     if source.own and not cues:  # all else may be a model's nonsense
         return None
     exact = frozenset(word for term in terms for word in normal_words(term))
-    plain = words_said
-    for kind in cues:
-        plain = CUES[kind].sub(" ", plain)
-    others = frozenset(normal_words(plain)) - exact
+    others = frozenset(normal_words(without_cues(words_said, cues))) - exact
     kinds = cues.union(terms.values())
     if not kinds or not (exact or others):
         return None

@@ -98,6 +98,13 @@ def cues_of(sentence: str) -> frozenset[str]:
     return frozenset(kind for kind, pattern in CUES.items() if pattern.search(sentence))
 
 
+def without_cues(sentence: str, kinds: frozenset[str]) -> str:
+    """Return a sentence without the words for a debt or a promise."""
+    for kind in kinds:
+        sentence = CUES[kind].sub(" ", sentence)
+    return sentence
+
+
 def is_question(sentence: str) -> bool:
     """Return True for a question."""
     end = sentence.rstrip(" \"”'»)")

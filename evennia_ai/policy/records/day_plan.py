@@ -17,8 +17,6 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.sleep_schedule import DAY_MINUTES, Schedule
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
 
-# ruff: noqa: E501  # a pattern is read best in one piece
-
 HERE = "here"
 MOST_BLOCKS = 6
 FEWEST_BLOCKS = 3
@@ -27,26 +25,6 @@ WHAT_CHARS = 120
 LASTS_S = 20 * 3_600.0  # under a day: a character that sleeps at about the same hour plans daily
 MOST_GOALS = 4
 CLOCK = re.compile(r"\s*(\d{1,2}):(\d{2})\s*")
-
-# Each trade with its work in the morning and in the afternoon.
-TRADES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
-    (re.compile(rf"\b(?:{trade})\b", re.I), morning, afternoon)
-    for trade, morning, afternoon in (
-        (r"inn(?:keeper)?|tavern|alehouse|pub|bar(?:maid|keep|keeper|tender)?|landlord|landlady|brewer", "set the tables right", "look after the guests"),
-        (r"\w*smith|forge|armourer|farrier", "work at the forge", "grind and polish what was made"),
-        (r"chapel|temple|priest\w*|monk|nun|shrine|church|cleric|friar", "sweep the steps and pray", "listen to whoever needs it"),
-        (r"guard|soldier|sentry|watchman|knight|sergeant|gatekeeper|warrior", "keep watch", "walk the rounds"),
-        (r"healer|herbalist|apothecary|physician|doctor|midwife|alchemist|witch", "dry and sort herbs", "look after the sick"),
-        (r"cook|baker|kitchen", "knead and bake", "stir the pots for the evening"),
-        (r"librar\w+|scribe|scholar|clerk|archivist|wizard|mage|sage|teacher|chronicler", "read and make notes", "copy out a page or two"),
-        (r"sailor|ferry\w*|fisher\w*|boat\w*|skipper|lighthouse|captain|mariner", "mend ropes and nets", "watch the water"),
-        (r"merchant|trader|shop\w*|pedlar|peddler|stall|market|seller", "lay out the wares", "haggle with whoever comes"),
-        (r"hunter|ranger|tracker|trapper|forester|scout|archer", "look for tracks", "wax the bowstring"),
-        (r"farm\w*|shepherd|gardener|herder|miller|beekeeper|groom|stable\w*", "see to the beasts and the beds", "mend a fence"),
-        (r"bard|minstrel|musician|singer|fiddler|piper|poet", "tune the strings", "try out a new song"),
-        (r"carpenter|joiner|cooper|shipwright|wheelwright|tinker|potter|mason|tailor|weaver|cobbler", "work at the bench", "finish a piece of work"),
-    )
-)  # fmt: skip
 
 INSTRUCTIONS = """\
 You plan a day of {name}, a character in a text game, who stands between <persona> marks; between \
@@ -153,24 +131,6 @@ def read_clock(text: object) -> int | None:
 def holds(part: Planned | Record, minute: int) -> bool:
     """Return True if a part of the day includes this minute."""
     return Schedule(part["begin"], part["end"]).holds(minute)
-
-
-def plan_plainly(persona: Persona, goals: Sequence[str]) -> list[Planned]:
-    """Return a day plan by the trade that the persona names first, empty without a known trade."""
-    about = f"{persona.text} {' '.join(persona.knows)}"
-    found = ((trade.search(about), morning, afternoon) for trade, morning, afternoon in TRADES)
-    placed = [(match.start(), morning, afternoon) for match, morning, afternoon in found if match]
-    if not placed:
-        return []
-    _, morning, afternoon = min(placed)
-    hours = [(7, 12, morning), (12, 13, "eat something and rest"), (13, 18, afternoon)]
-    if goals:
-        hours += [(18, 19, f"think about this: {goals[0].rstrip(' .')}")]
-    hours += [(19 if goals else 18, 22, "talk with whoever is about")]
-    return [
-        {"begin": 60 * begin, "end": 60 * end, "content": what[:WHAT_CHARS], "where": ""}
-        for begin, end, what in hours
-    ]
 
 
 def current_block(blocks: Sequence[Record], minute: int) -> Record | None:

@@ -1,13 +1,12 @@
-"""Goals: what a character wants, with sub-goals, progress, fading, prompt lines and model steps.
+"""Goals: what a character wants, with steps, progress, fading, prompt lines and a model's steps.
 
 A goal is open until it is done, dropped or faded. A goal fades if the character set it and then did
-nothing about it for a long time; a builder's goal never fades. The progress of a parent is the mean
-progress of its sub-goals.
+nothing about it for a long time; a builder's goal never fades. The progress of a goal with steps is
+their mean.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,8 +39,7 @@ BUILDER, REFLECTION = "builder", "reflection"
 GOAL_CHARS = 200
 WHY_CHARS = 200
 USUAL_IMPORTANCE = 5
-MOST_OPEN = 12  # for each audience, sub-goals included
-DEEPEST = 3  # levels: a goal, its sub-goals, and theirs
+MOST_OPEN = 12  # for each audience, steps included
 MOST_SHOWN = 8  # in a prompt
 FADED_AT = 0.125
 LEAST_TO_DECOMPOSE = 7
@@ -65,7 +63,7 @@ class Goal(Remembered):
     content: Words
     why: str = ""
     parent: str = ""  # id of the goal that this is a step of
-    progress: float = Field(default=0.0, ge=0.0, le=1.0)  # its own, if it has no sub-goals
+    progress: float = Field(default=0.0, ge=0.0, le=1.0)  # its own, if it has no steps
     state: State = "open"
     importance: int = Field(default=USUAL_IMPORTANCE, ge=1, le=10)
     created: Time
@@ -96,34 +94,14 @@ def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, object])
     return make_record(Goal, {**times, **fields, "id": id, "content": content})
 
 
-def children_of(goals: Iterable[Record]) -> dict[str, list[Record]]:
-    """Return the sub-goals of each goal that has any, by goal id."""
-    found: defaultdict[str, list[Record]] = defaultdict(list)
-    for goal in goals:
-        if goal["parent"]:
-            found[goal["parent"]].append(goal)
-    return dict(found)
+def is_step(goal: Record, known: Mapping[str, Record]) -> bool:
+    """Return True for a step of a known goal; a step has no steps of its own."""
+    return goal["parent"] in known and known[goal["parent"]]["parent"] not in known
 
 
-def family_of(goal_id: str, goals: Iterable[Record]) -> list[Record]:
-    """Return the sub-goals of a goal, at all depths."""
-    children = children_of(goals)
-    found: dict[str, Record] = {}
-    waiting = [goal_id]
-    while waiting:
-        for child in children.get(waiting.pop(), ()):
-            if child["id"] not in found and child["id"] != goal_id:
-                found[child["id"]] = child
-                waiting.append(child["id"])
-    return list(found.values())
-
-
-def depth_of(goal: Record, goals: Mapping[str, Record]) -> int:
-    """Return how many goals stand above one, at most `DEEPEST`."""
-    depth = 0
-    while goal["parent"] in goals and depth < DEEPEST:
-        goal, depth = goals[goal["parent"]], depth + 1
-    return depth
+def steps_of(goal_id: str, goals: Iterable[Record]) -> list[Record]:
+    """Return the steps of a goal, as ordered."""
+    return [goal for goal in goals if goal["parent"] == goal_id != goal["id"]]
 
 
 def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
@@ -137,11 +115,11 @@ def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
 
 
 def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Changes:
-    """Return the changes that end a goal together with its open sub-goals."""
+    """Return the changes that end a goal together with its open steps."""
     own: dict[str, object] = {"state": state, "touched": at}
     if state == DONE:
         own["progress"] = 1.0
-    steps = (step for step in family_of(goal["id"], goals) if step["state"] == OPEN)
+    steps = (step for step in steps_of(goal["id"], goals) if step["state"] == OPEN)
     return {goal["id"]: own} | {step["id"]: {"state": state, "touched": at} for step in steps}
 
 
@@ -150,7 +128,7 @@ def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
     again: dict[str, object] = {"state": OPEN, "touched": at}
     together = (
         step
-        for step in family_of(goal["id"], goals)
+        for step in steps_of(goal["id"], goals)
         if (step["state"], step["touched"]) == (goal["state"], goal["touched"])
     )
     own = again | ({"progress": 0.0} if goal["progress"] == 1.0 else {})
@@ -169,8 +147,8 @@ def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -
     for goal in goals:
         if goal["state"] != OPEN or goal["id"] in changes:
             continue
-        family = [goal, *(s for s in family_of(goal["id"], goals) if s["state"] == OPEN)]
-        if any(is_given(member, known) for member in family):
+        family = [goal, *(s for s in steps_of(goal["id"], goals) if s["state"] == OPEN)]
+        if BUILDER in {one["origin"] for one in (*family, known.get(goal["parent"], goal))}:
             continue
         touched = max(datetime.fromisoformat(member["touched"]) for member in family)
         days = max(0.0, (now - touched).total_seconds() / DAY_S)
@@ -178,14 +156,6 @@ def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -
         if 0.5 ** (days / (half_life_days * weight)) <= FADED_AT:
             changes |= plan_close(goal, goals, FADED, at)
     return changes
-
-
-def is_given(goal: Record, known: Mapping[str, Record]) -> bool:
-    """Return True for a builder's goal and for a step of one."""
-    line = [goal]
-    while line[-1]["parent"] in known and len(line) <= DEEPEST:
-        line.append(known[line[-1]["parent"]])
-    return any(one["origin"] == BUILDER for one in line)
 
 
 def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str]:
@@ -200,7 +170,7 @@ def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str
 
 @dataclass(frozen=True)
 class Branch:
-    """A goal in the tree: its depth from 0, and its progress 0 to 1."""
+    """A goal in the tree: its depth, 1 for a step, and its progress 0 to 1."""
 
     goal: Record
     depth: int
@@ -208,27 +178,16 @@ class Branch:
 
 
 def lay_out(goals: Sequence[Record]) -> list[Branch]:
-    """Return goals as a tree from top to bottom, the most important first, then the oldest."""
-    # Goals that are not passed show neither as a parent nor in any progress, so a tree of the goals
-    # that an audience may know reveals nothing else (P9). A goal whose parent is missing, or is
-    # part of a circle, stands at the top.
-    known = {goal["id"]: goal for goal in goals}
-    children = children_of(goals)
+    """Return goals and below each its steps, the most important first, then the oldest."""
+    # Goals that are not passed show neither as a parent nor in any progress, so the goals that an
+    # audience may know reveal nothing else (P9). A goal whose parent is missing stands at the top.
+    known, ranked = {goal["id"]: goal for goal in goals}, by_weight(goals)
     branches: list[Branch] = []
-    seen: set[str] = set()
-
-    def add(goal: Record, depth: int) -> None:
-        if goal["id"] in seen:
-            return
-        seen.add(goal["id"])
-        branches.append(Branch(goal, depth, progress_of(goal, children)))
-        for child in by_weight(children.get(goal["id"], ())):
-            add(child, depth + 1)
-
-    ranked = by_weight(goals)
-    roots = [goal for goal in ranked if goal["parent"] not in known]
-    for goal in (*roots, *ranked):  # what no root leads to is in circles
-        add(goal, 0)
+    for goal in ranked:
+        if not is_step(goal, known):
+            steps = [step for step in steps_of(goal["id"], ranked) if is_step(step, known)]
+            branches.append(Branch(goal, 0, progress_of(goal, steps)))
+            branches += [Branch(step, 1, progress_of(step)) for step in steps]
     return branches
 
 
@@ -237,14 +196,12 @@ def by_weight(goals: Iterable[Record]) -> list[Record]:
     return sorted(goals, key=lambda goal: (-goal["importance"], goal["created"]))
 
 
-def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: int = 0) -> float:
-    """Return a goal's progress, 0 to 1: the mean of its sub-goals not given up, else its own."""
-    if goal["state"] == DONE:
-        return 1.0
-    steps = [c for c in children.get(goal["id"], ()) if c["state"] in (OPEN, DONE)]
-    if not steps or depth >= DEEPEST:
-        return float(goal["progress"])
-    return sum(progress_of(step, children, depth + 1) for step in steps) / len(steps)
+def progress_of(goal: Record, steps: Sequence[Record] = ()) -> float:
+    """Return a goal's progress, 0 to 1: the mean of its steps not given up, else its own."""
+    counted = [progress_of(step) for step in steps if step["state"] in (OPEN, DONE)]
+    if goal["state"] == DONE or not counted:
+        return 1.0 if goal["state"] == DONE else float(goal["progress"])
+    return sum(counted) / len(counted)
 
 
 def goal_lines(goals: Sequence[Record], room_tokens: int, count_text: CountText) -> list[KnownLine]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
@@ -168,15 +167,3 @@ def why_withheld(record: Record, audience: Iterable[str], names: Names) -> str:
     outside = sorted(set(audience) - set(record["audience"] or ()))
     told = f", and {named(outside, names)} was not told" if outside else ""
     return f"{record['id']}, {who_may_know(record, names)}{told}"
-
-
-def undo_line(step: Mapping[str, Any]) -> str:
-    """Return in words what an undo changed."""
-    sentences = {
-        "add": "{entry} is not in its journal any more",
-        "edit": "{entry} has its old words again",
-        "pin": "{entry} is not pinned any more",
-        "unpin": "{entry} is pinned again",
-        "delete": "{entry} is in its journal again",
-    }
-    return sentences[step["act"]].format(entry=step["entry"])

@@ -231,13 +231,19 @@ class Segment:
 
     used: int = 0
     records: Mapping[int, Record] = field(default_factory=dict)
+    version: int = 0  # how often it was written
+
+    @property
+    def mark(self) -> str:
+        """Return what the column with everybody concerned begins with, "" before a version."""
+        return f"{self.version or ''} "
 
     def as_columns(self) -> dict[str, object]:
-        """Return the columns of the Attribute: the value, and everybody concerned (" #5 #12 ")."""
+        """Return the columns of the Attribute: the value, and everybody concerned ("3 #5 #12 ")."""
         content = {"used": self.used, "records": dict(self.records)}
         people = frozenset().union(*map(people_in, self.records.values()))
         sealed = Sealed(content, LABEL.format(count=len(self.records)))
-        return {"db_value": sealed, "db_strvalue": people_field(people)}
+        return {"db_value": sealed, "db_strvalue": f"{self.mark[:-1]}{people_field(people)}"}
 
 
 def people_field(people: Iterable[str]) -> str:
@@ -246,13 +252,15 @@ def people_field(people: Iterable[str]) -> str:
 
 
 def read_segment(
-    raw: object, segment: int, read: Callable[[object], Record]
+    raw: object, segment: int, read: Callable[[object], Record], people: str | None = ""
 ) -> tuple[Segment, bool]:
     """Return the readable part of an Attribute's value, and whether it was complete.
 
     If it was not complete, all of its numbers count as used. The value need not be sealed.
+    ``people`` is the column that also tells the version.
     """
     raw = unsealed(raw)
+    version = "?" if people is None else people.partition(" ")[0]
     if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
         return Segment(SIZE), False
     records: dict[int, Record] = {}
@@ -263,7 +271,8 @@ def read_segment(
     used = raw.get("used", -1)
     highest = max(map(place_in, records), default=0)
     whole = len(records) == len(raw["records"]) and used in range(highest, SIZE + 1)
-    return Segment(used if whole else SIZE, records), whole
+    whole = whole and (version or "0").isdecimal()
+    return Segment(used if whole else SIZE, records, int(version or 0) if whole else 0), whole
 
 
 def segment_of(number: int) -> int:

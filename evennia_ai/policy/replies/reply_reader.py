@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.json_parts import ObjectReader
-from evennia_ai.policy.replies.speech import WORDS, Speech, joined, spoken
+from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
 from evennia_ai.policy.replies.text_calls import ACT, Tools, read_text_calls, tidy_call
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall, tool_name
 from evennia_ai.policy.request_forms.schema_form import (
@@ -64,7 +64,7 @@ class ReplyReader:
 
     def _with_calls(self, reply: LLMReply, tied: bool = False) -> LLMReply:
         """Return the reply with the calls; what was cut off behind them does not matter."""
-        calls = tuple(self._calls if self._in_parts else joined(self._calls))
+        calls = tuple(self._calls)
         return replace(reply, content="", tool_calls=calls, finish_reason="stop", tied=tied)
 
 
@@ -97,8 +97,8 @@ class SchemaReader(ReplyReader):
             if not words or not act_fields(values, self._asked) <= known:
                 return []
             acts = numbered(act_calls_of(values, self._asked))
-            whispers = values[ACT] == WHISPER
-            self._speech = Speech(WHISPER, target_of(values)) if whispers else Speech()
+            how = (WHISPER, target_of(values)) if values[ACT] == WHISPER else (SAY, "")
+            self._speech = Speech(*how, whole=not self._in_parts)
         acts += self._speech.add(words)
         is_full = len(str(values.get(SAY, ""))) >= SAY_CHARS
         return acts + self._speech.end(unfinished=is_full) if SAY in values else acts
@@ -233,8 +233,8 @@ def with_written_calls(reply: LLMReply, asked: Asked, acts: bool = False) -> LLM
 
 def whole_sentences(reply: LLMReply) -> LLMReply:
     """Return a reply that was cut off, without the half sentence at its end."""
-    speech = Speech()
-    sentences = joined([*speech.add(reply.content), *speech.end(unfinished=True)])
+    speech = Speech(whole=True)
+    sentences = [*speech.add(reply.content), *speech.end(unfinished=True)]
     return replace(reply, content=json.loads(sentences[0].arguments)[WORDS] if sentences else "")
 
 

@@ -29,7 +29,7 @@ LAST_WORD = re.compile(r"(?<![^\W_])([^\W_]++)\.\Z")
 WORDS = "text"
 SPEECH_ID = "speech"
 ENDED = re.compile(r"[.!?…。！？][\"'”’»)*_」』）]*\Z")
-WITHOUT_SPACE = "。！？」』）"
+WITHOUT_SPACE = tuple("。！？」』）")
 
 
 class SentenceSplitter:
@@ -89,19 +89,25 @@ def is_abbreviation(word: str) -> bool:
 
 
 class Speech:
-    """Words that arrive in parts; ``begun`` is True if a sentence was said."""
+    """Words that arrive in parts; ``begun`` is True if a sentence was said.
 
-    def __init__(self, name: str = SAY, target: str = "", call_id: str = SPEECH_ID) -> None:
+    Each finished sentence is a call; a ``whole`` speech is one call with all of them, at its end.
+    """
+
+    def __init__(
+        self, name: str = SAY, target: str = "", call_id: str = SPEECH_ID, whole: bool = False
+    ) -> None:
         self.begun = False
-        self._id, self._name = call_id, name
+        self._id, self._name, self._whole = call_id, name, whole
         self._more = {"target": target} if target else {}
         self._splitter = SentenceSplitter()
+        self._text = ""  # of a whole speech, so far
 
     def add(self, text: str) -> list[ToolCallRequest]:
         """Add words; return a call for each finished sentence."""
-        calls = [self._call(sentence) for sentence in self._splitter.feed(text)]
-        self.begun = self.begun or bool(calls)
-        return calls
+        sentences = self._splitter.feed(text)
+        self.begun = self.begun or bool(sentences)
+        return self._calls(sentences)
 
     def end(self, unfinished: bool = False) -> list[ToolCallRequest]:
         """Return the call for the last words; of an unfinished speech only whole sentences."""
@@ -109,7 +115,18 @@ class Speech:
         rest = self._splitter.rest()
         if unfinished and not ENDED.search(rest):
             rest = "" if self.begun else cut_text(rest, max(1, len(rest) - 1))
-        return [self._call(rest)] if rest else []
+        calls = self._calls([rest] if rest else [])
+        if self._text:
+            calls, self._text = [self._call(self._text)], ""
+        return calls
+
+    def _calls(self, sentences: Iterable[str]) -> list[ToolCallRequest]:
+        if not self._whole:
+            return [self._call(sentence) for sentence in sentences]
+        for sentence in sentences:
+            space = "" if not self._text or self._text.endswith(WITHOUT_SPACE) else " "
+            self._text += f"{space}{sentence}"
+        return []
 
     def _call(self, words: str) -> ToolCallRequest:
         return spoken(words, self._id, self._name, **self._more)
@@ -119,22 +136,6 @@ def spoken(words: str, call_id: str = SPEECH_ID, name: str = SAY, **more: str) -
     """Return the call that speaks words."""
     arguments = json.dumps({WORDS: words, **more}, ensure_ascii=False)
     return ToolCallRequest(call_id, name, arguments)
-
-
-def joined(calls: Iterable[ToolCallRequest]) -> list[ToolCallRequest]:
-    """Return the calls with the sentences of a speech in one call."""
-    whole: dict[str, ToolCallRequest] = {}
-    for call in calls:
-        whole[call.id] = with_sentence(whole[call.id], call) if call.id in whole else call
-    return list(whole.values())
-
-
-def with_sentence(before: ToolCallRequest, call: ToolCallRequest) -> ToolCallRequest:
-    """Return a call that speaks the words of two."""
-    first, more = json.loads(before.arguments), json.loads(call.arguments)
-    words = first.pop(WORDS)
-    space = "" if words.endswith(tuple(WITHOUT_SPACE)) else " "
-    return spoken(f"{words}{space}{more[WORDS]}", before.id, before.name, **first)
 
 
 # "As an AI", "I am just a language model", in nine languages.

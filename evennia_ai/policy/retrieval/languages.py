@@ -14,10 +14,11 @@ SNOWBALL = {"de": "german", "fr": "french", "es": "spanish", "ru": "russian"}
 # Words without a meaning of their own. The last line of English opens questions and small talk.
 STOP_WORDS = {
     "en": frozenset(
-        "a an and any are as at be been but by can could did do does for from get had has have he "
-        "her here him his how i if in into is it its just let like me my no not of on or our out "
-        "say says she so some tell than that the their them then there they this to too up us was "
-        "we were what when where which who why will with would you your yes about am oh well "
+        "a again an and any are as at be been but by can could did do does for from get had "
+        "has have he her here him his how i if in into is it its just let like me my no not "
+        "of on or our out say says she so some tell than that the their them then there they "
+        "this to too up us was we were what when where which who why will with would you your "
+        "yes about am oh well "
         "please know being during don doing hey hi im kind long many much often really s t thank "
         "thanks type types wow".split()
     ),

@@ -7,14 +7,20 @@ usual k1 = 1.2 and b = 0.75.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, TypeVar
 
-from evennia_ai.policy.retrieval.exchange import Span, find_spans, signs_of
+from evennia_ai.policy.retrieval.exchange import (
+    Span,
+    find_spans,
+    same_subject,
+    signs_of,
+    subject_of,
+)
 from evennia_ai.policy.retrieval.words import (
     QUESTION_MARKS,
     asked_words,
@@ -28,10 +34,6 @@ from evennia_ai.policy.retrieval.words import (
 K1 = 1.2
 B = 0.75
 R = TypeVar("R", bound=Mapping[str, Any])  # a journal entry, or a value of an attribute
-WORD = re.compile(r"\w+")
-# Share of both texts' words. Two entries of one form with different values share more, entries on
-# different subjects by the same speaker do not (measured on synthetic entries).
-SHARED = 0.5
 
 
 def score_texts(query: str, texts: Sequence[str]) -> list[float]:
@@ -72,41 +74,44 @@ def _weight(count: int, length: int, average: float) -> float:
 
 
 def newest_first(query: str, records: Sequence[R], now: datetime) -> list[R]:
-    """Return ranked records with the newest of each group of similar ones first."""
+    """Return ranked records with the newest of each group on one subject first."""
     # "Ann owes 5 crowns" then stands before the older "Ann owes 3 crowns"; no other record moves.
     # If the query names a time, the order stays, because the ranking has put that time first.
     ordered = list(records)
     if find_spans(query, now.timestamp()):
         return ordered
-    words = [words_of(record) for record in records]
+    subjects = [subject_of(told_by(record)) for record in records]
     placed: set[int] = set()
     for first, record in enumerate(records):
-        if first in placed or not words[first]:
+        if first in placed or not subjects[first][0]:
             continue
-        later = (place for place in range(first + 1, len(records)) if place not in placed)
+
+        def replaces(place: int, first: int = first) -> bool:
+            older, newer = sorted((first, place), key=lambda one: records[one]["timestamp"])
+            return same_subject(subjects[older][0], *subjects[newer])
+
         alike = [
             place
-            for place in later
-            if records[place]["source_entity"] == record["source_entity"]
-            # They share most of their words (Dice's coefficient).
-            and 2 * len(words[first] & words[place])
-            > SHARED * (len(words[first]) + len(words[place]))
+            for place in range(first + 1, len(records))
+            if place not in placed
+            and subjects[place][0]
+            and records[place]["source_entity"] == record["source_entity"]
+            and replaces(place)
         ]
         places = [first, *alike]
         placed.update(places)
-        group = (records[place] for place in places)
         by_age = sorted(
-            group, key=lambda entry: datetime.fromisoformat(entry["timestamp"]), reverse=True
+            (records[place] for place in places), key=itemgetter("timestamp"), reverse=True
         )
         for place, newer in zip(places, by_age, strict=True):
             ordered[place] = newer
     return ordered
 
 
-def words_of(record: Mapping[str, Any]) -> frozenset[str]:
-    """Return the words of a journal entry; none for an attribute value or a line of the log."""
-    text = "" if "kind" in record else record.get("content", "")
-    return frozenset(WORD.findall(text.casefold()))
+def told_by(record: Mapping[str, Any]) -> str:
+    """Return the words of a line or an entry; none of an attribute's value, which has its own
+    history."""
+    return str(record.get("words") or record.get("content", "")) if "value" not in record else ""
 
 
 LONGEST_TEXT = 4_000  # characters; the rest of a text is stored but not ranked
@@ -130,7 +135,6 @@ class Weights:
     within: float = 4.0
     question: float = -1.1
     length: float = 0.7
-    rarity: float = 2.0  # of its words, 0 to 1
     sources: float = 0.5
     recency: float = 0.05
     importance: float = 0.05

@@ -283,25 +283,21 @@ class PartSummaries:
         strikes: int,
     ) -> Steps[SummaryPart | None]:
         """Summarise one audience's part. Fires with None to be tried again later."""
-        before, turn = split_turn(earlier)
-        turn_room = int(TURN_PART * terms.room)
-        text, rungs = before, []
+        text, turn = split_turn(earlier)
+        turn_room = int(TURN_PART * terms.room) if evicted.begun else 0
+        rungs: list[str] = []
         if evicted.older:
-            material = Material(
-                evicted.older, "\n".join(filter(None, (before, turn))), request.focus
-            )
-            own = replace(terms, room=terms.room - turn_room if evicted.begun else terms.room)
+            previous = "\n".join(filter(None, (text, turn)))
+            material, turn = Material(evicted.older, previous, request.focus), ""
+            own = replace(terms, room=terms.room - turn_room)
             text, rung = yield self._segment(request, material, own, strikes)
-            rungs, turn = [rung], ""
+            rungs.append(rung)
         if evicted.begun:
             material = Material(evicted.begun, turn, request.focus)
-            turn, rung = yield self._segment(
-                request, material, replace(terms, room=turn_room), strikes
-            )
+            own = replace(terms, room=turn_room)
+            turn, rung = yield self._segment(request, material, own, strikes)
             rungs.append(rung)
-        if not all(rungs):
-            return None
-        return SummaryPart(with_turn(text, turn), worst_of(rungs))
+        return SummaryPart(with_turn(text, turn), worst_of(rungs)) if all(rungs) else None
 
     @inlineCallbacks
     def _segment(

@@ -43,7 +43,7 @@ ACTS: Mapping[str, tuple[Act, str]] = {
     "edit": (lambda editor, entry, text: editor.edit(entry, text), "Changed."),
     "delete": (
         lambda editor, entry, _: editor.delete(entry),
-        "Deleted, and the lines that it came from are not recalled. An undo brings both back.",
+        "Deleted, and the lines that it came from are not recalled. The archive has it.",
     ),
     "restore": (
         lambda editor, entry, _: editor.restore(entry),
@@ -63,7 +63,7 @@ class Memory(EditingPage):
     """A page of the journal or its archive, or a search; a form changes one entry."""
 
     tab, template_name, prefixed = "memory", "evennia_ai/memory.html", False
-    by_act = dict.fromkeys(("add", "undo", *ACTS), EntryForm)
+    by_act = dict.fromkeys(("add", *ACTS), EntryForm)
 
     def get_context_data(self, **values: Any) -> Row:
         """Return the values of the template."""
@@ -73,7 +73,7 @@ class Memory(EditingPage):
         fields = {**asked, "words": "" if trouble else asked["words"]}
         account = self.request.user.pk
         found = game.ask(read_memories, self.who["id"], reader, account, fields, audience)
-        page, step, withheld = found["page"], found["step"], found["withheld"]
+        page, withheld = found["page"], found["withheld"]
         names = names_in(*page.rows, *withheld, besides=audience)
         shown = {
             "asked": asked,
@@ -82,7 +82,6 @@ class Memory(EditingPage):
             "readers": reader.whose(PRIVATE_MEMORIES),
             "as_whom": page_text(listing.named(sorted(audience), names)) if audience else "",
             "withheld": [page_text(listing.why_withheld(one, audience, names)) for one in withheld],
-            "undo": listing.undo_line(step) if step and may_read(reader, step) else "",
         }
         return super().get_context_data(**{**found, **shown, **values})
 
@@ -98,14 +97,14 @@ def read_memories(
 ) -> Steps[Row]:
     """Read a page or a search, in time slices, on the reactor's thread.
 
-    Fires with the ``page``, how many entries are ``hidden``, the next undo ``step``, and of a
-    search its ``hits`` as a template takes them (else None) and what is ``withheld``.
+    Fires with the ``page``, how many entries are ``hidden``, and of a search its ``hits`` as a
+    template takes them (else None) and what is ``withheld``.
     """
     script = find_script(assistant)
     ensure_may_read(script.character, reader, account)
     character, put, words = script.character, script.services.slices.put, fields["words"]
     yield character.journal.load(put)
-    found: Row = {"step": MemoryEditor(character).steps.last(), "hits": None, "withheld": []}
+    found: Row = {"hits": None, "withheld": []}
     if words:
         yield character.ai_profiles.load(put)
         yield pause(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
@@ -188,9 +187,6 @@ def change_memory(asked: Asked) -> Steps[tuple[str, str]]:
     records: RecordStore = character.journal
     yield records.load(put)
     yield character.ai_profiles.load(put)
-    if act == "undo":
-        entry_id, said = editor.undo(asked.reader)
-        return f"undo, {entry_id}", said
     if act == "add":
         return f"add, {editor.add(text)['id']}", "Added."
     if act == "restore":

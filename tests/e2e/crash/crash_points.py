@@ -22,7 +22,6 @@ from twisted.internet.defer import Deferred
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.models import Message
-from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.services import startup
 from evennia_ai.sleep import consolidation
 from evennia_ai.store import turns
@@ -50,7 +49,6 @@ POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "summary journalled": ((TableConversation, "note_archived"),),
     "memories stored": ((LongTermMemory, "put"),),
     "links written": ((consolidation, "write_links"),),
-    "values made": ((EntityProfiles, "consolidate"),),
     "turn recovered": ((turns, "recover_turn"), (turns, "recover_turn")),
 }
 DROPPED = 5
@@ -198,7 +196,7 @@ def drop_some_lines() -> None:
 
 def recover_nothing() -> None:
     """Turns of dead processes stay open."""
-    startup.lost_turns = lambda *about, **more: []
+    startup.open_turns = lambda *about, **more: []
 
 
 def drop_what_is_summed_up() -> None:

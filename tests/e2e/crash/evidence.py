@@ -115,9 +115,8 @@ def turn_row(row: Record, events: Iterable[int]) -> TurnRow:
     began = seconds(row["at"])
     assert began is not None
     ended = seconds(row["ended_at"])
-    return TurnRow(
-        row["dbref"], row["id"], row["epoch"], tuple(events), began, ended, row["outcome"]
-    )
+    # One process or several: a turn begins only after the one before has ended, or was recovered.
+    return TurnRow(row["dbref"], row["id"], 0, tuple(events), began, ended, row["outcome"])
 
 
 def act_row(row: Record, safe_to_retry: bool, logged: bool) -> ActRow:
