@@ -68,7 +68,10 @@ STOP = (
     r"|[。！？]++[」』”’）】]*+|(?=\n)|\Z)"
 )
 UP_TO_MARK = r"[^.!?…؟。！？\n]*+"
-SENTENCE = re.compile(rf"\S{UP_TO_MARK}(?:(?!{STOP})[\s\S]{UP_TO_MARK})*+{STOP}\s*+")
+# Of dots in a row only the first two are looked at: behind a title, the second may end.
+SENTENCE = re.compile(
+    rf"\S{UP_TO_MARK}(?:(?!{STOP})(?:(?<=\.)\.++|[\s\S]){UP_TO_MARK})*+{STOP}\s*+"
+)
 
 
 def sentences(text: str) -> list[str]:

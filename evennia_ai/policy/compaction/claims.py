@@ -134,7 +134,7 @@ def find_claimant(lines: Iterable[str], name: str) -> str:
 
 
 # A promise or a debt of somebody, and of the player's hearer.
-BOUND = rf"(?:['’]\w+|\W+(?!(?:was|were|is|are|been)\b)\w+){{0,2}}?\W+{OWED}"
+BOUND = rf"(?:['’]\w++|\W++(?!(?:was|were|is|are|been)\b)\w++){{0,2}}?\W++{OWED}"
 FIRST_PERSON = re.compile(r"\W*(?:(?P<mine>my|mein\w*)|i|i['’]\w+|we|we['’]\w+|ich|wir)\b", re.I)
 OTHERS = re.compile(r"\b(?:you\w*|he|him|his|she|hers?|they|them|their|du|di[rc]h?|er|sie)\b", re.I)
 DENIED = re.compile(r"\b(?:never|not|no|nothing|nie|nicht|kein\w*|nichts)\b|n['’]t\b", re.I)

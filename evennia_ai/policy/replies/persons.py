@@ -149,7 +149,9 @@ SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 CLAUSE_END = re.compile(
     r"[^\w\s'’-]|\b(?:and|but|because|that|so|or|if|when|while|who|which)\b", re.I
 )
-QUOTE = re.compile(r"\"[^\"]*\"?|“[^”]*”?|«[^»]*»?|„[^“”]*[“”]?|(?<!\w)['‘][^'’]{1,300}['’](?!\w)")
+QUOTE = re.compile(
+    r"\"[^\"]*\"?|“[^”]*”?|«[^»]*»?|„[^“”]*[“”]?|(?<!\w)['‘][^'‘’]{1,300}+['’](?!\w)"
+)
 FIRST = {"i": "you", "my": "your", "me": "you", "mine": "yours", "myself": "yourself"}
 ONESELF = frozenset(FIRST) | {"we", "us", "our", "ours"}
 SECOND = {"your": "my", "yours": "mine", "yourself": "myself"}
