@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evennia_ai.messages import NOOP, SPEECH
 from evennia_ai.offline.languages import ENGLISH, language_of
-from evennia_ai.offline.requests import Calls
+from evennia_ai.offline.steps import Calls
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import rotated
 
@@ -40,8 +40,7 @@ def _welcome(view: View) -> Calls:
         return ()
     names = view.listed(map(view.called, new))
     if view.character.tone == "terse" or len(new) > 2:
-        said = view.phrase("nods", who=names)
-        return _shown(view, "emote", said[:1].lower() + said[1:])
+        return _shown(view, "emote", view.emote("nods", who=names))
     known = all(map(view.transcript.met, new))
     return _shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
 

@@ -18,15 +18,8 @@ from evennia_ai.messages import MARK, NOOP, PERCEIVED, SAY, SPEECH, WHISPER, mak
 from evennia_ai.offline.answers import answer
 from evennia_ai.offline.autonomy import act_autonomously
 from evennia_ai.offline.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read, read_languages
-from evennia_ai.offline.requests import (
-    Calls,
-    RequestedAction,
-    done,
-    next_step,
-    refusal,
-    requested_action,
-    words_for_step,
-)
+from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
+from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View, read_request
 from evennia_ai.offline.words import (
@@ -53,6 +46,7 @@ UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
 EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
+ENTRY_TOKENS, MOST_NOTED = 400, 2
 
 
 class OfflineBrain:
@@ -96,6 +90,10 @@ def _act(view: View, heard: Sequence[View], item: View, requested: RequestedActi
     acts = view.transcript.acts
     step = next_step(requested, view.situation, acts, view.tools)
     if not step.end:
+        walks = any(name == "move" for name, _ in step.calls) and not done(acts, "move")
+        if walks and _may_emote(view) and not all(line.private for line in view.scene.lines):
+            emote = item.emote("sets_off", who=in_sentence(requested.speaker))
+            return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
     said = [(one, "", ended) if one is item else (one, *_words_for(one)) for one in heard]
@@ -229,6 +227,7 @@ def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> L
         if text:
             named = text if len(said) == 1 else _to_one(text, item)
             spoken.append((item, _unrepeated(item, named, [before for _, before in spoken])))
+    calls = (*_notes(view), *calls)
     aloud = " ".join(text for item, text in spoken if not item.private)
     whispered = [(item.speaker, text) for item, text in spoken if item.private]
     if aloud and SAY in view.tools:
@@ -274,7 +273,23 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
     return LLMReply(content, made, "tool_calls" if made else "stop", model=MODEL)
 
 
-# --- summaries: the package's rules tell facts from chatter, word for word -------------------------
+# --- journal entries and summaries: the package's rules tell facts from chatter, word for word ----
+
+
+def _notes(view: View) -> Calls:
+    """Return the journal entries that come before the answer, once in a turn.
+
+    There are none if only some of the lines were whispered.
+    """
+    lines = [line for line in view.scene.lines if line.speaker not in view.scene.assistants]
+    journalled = JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL)
+    if journalled or len({line.private for line in lines}) != 1:
+        return ()
+    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
+    found = _facts_in(told, view.name)
+    facts = (fact for fact in found if fact.binds and not fact.asked)
+    noted = list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]
+    return tuple((JOURNAL, {"content": line}) for line in noted)
 
 
 def summarise(scene: Scene) -> str:

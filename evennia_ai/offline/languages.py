@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -215,7 +215,11 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
 
 
 def _language(code: str, data: Mapping[str, Any]) -> Language:
-    readers = {"match": _compiled, "tells": _compiled, "say": tuple}
+    readers: dict[str, Callable[[Any], Any]] = {
+        "match": _compiled,
+        "tells": _compiled,
+        "say": tuple,
+    }
     intents = tuple(
         Intent(**{key: readers.get(key, lambda value: value)(row[key]) for key in row})
         for row in data["intents"]
@@ -252,6 +256,11 @@ def match_name(phrase: str, names: Sequence[str]) -> str:
         if shared > points:
             best, points = name, shared
     return best
+
+
+def match_exit(phrase: str, exits: Sequence[str]) -> str:
+    """Return the exit that a phrase means, by its name or target; "" if none."""
+    return match_name(re.sub(r"\bgo\b", "", phrase), exits)
 
 
 def exit_parts(exit_name: str) -> tuple[str, str]:

@@ -1,20 +1,13 @@
-"""What a sentence asks the character to do, what it refuses, and the tool calls, step by step.
-
-It gives, looks and follows, no more: a stand-in leaves its place for nobody's errand. The brain
-keeps no state: a turn's own calls and results show what was done. Nothing is claimed that no tool
-did.
-"""
+"""What a sentence asks the character to do, by the patterns of its language, and what it refuses."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from evennia_ai.offline.languages import ENGLISH, Language, language_of, match_name
-from evennia_ai.offline.transcript import Act, reads_like
+from evennia_ai.offline.languages import ENGLISH, Language, match_exit, match_name
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import ended, with_article, words
+from evennia_ai.offline.words import with_article, words
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.ports import Situation
 
@@ -24,18 +17,22 @@ NO_WISH = frozenset(
     "nature inject crime threat insult authority story news secret_of joke invite keep_it recall_all "
     "said_by propose offer_thing farewell bribe come_in gratis haggle price".split()
 )
-SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
-Calls = tuple[tuple[str, dict[str, str]], ...]
 
 
 @dataclass(frozen=True)
 class RequestedAction:
-    """An action that somebody requests: give, look, follow or unfollow."""
+    """An action that somebody requests.
+
+    ``kind`` is give, fetch, go, get, drop, look, gesture, follow or unfollow; ``back`` tells to
+    return.
+    """
 
     kind: str
     speaker: str
     item: str = ""
+    place: str = ""
     to: str = ""
+    back: bool = False
     text: str = ""
 
 
@@ -74,8 +71,9 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
         item = with_article(named) if language.code == ENGLISH else named
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
     text = language.pattern("requests", "opening").sub("", text.strip())
-    found = _to_follow(language, text, view.speaker) or _to_give(language, text, view.speaker, now)
-    found = found or _to_look(language, text, view.speaker, names)
+    asked = _Asked(text, view.speaker, now, language)
+    readers = (asked.follow, asked.walk, asked.give, asked.named, asked.look_vaguely, asked.gesture)
+    found = next(filter(None, (reader() for reader in readers)), None)
     kind = language.asked_of(text).intent.tells
     if found and found.kind == "give" and kind and not match_name(found.item, names):
         at_hand = next(filter(kind.search, names), "")  # "something to drink"
@@ -90,52 +88,106 @@ def _as_it_was(view: View) -> Situation:
     """
     now, acts = view.situation, view.transcript.acts
     things = (*now.things, *(act.item for act in acts if act.name == "get"))
-    carrying = (*now.carrying, *(act.item for act in acts if act.name == "give"))
-    return replace(now, things=things, carrying=carrying)
+    carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
+    walks = (act for act in acts if act.name == "move")
+    ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]
+    return replace(now, exits=(*ways[:1], *now.exits), things=things, carrying=carrying)
 
 
-def _lead(language: Language, text: str, *keys: str) -> re.Match[str] | None:
-    """Return the first match of these patterns behind "please", "could you" and the like."""
-    patterns = language.data["requests"]
-    matches = (re.match(f"{patterns['lead']}(?:{patterns[key]})", text, re.I)
-               for key in keys if key in patterns)  # fmt: skip
-    return next(filter(None, matches), None)
+@dataclass(frozen=True)
+class _Asked:
+    """A sentence, who said it, and what there is; each method reads one kind of request."""
 
+    text: str
+    speaker: str
+    situation: Situation
+    language: Language
 
-def _to_follow(language: Language, text: str, speaker: str) -> RequestedAction | None:
-    if _lead(language, text, "unfollow"):
-        return RequestedAction("unfollow", speaker)
-    found = _lead(language, text, "follow")
-    return RequestedAction("follow", speaker, to=speaker) if found else None
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.situation.things, *self.situation.carrying)
 
+    def lead(self, *keys: str) -> re.Match[str] | None:
+        """Return the first match of these patterns behind "please", "could you" and the like."""
+        patterns = self.language.data["requests"]
+        matches = (re.match(f"{patterns['lead']}(?:{patterns[key]})", self.text, re.I)
+                   for key in keys if key in patterns)  # fmt: skip
+        return next(filter(None, matches), None)
 
-def _to_give(language: Language, text: str, speaker: str, now: Situation) -> RequestedAction | None:
-    found = _lead(language, text, "give", "wish", "please")
-    if not found or language.pattern("requests", "idiom").search(found["item"]):
+    def search(self, key: str, text: str) -> re.Match[str] | None:
+        return self.language.pattern("requests", key).search(text)
+
+    def without(self, key: str, text: str, instead: str = "") -> str:
+        return self.language.pattern("requests", key).sub(instead, text)
+
+    def follow(self) -> RequestedAction | None:
+        if self.lead("unfollow"):
+            return RequestedAction("unfollow", self.speaker)
+        found = self.lead("follow")
+        return RequestedAction("follow", self.speaker, to=self.speaker) if found else None
+
+    def walk(self) -> RequestedAction | None:
+        found, exits = self.lead("go"), self.situation.exits
+        place = match_exit(found["rest"] if found else "", exits)
+        if not found and len(words(self.text)) == 1 and match_exit(self.text, exits):
+            place = match_exit(self.text, exits)
+        elif self.search("return", self.text) and not place and len(exits) == 1:
+            place = exits[0]
+        elif not place or (found and match_name(found["rest"], self.situation.things)):
+            return None
+        item = self.search("fetch", self.text)
+        if item and found:
+            thing = self.without("tail", item["item"]).strip()
+            return RequestedAction("fetch", self.speaker, thing, place, self.speaker)
+        back = self.search("back", self.text) and not self.search("stay", self.text)
+        return RequestedAction("go", self.speaker, place=place, back=bool(back and found))
+
+    def give(self) -> RequestedAction | None:
+        found = self.lead("give", "wish", "please")
+        if not found or self.search("idiom", found["item"]):
+            return None
+        situation, groups = self.situation, found.groupdict()
+        to = groups.get("to") or groups.get("to2") or ""
+        item = self.without("tail", groups["item"]).strip()
+        tail = self.search("to_whom", item)
+        if tail:
+            to, item = to or tail["to"], item[: tail.start()].strip()
+        source = self.search("from", item)
+        place = match_exit(source["place"], situation.exits) if source else ""
+        if source and (place or match_name(source["place"], situation.things)):
+            item = item[: source.start()].strip()
+        asked_for = match_name(item, self.names) or place or self.lead("give")
+        if not item or not asked_for or len(words(item)) > MOST_WORDS:
+            return None
+        receiver = match_name(to, situation.people) or self.speaker
+        return RequestedAction("fetch" if place else "give", self.speaker, item, place, receiver)
+
+    def named(self) -> RequestedAction | None:
+        """Return the look at, taking or dropping of a thing here that a sentence names."""
+        carrying, here = self.situation.carrying, self.situation.things
+        for kind, names in (("look", self.names), ("drop", carrying), ("get", here)):
+            found = self.lead(kind)
+            item = match_name(found["item"], names) if found else ""
+            if found and item:
+                return RequestedAction(kind, self.speaker, item)
         return None
-    groups = found.groupdict()
-    to = groups.get("to") or groups.get("to2") or ""
-    item = language.pattern("requests", "tail").sub("", groups["item"]).strip()
-    tail = language.pattern("requests", "to_whom").search(item)
-    if tail:
-        to, item = to or tail["to"], item[: tail.start()].strip()
-    asked_for = match_name(item, (*now.carrying, *now.things)) or _lead(language, text, "give")
-    if not item or not asked_for or len(words(item)) > MOST_WORDS:
-        return None
-    return RequestedAction("give", speaker, item, match_name(to, now.people) or speaker)
 
+    def look_vaguely(self) -> RequestedAction | None:
+        """Return a look if a vague question names a thing here and nothing else."""
+        found, content = self.lead("look_vague"), self.language.content
+        item = match_name(found["item"], self.names) if found else ""
+        only = found and item and set(content(found["item"])) <= set(content(item))
+        return RequestedAction("look", self.speaker, item) if only else None
 
-def _to_look(
-    language: Language, text: str, speaker: str, names: Sequence[str]
-) -> RequestedAction | None:
-    """Return a look at a thing that is here; a vague question must name nothing else."""
-    for key in ("look", "look_vague"):
-        found = _lead(language, text, key)
-        item = match_name(found["item"], names) if found else ""
-        only = found and set(language.content(found["item"])) <= set(language.content(item))
-        if item and (key == "look" or only):
-            return RequestedAction("look", speaker, item)
-    return None
+    def gesture(self) -> RequestedAction | None:
+        found = self.lead("gesture")
+        deed = self.language.data["gestures"].get(found["deed"].lower(), "") if found else ""
+        if not found or not deed:
+            return None
+        toward = self.without("mine", found["rest"] or "", self.speaker)
+        toward = self.without("not_toward", toward).rstrip(" ?.!")
+        shown = f"{deed}{toward}" if deed.isalpha() else deed
+        return RequestedAction("gesture", self.speaker, " ".join(shown.split()) + ".")
 
 
 # --- the persona's law ----------------------------------------------------------------------------
@@ -169,85 +221,3 @@ def _bare(language: Language, text: str) -> list[str]:
     """Return the stems of a text's words, prepositions included, without "I", "never" and such."""
     small = language.data.get("law", {}).get("small", "").split()
     return [stem(word, language.code) for word in words(text) if word not in small]
-
-
-# --- the steps of an action -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Step:
-    """The next calls of an action and, at its end, how it ended.
-
-    ``end`` is a key of the phrases, filled from ``slots``; if it is empty, another step follows.
-    """
-
-    calls: Calls = ()
-    end: str = ""
-    slots: Mapping[str, str] = field(default_factory=dict)
-
-
-def done(acts: Sequence[Act], name: str) -> list[Act]:
-    """Return the turn's calls of a tool."""
-    return [act for act in acts if act.name == name]
-
-
-def next_step(
-    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
-) -> Step:
-    """Return the next step of an action, given what this turn has done."""
-    if requested.kind == "give":
-        return _hand_over(requested, now, acts, tools)
-    tool = "look" if requested.kind == "look" else "follow"
-    tried = done(acts, tool)
-    if tool in tools and not tried:
-        return Step(((tool, {"target": requested.item or requested.to}),))
-    failed = requested.kind == "follow" and (not tried or tried[-1].failed)
-    slots = {"item": with_article(requested.item), "why": tried[-1].result if tried else ""}
-    return Step(end=f"{requested.kind}_{'not' if failed else 'done'}", slots=slots)
-
-
-def _hand_over(
-    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
-) -> Step:
-    gave, got = done(acts, "give"), done(acts, "get")
-    carried = match_name(requested.item, now.carrying)
-    lying = match_name(requested.item, now.things)
-    item = (gave or got)[-1].item if gave or got else carried or lying
-    slots = {"item": with_article(item or requested.item), "to": requested.to}
-    if gave or (carried and "give" not in tools):
-        given = bool(gave) and not gave[-1].failed
-        return Step(end="give_done" if given else "give_not", slots=slots)
-    if carried:
-        return Step((("give", {"item": carried, "to": requested.to}),))
-    if lying and "get" in tools and not got:
-        return Step((("get", {"item": lying}),))
-    return Step(end="get_not" if got else "have_not", slots=slots)
-
-
-def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
-    """Return the words at the end of an action."""
-    bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
-    slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}
-    if view.language.code != ENGLISH:
-        slots = {key: value.removeprefix("the ") for key, value in slots.items()}
-    if step.end == "look_done":
-        return _words_for_look(view, slots)
-    if step.end == "give_done" and requested.to not in {view.speaker, view.who}:
-        return view.phrase("give_other", **slots)
-    if step.end == "have_not":
-        other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
-        known = view.known(bare, ("never", "lore", "self"))
-        return known or f"{view.phrase(step.end, **slots)} {other}".strip()
-    return view.phrase(step.end, **slots)
-
-
-def _words_for_look(view: View, slots: Mapping[str, str]) -> str:
-    """Return what a look that was asked for showed; builders may write in another language."""
-    seen = SEEN_LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
-    if not seen or reads_like("nothing", seen):
-        return view.known(slots["item"], ("lore", "self")) or view.phrase("look_not", **slots)
-    written = language_of(seen, view.languages) or view.language
-    if written is not view.language and written.full:
-        return replace(view, language=written).phrase("foreign", fact=ended(seen))
-    said = view.phrase("look_done", **{**slots, "fact": ended(seen)})
-    return view.phrase("again", fact=ended(seen)) if view.repeats(said) else said

@@ -143,6 +143,11 @@ class View:
         fresh = [text for text in made if text.lower() not in lately]
         return next(iter((*unsaid, *fresh)), made[0])
 
+    def emote(self, key: str, **slots: str) -> str:
+        """Return a phrase that stands behind the character's name."""
+        said = self.phrase(key, **slots)
+        return said[:1].lower() + said[1:]
+
     def thing(self, name: str) -> str:
         """Return a thing's name with an article, if the language's rules for it are known."""
         name = name.strip().rstrip(".")

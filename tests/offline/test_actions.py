@@ -1,49 +1,72 @@
 """Plans made anew at every step from what the turn has done so far."""
 
+from dataclasses import replace
+
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.languages import match_name
-from evennia_ai.offline.requests import RequestedAction, next_step
+from evennia_ai.offline.languages import match_exit, match_name
+from evennia_ai.offline.requests import RequestedAction
+from evennia_ai.offline.steps import next_step
 from evennia_ai.offline.transcript import Act
 from evennia_ai.policy.conversation.character import Persona
 from tests.offline.stage import Talk
 
-TOOLS = frozenset("say look get give emote".split())
-HOME = Situation("The Gull", things=("pewter mug",), carrying=("bread",))
-
-
-def give(item):
-    return RequestedAction("give", "Ann", item, to="Ann")
-
-
-GAVE = Act("give", {"item": "bread"}, "You gave it.")
-NAILED = Act("get", {"item": "pewter mug"}, "It is nailed to the bar, you can't.")
+TOOLS = frozenset("say look move get give drop emote".split())
+EXITS = ("cellar (to The Cellar)", "quay (to The Quay)")
+HOME = Situation("The Gull", things=("pewter mug",), carrying=("bread",), exits=EXITS)
+BREAD = RequestedAction("give", "Ann", "bread", to="Ann")
+GO = RequestedAction("go", "Ann", place="north (to B)", back=True)
+GONE = Act("move", {"to": "north"}, "B: Quiet.")
+LANTERN = RequestedAction("fetch", "Ann", "the lantern", "cellar (to The Cellar)", "Ann")
+CELLAR = Situation("The Cellar", things=("brass lantern",), exits=("gull (to The Gull)",))
+LEFT = [Act("move", {"to": "cellar"}, "The Cellar: Cold. Things: brass lantern.")]
+TOOK = Act("get", {"item": "brass lantern"}, "You hold brass lantern.")
+BACK = Act("move", {"to": "gull"}, "The Gull: A room.")
+AWAY = Situation("B", exits=("east (to C)", "south (to A)"))
 
 
 @pytest.mark.parametrize(
     ("requested", "situation", "acts", "planned"),
     [
-        (give("bread"), HOME, [], ([("give", "bread", "Ann")], "")),
-        (give("bread"), Situation(), [GAVE], ([], "give_done")),
-        (give("the mug"), HOME, [], ([("get", "pewter mug")], "")),
-        (give("the mug"), HOME, [NAILED], ([], "get_not")),
-        (give("a dragon"), HOME, [], ([], "have_not")),
+        (BREAD, HOME, [], ([("give", "bread", "Ann")], "")),
+        (BREAD, Situation(), [Act("give", {"item": "bread"}, "You gave it.")], ([], "give_done")),
+        (RequestedAction("give", "Ann", "the mug", to="Ann"), HOME, [],
+         ([("get", "pewter mug")], "")),
+        (RequestedAction("give", "Ann", "the mug", to="Ann"), HOME,
+         [Act("get", {"item": "pewter mug"}, "It is nailed to the bar, you can't.")],
+         ([], "get_not")),
+        (RequestedAction("give", "Ann", "a dragon", to="Ann"), HOME, [], ([], "have_not")),
+        (GO, Situation("A", exits=("north (to B)",)), [], ([("move", "north")], "")),
+        (GO, AWAY, [GONE], ([("move", "south")], "")),
+        (GO, Situation("A"), [GONE, Act("move", {"to": "south"}, "A: Home.")], ([], "go_back")),
+        (LANTERN, HOME, [], ([("move", "cellar")], "")),
+        (LANTERN, replace(HOME, carrying=("brass lantern",)), [],
+         ([("give", "brass lantern", "Ann")], "")),
+        (LANTERN, replace(HOME, things=("brass lantern",)), [], ([("get", "brass lantern")], "")),
+        (LANTERN, CELLAR, LEFT, ([("get", "brass lantern")], "")),
+        (LANTERN, replace(CELLAR, things=()), [*LEFT, TOOK], ([("move", "gull")], "")),
+        (LANTERN, replace(HOME, carrying=("brass lantern",)), [*LEFT, TOOK, BACK],
+         ([("give", "brass lantern", "Ann")], "")),
+        (LANTERN, HOME, [*LEFT, BACK], ([], "have_not")),
+        (GO, HOME, [Act("move", {"to": "north"}, "The door is locked.")], ([], "go_not")),
     ],
-)
+)  # fmt: skip
 def test_each_step_follows_from_what_was_done(requested, situation, acts, planned):
     step = next_step(requested, situation, acts, TOOLS)
     assert ([(name, *arguments.values()) for name, arguments in step.calls], step.end) == planned
 
 
 def test_without_the_tool_nothing_is_done_and_nothing_is_promised():
-    assert next_step(give("bread"), HOME, [], frozenset()).end == "give_not"
+    assert next_step(GO, HOME, [], frozenset()).end == "go_not"
+    assert next_step(BREAD, HOME, [], frozenset()).end == "give_not"
 
 
 def test_names_are_matched_by_their_words():
     names = ("pewter mug", "loaf of bread", "mug of ale")
     assert match_name("that ale there", names) == "mug of ale"
-    assert match_name("the rum", names) == ""
+    assert match_name("a dragon", names) == ""
+    assert match_exit("down to the old cellar", EXITS) == EXITS[0]
 
 
 PERSONA = Persona(

@@ -1,8 +1,12 @@
-"""Summaries of the offline brain; it leaves journal entries to the rules."""
+"""Summaries and journal entries of the offline brain."""
+
+import json
+
+import pytest
 
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.ports import TASK_SUMMARY, LLMRequest, Scene
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
 
 TALK = [
     "Ann says: Good morning.",
@@ -51,3 +55,34 @@ def test_before_a_compaction_it_leaves_the_journal_to_the_rules():
     request = LLMRequest(messages, Scene("Mira", Persona(), ()), tools)
     calls = OfflineBrain().think(request).tool_calls
     assert [call.name for call in calls] == ["noop"]
+
+
+def replies(*lines, tools=("say", "whisper", "add_journal_entry")):
+    """The name and the text of each call in answer to a line."""
+    said = [HeardLine(kind, "Ann", text, kind == "whisper") for kind, text in lines]
+    talk = [{"role": "user", "content": f"Ann says: {line.text}"} for line in said]
+    request = LLMRequest(talk, Scene("Mira", Persona(), tuple(said)), list(map(tool, tools)))
+    calls = OfflineBrain().think(request).tool_calls
+    return [(call.name, json.loads(call.arguments).get("content", "")) for call in calls]
+
+
+@pytest.mark.parametrize(("kind", "answered_by"), [("say", "say"), ("whisper", "whisper")])
+def test_a_debt_is_written_down_before_it_answers(kind, answered_by):
+    made = replies((kind, "I owe you five silver for the ale."))
+    assert made == [
+        ("add_journal_entry", "Ann: I owe you five silver for the ale."),
+        (answered_by, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["How are you?", "The rain is cold.", "Do I owe you silver?", "Do you remember my debt?"],
+)
+def test_chatter_and_questions_are_not_written_down(text):
+    assert "add_journal_entry" not in dict(replies(("say", text)))
+
+
+def test_nothing_is_written_down_where_some_was_whispered_and_some_was_not():
+    made = replies(("say", "I owe you five silver."), ("whisper", "I owe Bob nine crowns."))
+    assert "add_journal_entry" not in dict(made)

@@ -79,6 +79,16 @@ def test_only_the_calls_of_this_turn_are_its_acts():
     assert past_of(earlier, result, heard, now, result, step=1).acts == []
 
 
+def test_a_description_with_a_no_in_it_is_no_failure():
+    move = {"role": "assistant", "content": "", "tool_calls": [call("move", '{"to": "x"}')]}
+    for text, failed in (
+        ("The Chapel: There are no benches.", False),
+        ("No way leads there.", True),
+    ):
+        past = past_of(move, {"role": "tool", "tool_call_id": "1", "content": text}, step=2)
+        assert past.acts[0].failed is failed
+
+
 def remembered(*rows):
     """The facts in a prompt with recalled lines and one greeting."""
     situation = "\n".join(["<situation>", "Place: Tavern", *rows, "</situation>"])

@@ -1,0 +1,154 @@
+"""The tool calls of a requested action, one step at a time, and the words at its end.
+
+The brain keeps no state. A turn's own calls and results show what was done, and the situation shows
+where things are. Nothing is claimed that no tool did.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from evennia_ai.offline.languages import ENGLISH, exit_parts, language_of, match_name, table
+from evennia_ai.offline.requests import RequestedAction
+from evennia_ai.offline.transcript import Act, reads_like
+from evennia_ai.offline.view import View
+from evennia_ai.offline.words import ended, with_article
+from evennia_ai.ports import Situation
+
+# The tool and the argument of the actions that take one call.
+ONE_CALL = {
+    "get": ("get", "item"), "drop": ("drop", "item"), "look": ("look", "target"),
+    "follow": ("follow", "target"), "unfollow": ("follow", "target"), "gesture": ("emote", "text"),
+}  # fmt: skip
+NO_FAILURE = frozenset({"look", "unfollow"})
+SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
+Calls = tuple[tuple[str, dict[str, str]], ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """The next calls of an action and, at its end, how it ended.
+
+    ``end`` is a key of the phrases, filled from ``slots``; if it is empty, another step follows.
+    """
+
+    calls: Calls = ()
+    end: str = ""
+    slots: Mapping[str, str] = field(default_factory=dict)
+
+
+def next_step(
+    requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
+) -> Step:
+    """Return the next step of an action, given what this turn has done."""
+    if requested.kind in ONE_CALL:
+        return _one_call(requested, acts, tools)
+    if requested.kind == "go":
+        return _walk(requested, situation, acts, tools)
+    if requested.kind == "fetch":
+        return _fetch(requested, situation, acts, tools)
+    return _hand_over(requested, situation, acts, tools)
+
+
+def done(acts: Sequence[Act], name: str) -> list[Act]:
+    """Return the turn's calls of a tool."""
+    return [act for act in acts if act.name == name]
+
+
+def _one_call(requested: RequestedAction, acts: Sequence[Act], tools: frozenset[str]) -> Step:
+    item, kind = requested.item, requested.kind
+    tool, argument = ONE_CALL[kind]
+    tried = done(acts, tool)
+    if tool in tools and not tried:
+        calls = ((tool, {argument: item or requested.to}),)
+        return Step(calls, end="gesture_done" if kind == "gesture" else "")
+    failed = kind not in NO_FAILURE and (not tried or tried[-1].failed)
+    slots = {"item": with_article(item), "why": tried[-1].result if tried else ""}
+    return Step(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
+
+
+def _walk(
+    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
+) -> Step:
+    tried = done(acts, "move")
+    name, leads = exit_parts(requested.place)
+    slots = {"place": leads or with_article(name)}
+    if "move" in tools and not tried:
+        return Step((("move", {"to": name}),))
+    arrived = bool(tried and now.place) and tried[-1].result.startswith(now.place)
+    made = [act for act in tried if not act.failed or (act is tried[-1] and arrived)]
+    if not made:
+        return Step(end="go_not", slots=slots)
+    if not requested.back or len(made) > 1:
+        return Step(end="go_back" if requested.back else "go_done", slots=slots)
+    if len(tried) > 1:
+        return Step(end="go_stuck", slots=slots)
+    opposite = table(ENGLISH)["opposites"].get(name.lower(), "")
+    exits = [exit_parts(way)[0] for way in now.exits]
+    back = next((way for way in exits if way.lower() == opposite), exits[0] if exits else "")
+    return Step((("move", {"to": back}),))
+
+
+def _fetch(
+    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
+) -> Step:
+    """Return the way there, the taking, the way back, or the handing over."""
+    handled = done(acts, "get") or done(acts, "give")
+    here = match_name(requested.item, [*now.carrying, *now.things])
+    if not done(acts, "move") and (handled or here):
+        return _hand_over(requested, now, acts, tools)
+    away = len([act for act in done(acts, "move") if not act.failed]) == 1
+    lying = match_name(requested.item, now.things)
+    if away and lying and "get" in tools and not done(acts, "get"):
+        return Step((("get", {"item": lying}),))
+    step = _walk(replace(requested, back=True), now, acts, tools)
+    return _hand_over(requested, now, acts, tools) if step.end == "go_back" else step
+
+
+def _hand_over(
+    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
+) -> Step:
+    gave, got = done(acts, "give"), done(acts, "get")
+    carried = match_name(requested.item, now.carrying)
+    lying = match_name(requested.item, now.things)
+    item = (gave or got)[-1].item if gave or got else carried or lying
+    slots = {"item": with_article(item or requested.item), "to": requested.to}
+    if gave or (carried and "give" not in tools):
+        given = bool(gave) and not gave[-1].failed
+        return Step(end="give_done" if given else "give_not", slots=slots)
+    if carried:
+        return Step((("give", {"item": carried, "to": requested.to}),))
+    if lying and "get" in tools and not got:
+        return Step((("get", {"item": lying}),))
+    return Step(end="get_not" if got else "have_not", slots=slots)
+
+
+def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
+    """Return the words at the end of an action."""
+    bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
+    slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}
+    if view.language.code != ENGLISH:
+        slots = {key: value.removeprefix("the ") for key, value in slots.items()}
+    if step.end == "look_done":
+        return _words_for_look(view, slots)
+    if step.end == "give_done" and requested.to not in {view.speaker, view.who}:
+        return view.phrase("give_other", **slots)
+    if step.end == "have_not":
+        other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
+        known = view.known(bare, ("never", "lore", "self"))
+        return known or f"{view.phrase(step.end, **slots)} {other}".strip()
+    return view.phrase(step.end, **slots)
+
+
+def _words_for_look(view: View, slots: Mapping[str, str]) -> str:
+    """Return what a look that was asked for showed; builders may write in another language."""
+    seen = SEEN_LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
+    if not seen or reads_like("nothing", seen):
+        return view.known(slots["item"], ("lore", "self")) or view.phrase("look_not", **slots)
+    written = language_of(seen, view.languages) or view.language
+    if written is not view.language and written.full:
+        return replace(view, language=written).phrase("foreign", fact=ended(seen))
+    said = view.phrase("look_done", **{**slots, "fact": ended(seen)})
+    return view.phrase("again", fact=ended(seen)) if view.repeats(said) else said
