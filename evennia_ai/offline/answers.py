@@ -5,6 +5,7 @@ What another person said is told as that person's words only, in quotation marks
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -20,6 +21,7 @@ ASKED, SURE_ENOUGH = 0.4, 0.5
 QUOTED = 170  # characters of a line that is quoted whole
 STORY = 330  # characters of a tale
 MOST_LISTED, MOST_TOLD = 5, 3
+THINGS, EXITS = re.compile(r"Things: (.*)\."), re.compile(r"(?:Exits|People): ")
 FEW = 4  # words of a topic that names a thing
 
 
@@ -145,7 +147,9 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
             without_words(text, words(f"{other} {view.called(other)}"))
         )
         telling = [one for one in reversed(told) if one.facts.keys() - {"name"}] or told[::-1]
-        return _quoted(view, telling if bare else _matching(view, text, told, floor))
+        asked = [] if bare else _matching(view, text, told, floor)
+        whole = bare or view.language.key_of(text) == "said_by"
+        return _quoted(view, asked or (telling if whole else []))
     finds, own = view.language.finds, _of_speaker(view, view.speaker)
     mine = any(finds("mine", one) for one in (text, *_before(view)[: finds("follow_up", text)]))
     if finds("asks_memory", text) or (mine and not finds("permission", text)):
@@ -291,6 +295,23 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
     return view.listing(key, f"{key}_none", map(view.thing, names[:MOST_LISTED]))
 
 
+def _sights(view: View, text: str, topic: str) -> str:
+    """Return what a walk or a look showed: what was asked for, else the place seen last."""
+    seen = [one for one in view.of(("seen",)) if one.title]
+    last = [one for one in seen if one.title == seen[-1].title and not EXITS.match(one.text)]
+    found = [one for _, one in view.find(text, seen, ASKED)] or last[:1]
+    things = THINGS.fullmatch(found[0].text) if found else None
+    if things:
+        return view.phrase("saw_there", things=things[1])
+    return view.spoken(found[0]) if found else ""
+
+
+def _just_came(view: View, text: str, topic: str) -> str:
+    """Return who arrived last; "" if nobody did."""
+    came = [said.speaker for said in view.transcript.heard if said.kind == "arrives"]
+    return view.phrase("it_was", other=view.called(came[-1])) if came else ""
+
+
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
     "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story, "news": _story,
@@ -299,6 +320,7 @@ HANDLERS: dict[str, Handler] = {
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _exits,
+    "seen_there": _sights, "just_came": _just_came,
 }  # fmt: skip
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")
 HANDLERS |= {f"recall_{key}": partial(_fact, key=key) for key in FACTS}

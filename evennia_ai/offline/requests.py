@@ -84,10 +84,12 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
 def _as_it_was(view: View) -> Situation:
     """Return the situation, with things that this turn moved also in their old place.
 
-    So a request means the same at every step of the turn.
+    So a request means the same at every step of the turn; what lies elsewhere is not meant.
     """
     now, acts = view.situation, view.transcript.acts
-    things = (*now.things, *(act.item for act in acts if act.name == "get"))
+    moved = any(act.name == "move" and not act.failed for act in acts)
+    here = () if moved else now.things
+    things = (*here, *(act.item for act in acts if act.name == "get"))
     carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
     walks = (act for act in acts if act.name == "move")
     ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]

@@ -139,7 +139,9 @@ class View:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
         made = self.options(key, **slots)
         lately = "\n".join(self.recent).lower()
-        unsaid = [text for text in made if text.lower() not in self.own_talk]
+        unsaid = [
+            text for text in made if text.lower() not in self.own_talk and not self.repeats(text)
+        ]
         fresh = [text for text in made if text.lower() not in lately]
         return next(iter((*unsaid, *fresh)), made[0])
 
@@ -244,7 +246,8 @@ class View:
         near = [one for share, one in found if share >= AS_GOOD * found[0][0]]
         if not near:
             return ""
-        like = (one for one in near if one.source == near[0].source)
+        first = near[0]
+        like = (one for one in near if (one.source, one.title) == (first.source, first.title))
         fresh = next((one for one in like if not self.repeats(one.text)), None)
         said = self.spoken(fresh or near[0])
         return said if fresh or said != near[0].text else self.phrase("again", fact=said)
