@@ -189,9 +189,8 @@ def is_allowed(link: re.Match[str], hosts: Collection[str]) -> bool:
 
 
 def break_tags(text: str) -> str:
-    """Return a text in which an MXP client finds no tag."""
-    last = text.rfind(">")
-    return MXP_TAG.sub(lambda tag: f"<{GAP}" if tag.start() < last else "<", text)
+    """Return a text in which an MXP client finds no tag, also with other text behind it."""
+    return MXP_TAG.sub(f"<{GAP}", text)
 
 
 def clean_heard(text: str, limit: int = 2_000) -> str:

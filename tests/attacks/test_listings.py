@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.attacks.paths import BUILDER_LISTINGS, STAFF_LISTINGS
+from tests.attacks.carriers import BUILDER_LISTINGS, STAFF_LISTINGS
 from tests.attacks.scene import LINK, markup_in
 
 pytestmark = pytest.mark.game

@@ -2,6 +2,6 @@
 
 from django.urls import include, path
 
-from server.conf.urls import urlpatterns as demo
+from evennia_ai.web.site_urls import urlpatterns as demo
 
 urlpatterns = [path("ai/", include("evennia_ai.web.rest")), *demo]

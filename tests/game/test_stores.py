@@ -88,6 +88,25 @@ def test_beginning_a_turn_claims_its_events_and_logs_all_in_the_order_they_were_
     assert stores.turns.is_current(turn.id)
 
 
+def test_a_turn_is_told_nothing_that_its_audience_may_not_know(tables):
+    tables.inbox.put(heard("in confidence", addressed=False, private=True))
+    tables.inbox.put(heard("for me"))
+    waiting = tables.inbox.open_events().waiting
+    turn = tables.turns.begin(waiting, frozenset({"#6"}), False, "tick_event")
+    assert turn.overheard == ()
+
+
+def test_what_was_only_overheard_stays_noted_when_the_turn_ends(tables):
+    tables.inbox.put(heard("ambient", addressed=False))
+    tables.inbox.put(heard("for me"))
+    turn = tables.turns.begin(tables.inbox.open_events().waiting, ANN, False, "tick_event")
+    tables.turns.finish(turn.id, "answered")
+    assert list(Event.objects.order_by("id").values_list("state", flat=True)) == [
+        "noted",
+        "answered",
+    ]
+
+
 def test_an_excuse_survives_the_process_and_is_found_by_admins_alone(tables, service):
     line = make_message("assistant", "A fog, a fog.", type="excuse")
     tables.conversation.append([make_message("user", "A fog?"), line])

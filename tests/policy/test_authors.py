@@ -9,6 +9,7 @@ from evennia_ai.policy.audience import (
     known,
     of_message,
     of_messages,
+    of_parts,
     of_record,
     of_turn,
     people_among,
@@ -24,6 +25,7 @@ def test_what_nobody_signed_is_a_strangers():
     assert of_message(make_message("assistant", "Hello.")) == {"stranger"}
     assert of_record(record([])) == {"stranger"}
     assert of_messages([]) == frozenset()
+    assert of_parts({"public": ["#5"]}, ["public", "#6"]) == {"#5", "stranger"}
 
 
 def test_a_message_has_its_stored_authors_or_else_its_speaker():

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.sanitize import clean_heard, cut_text, inert, spoken_words, strip_reasoning
+from evennia_ai.policy.sanitize import (
+    GAP,
+    clean_heard,
+    cut_text,
+    inert,
+    spoken_words,
+    strip_reasoning,
+    with_ink,
+)
 from tests.growth import text_grows_like_a_square
 
 HOSTILE = [
@@ -49,6 +57,20 @@ def test_a_heard_line_is_one_short_line_that_stays_as_it_is_the_second_time(payl
     assert len(out) <= 60
     assert all(unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp") for c in out)
     assert clean_heard(out, 60) == out
+
+
+def test_a_text_is_harmless_before_whatever_follows_it_on_a_screen():
+    assert inert("<send href='quit'") == f"<{GAP}send href='quit'"
+    assert inert("red|") == f"red||{GAP}"
+
+
+def test_a_host_that_only_ends_like_an_allowed_one_is_no_link():
+    assert GAP in inert("http://evilexample.org", hosts=["example.org"])
+    assert GAP not in inert("http://www.example.org", hosts=["example.org"])
+
+
+def test_what_a_person_approves_holds_no_variation_selectors():
+    assert with_ink("a\ufe0e ❤\ufe0f") == "a ❤"
 
 
 def test_prices_and_ordinary_words_stay():

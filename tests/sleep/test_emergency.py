@@ -119,7 +119,7 @@ def test_it_has_the_time_of_one_turn(nearly_full):
 def test_room_is_made_whatever_becomes_of_the_journal(nearly_full, failure, monkeypatch):
     script = nearly_full([SUMMARY])
     if isinstance(failure, RuntimeError):
-        monkeypatch.setattr(script.extraction, "extract", lambda *_args: 1 / 0)
+        monkeypatch.setattr(type(script.extraction), "extract", lambda *_args: 1 / 0)
     else:
         script = nearly_full([failure, SUMMARY])
     assert outcome(script.mind.emergency.make_room())["success"]
