@@ -90,3 +90,8 @@ def test_what_the_persona_never_does_is_law(asked, law):
     place = Situation("The Gate", people=("Ann", "Ben"))
     talk = Talk("Holt", PERSONA, place, tools=("say", "follow", "noop"))
     assert law in talk.hear(asked)
+
+
+def test_a_gesture_is_made_at_once():
+    talk = Talk("Mira", Persona("You are Mira."), HOME, tools=("say", "emote", "noop"))
+    assert "waves to Ann." in talk.hear("could you wave to me?")
