@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tests.e2e import cast
 from tests.e2e.harness import ADMIN, PASSWORD, ROOT, GameServer
 from tests.e2e.test_browser import CHROMIUM, FLAGS, WebPlayer, playwright
 from tests.provider import FaultyProvider
@@ -144,6 +145,7 @@ def playing(folder: Path) -> Iterator[GameServer]:
 
 def main() -> int:
     """Take all pictures; return the exit status."""
+    cast.record()
     if not CHROMIUM:
         print("No Chromium was found. Install one, so that `chromium` is on the path.")
         return 1

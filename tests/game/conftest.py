@@ -20,6 +20,7 @@ from tests.semantic import StandInSemantic
 SESSION_IDS = count(1000)
 FLUSHES = count(1)
 FLUSHES_A_COLLECTION = 20
+HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 LOBBY, SPARE = "Lobby", "Spare"
 SPARES = 4  # a test has two players on average
 GAPS = re.compile(r"(?<=[|<:{w])\u200c")  # the sanitizer puts them behind what they make inert
@@ -109,7 +110,7 @@ class Game:
         spare = None if typeclass else next(self._spares, None)
         account, character = renamed(*spare, key) if spare else made(key, self._lobby(), typeclass)
         account.permissions.batch_add(*permissions)
-        account.is_superuser = superuser
+        account.is_superuser = account.is_staff = superuser
         account.save()
         character.permissions.batch_add(*permissions)
         account.db._last_puppet = character
@@ -280,7 +281,7 @@ def service(spare_players, db, settings):
     from evennia_ai.services.assistant_service import AssistantService
 
     restart_numbers()
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.PASSWORD_HASHERS = HASHERS
     settings.AI_ASSISTANT = {
         "autonomous_calls_per_hour": 0,
         "TEXTS": {"first_meeting": ""},

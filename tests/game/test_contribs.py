@@ -69,7 +69,7 @@ def test_a_thing_goes_into_a_container_and_out_again(game, ann, mira, chest):
     ring = game.thing("ring", mira)
     assert "You put ring in chest." in run(game, ann, call("put", item="ring", into="the chest"))
     assert ring.location is chest
-    assert "Mira puts ring in chest." in ann.heard()
+    assert "Mira puts a ring in a chest." in ann.heard()
     assert "chest: You see nothing special. In it: ring." in run(
         game, ann, call("look", target="chest")
     )

@@ -24,6 +24,7 @@ def builder(game, tavern, mira):
 def talk(game, mira, ann, bob):
     """Lines of some days: the day, who spoke, whether in private."""
     log, now = mira.assistant.conversation, datetime(2026, 11, 20, 12, tzinfo=UTC)
+    game.run()  # what is planned by now would wait for a clock that is set back
     game.clock.advance(now.timestamp() - game.clock.seconds())
     both = [ann.dbref, bob.dbref]
     lines = [

@@ -60,5 +60,5 @@ def test_it_is_at_hand_when_that_talk_is_out_of_view(game, mira, ann, talk):
     mira.journal.update(entry, content="Ann owes 30 crowns.")
     mira.assistant.conversation.forget_view()
     talk("and now?")
-    assert "owes 30 crowns." in game.tail()
-    assert "At hand: you noted on" in game.tail()
+    assert "owes 30 crowns." in game.told()
+    assert "At hand: you noted on" in game.told()

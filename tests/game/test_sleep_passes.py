@@ -88,6 +88,7 @@ def test_who_is_forgotten_is_in_no_error_any_more(game, ann, bob, mira):
     ann.do("say Mira, hello")
     game.run(1)
     kept = store_pass(mira.assistant, {"memory_links": GOOD})
+    game.run(1)
     store_pass(mira.assistant, {"memory_links": {"success": False, "error": "'Ann'"}})
     while forget_chunk(bob.dbref):
         pass

@@ -136,6 +136,21 @@ def test_a_name_or_a_greeting_is_no_source(line, sentence):
     assert found.source is None and not found.tells
 
 
+@pytest.mark.parametrize(
+    ("sentence", "tells", "has_source"),
+    [
+        ("You are Karl, of course.", True, True),
+        ("Du bist Karl.", True, True),
+        ("You are Otto.", True, False),
+        ("You are welcome, Karl.", False, False),
+    ],
+)
+def test_who_somebody_is_has_a_source(sentence, tells, has_source):
+    parts = [Part(TALK, (Line("Karl says: Good evening, Mira. I am Karl."),))]
+    (found,) = attribute(sentence, parts, ["Mira"])
+    assert (found.tells, found.source is not None) == (tells, has_source)
+
+
 def test_what_is_told_of_a_name_has_its_source():
     parts = [Part(TALK, (Line("Karl says: Karl mends boats at the pier."),))]
     (found,) = attribute("Karl mends boats.", parts, ["Mira"])

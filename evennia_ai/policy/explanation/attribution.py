@@ -40,6 +40,11 @@ ARTICLE = re.compile(
     r"|eine?[mnrs]?|le|la|les|une?|el|los|las)\s+(?=(\w+))",
     re.IGNORECASE,
 )
+# Who somebody is, as all that a sentence says.
+NAMING = re.compile(
+    r"(?i:\b(?:you are|you're|your name is|i am|i'm|my name is|du bist|ich bin|du heißt|ich heiße))"
+    r"(?: [A-ZÄÖÜ][\w-]*){1,3}(?i:,? (?:of course|then|indeed|natürlich))?\W*$"
+)
 # Whom a sentence speaks to: a name at its beginning or its end.
 ADDRESS = re.compile(r"^\W*[^\W\d_]+,\s|,\s+(?:[A-ZÀ-Þ][^\W\d_]+\s?){1,2}(?=[.!?…\"]*$)")
 OWN_SHARE = 0.9  # of the score, for the character's own earlier words
@@ -94,6 +99,8 @@ def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> li
 def is_polite(sentence: str, names: Sequence[str]) -> bool:
     """Return True for small talk, also with the name of somebody whom it speaks to."""
     words = heard(sentence, "")[1]
+    if NAMING.search(words):
+        return False
     return is_small_talk(words, names) or is_small_talk(ADDRESS.sub(" ", words), names)
 
 
@@ -141,15 +148,16 @@ class Weights:
 
     def of(self, sentence: str) -> Weighted:
         """Return the words of a sentence with their weights, without the character's name."""
-        words = dict.fromkeys(normal_words(sentence))
-        told = {word: self._rarity(word) for word in words if word not in self._own}
-        things = things_in(sentence)
+        names, things = names_in(sentence), things_in(sentence)
+        words = [one for one in dict.fromkeys(normal_words(sentence)) if one not in self._own]
+        if NAMING.search(sentence):  # then the name is what it tells
+            words, names = [one for one in words if one in names], frozenset()
+        told = {word: self._rarity(word) for word in words}
         lacked = {
             word: weight if word in things else weight * OTHER_WORDS
             for word, weight in told.items()
         }
-        needed = numbers_in(sentence) & told.keys()
-        return Weighted(told, lacked, needed, names_in(sentence))
+        return Weighted(told, lacked, numbers_in(sentence) & told.keys(), names)
 
     def _rarity(self, word: str) -> float:
         holding = self._holding[word]

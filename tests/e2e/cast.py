@@ -1,0 +1,129 @@
+"""Record the moving picture of the README, ``docs/images/cast.svg``: `make screenshots`.
+
+A new game of the demo's world is played over telnet with the offline brain, so every word in it was
+said by a real game. The picture is one SVG with an animation in CSS; it needs no service and no
+script, and stands still where a reader wishes less motion.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from tests.e2e.harness import ADMIN, ROOT, GameServer
+from tests.e2e.telnet import TelnetPlayer
+
+PICTURE = ROOT / "docs" / "images" / "cast.svg"
+COLUMNS, ROWS = 78, 16
+CHAR_PX, LINE_PX, EDGE_PX = 8.4, 21, 18
+READING_S, TYPING_S, END_S = 0.9, 0.7, 4.0  # for a line of an answer, for an order, at the end
+NOISE = re.compile(
+    r"^\(|^Exits:|^You become|^$|has entered the game|web client|Others here|^Last login"
+)
+STYLE = """
+text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #d8d4cb;
+  white-space: pre }
+.order { fill: #8fc7ff } .note { fill: #9a958a; font-style: italic }
+.line { opacity: 0; animation: show %(whole).1fs infinite steps(1) }
+.page { animation: roll %(whole).1fs infinite steps(1) }
+@media (prefers-reduced-motion: reduce) { .line { animation: none; opacity: 1 }
+  .page { animation: none; transform: translateY(%(last)dpx) } }
+"""
+
+
+class Line(NamedTuple):
+    """A line of the picture; ``kind`` is the class of its style."""
+
+    text: str
+    kind: str = "answer"
+
+
+def order(player: TelnetPlayer, words: str, answer: str) -> list[Line]:
+    """Type an order, wait for the end of its answer, and return both."""
+    begin = player.mark()
+    player.send(words)
+    player.expect(answer, 30)
+    player.expect_not(r"\A\Z.", 1.0)  # what belongs to it may still come
+    shown = [one for one in player.clean[begin:].splitlines() if not NOISE.search(one.strip())]
+    return [Line(f"> {words}", "order"), *(Line(one) for one in shown)]
+
+
+def play(server: GameServer) -> list[Line]:
+    """Play the scene: greet, errand, whisper, leave, come back remembered, `aiwhy`."""
+    with server.player("Ann") as ann:
+        lines = order(ann, "say Good evening, Mira.", "Mira says")
+        lines += order(ann, "say My sister sails on the Petrel.", "Mira says")
+        lines += order(ann, "say Mira, could you get me the mug?", "Mira says")
+        lines += order(ann, "whisper Mira = I owe Brannoc five crowns.", "Mira whispers")
+        lines.append(Line("Ann leaves. The server restarts. The next day:", "note"))
+    server.reload()
+    with server.player("Ann") as ann, server.player(ADMIN) as staff:
+        lines += order(ann, "say Mira, what does my sister sail on?", "Mira says.*Petrel")
+        lines.append(Line("And this is what staff see:", "note"))
+        why = order(staff, "aiwhy Mira", "Near, but left out.*\n.*")
+    texts = [line.text for line in why]
+    sources = next(at for at, text in enumerate(texts) if text.startswith("Where each"))
+    return [
+        *lines,
+        *why[:3],
+        *(one for one in why[3:sources] if "(say" in one.text),
+        *why[sources:],
+    ]
+
+
+def drawn(lines: Sequence[Line]) -> str:
+    """Return lines as an animated picture."""
+    rows = [
+        Line(part, line.kind)
+        for line in lines
+        for part in textwrap.wrap(line.text, COLUMNS, subsequent_indent="  ") or [""]
+    ]
+    times, now = [], 0.5
+    for row in rows:
+        times.append(now)
+        now += TYPING_S if row.kind == "order" else READING_S
+    whole = now + END_S
+    below = [max(0, number + 1 - ROWS) * -LINE_PX for number in range(len(rows))]
+    starts = [f"{100 * at / whole:.2f}%" for at in times]
+    roll = "".join(
+        f"{at} {{ transform: translateY({px}px) }}" for at, px in zip(starts, below, strict=True)
+    )
+    shows = "".join(
+        f"@keyframes show{number} {{ 0% {{ opacity: 0 }} {at}, 100% {{ opacity: 1 }} }}\n"
+        for number, at in enumerate(starts)
+    )
+    texts = "\n".join(
+        f'<text class="line {row.kind}" style="animation-name: show{number}" x="{EDGE_PX}"'
+        f' y="{EDGE_PX + LINE_PX * (number + 1) - 6}">{escape(row.text)}</text>'
+        for number, row in enumerate(rows)
+    )
+    width, height = round(COLUMNS * CHAR_PX + 2 * EDGE_PX), ROWS * LINE_PX + 2 * EDGE_PX
+    style = STYLE % {"whole": whole, "last": below[-1]}
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"
+ aria-label="A player talks with Mira, leaves, comes back, and is remembered">
+<style>{style}@keyframes roll {{ 0% {{ transform: none }} {roll} }}
+{shows}</style>
+<clipPath id="window"><rect y="{EDGE_PX}" width="{width}" height="{ROWS * LINE_PX}"/></clipPath>
+<rect width="{width}" height="{height}" rx="10" fill="#1d1f23"/>
+<g clip-path="url(#window)"><g class="page">
+{texts}
+</g></g>
+</svg>
+"""
+
+
+def record() -> None:
+    """Play the scene in a new game, and store its picture."""
+    with TemporaryDirectory() as folder:
+        server = GameServer.first_start(Path(folder) / "game")
+        try:
+            server.start()
+            PICTURE.write_text(drawn(play(server)), encoding="utf-8")
+        finally:
+            server.discard()
+    print(f"docs/images/{PICTURE.name}: {PICTURE.stat().st_size / 1000:.0f} kB")
