@@ -1,139 +1,168 @@
-"""One answer to one sentence: by its intent, else by what is known or was told, else a deflection.
+"""One answer to one sentence: by its intent, else by what is known or was told, else an honest no.
 
 What another person said is told as that person's words only, in quotation marks.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from evennia_ai.offline.languages import Intent, exit_parts, match_exit, match_name
-from evennia_ai.offline.passages import Passage, Told
-from evennia_ai.offline.view import KNOWN, View
-from evennia_ai.offline.words import is_description, joined, rotated, words
+from evennia_ai.offline.languages import Asked, exit_parts, match_name
+from evennia_ai.offline.passages import Passage, split_lore
+from evennia_ai.offline.view import SURE, View
+from evennia_ai.offline.words import is_description, rotated, words
+from evennia_ai.policy.retrieval.words import without_words
 
 Handler = Callable[[View, str, str], str]
-LINE = 0.34  # share of a question's words that a told line must hold
-SURE = 0.6  # share that a statement needs, which asks for no answer
+# Share of a question's words that a quotation holds: of one about what was told, of any other.
+ASKED, SURE_ENOUGH = 0.4, 0.5
 QUOTED = 170  # characters of a line that is quoted whole
-STORY = 40  # fewest characters of a good tale
+STORY = 330  # characters of a tale
 MOST_LISTED, MOST_TOLD = 5, 3
+THINGS, EXITS = re.compile(r"Things: (.*)\."), re.compile(r"(?:Exits|People): ")
 FEW = 4  # words of a topic that names a thing
-OWN = ("self", "lore")
 
 
 def answer(view: View, text: str) -> str:
     """Return the answer to one sentence."""
-    intent, topic = view.language.intent_of(text)
+    asked = view.language.asked_of(text)
     if not view.language.full:
-        return view.phrase(intent.key or "other")
-    handler = HANDLERS.get(intent.key)
-    said = handler(view, text, topic) if handler else _sought(view, intent, text)
-    if said or intent.say:
-        return said or view.phrase(intent.key, topic=topic)
-    asks = view.language.asks(text) or view.language.finds("follow_up", text)
-    return _to_question(view, text) if asks else _to_statement(view, text)
+        return view.phrase(asked.intent.key or "other")
+    if not asked.intent.key and view.language.finds("follow_up", text):
+        asked = _as_before(view, asked)
+    intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
+    told = "" if handler or not view.language.asks(text) else _about_people(view, text, SURE_ENOUGH)
+    said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
+    if said:
+        return said
+    if intent.say:
+        instead = view.offer() if intent.tells and intent.label else ""
+        return f"{view.phrase(intent.key, topic=asked.topic)} {instead}".strip()
+    if view.language.asks(text) or view.language.finds("follow_up", text):
+        return _to_question(view, text)
+    return _to_statement(view, text)
 
 
-def _sought(view: View, intent: Intent, text: str) -> str:
-    """Return a fact of the persona or another known passage for an intent, "" if none."""
-    own = (passage for passage in view.of(("self",)) if intent.facts.search(passage.text))
-    fresh = next((passage for passage in own if not view.repeats(passage.text)), None)
-    if fresh or not intent.seek:
-        return view.told_fact(fresh) if fresh else ""
-    return _about_me(view, text) or view.known(text, OWN, stale=view.language.asks(text))
+def _as_before(view: View, asked: Asked) -> Asked:
+    """Return a question such as "and a lamp?" with the intent of the speaker's last one."""
+    intent = view.language.asked_of(" ".join(_before(view)[:1])).intent
+    return asked._replace(intent=intent) if intent.tells else asked
+
+
+def _before(view: View) -> list[str]:
+    """Return the speaker's earlier lines, the newest first."""
+    own = [said.text for said in view.transcript.heard if said.speaker == view.speaker]
+    return [text for text in reversed(own) if text != view.lines[-1].text]
+
+
+def _sought(view: View, asked: Asked, text: str) -> str:
+    """Return what persona and lore tell about an intent; "" if nothing."""
+    if asked.intent.tells:
+        found = view.known(asked.rest, asked.intent.sources, asked.intent)
+        return found or (view.known(asked.rest) if asked.intent.exact else "")
+    return view.known(text, asked.intent.sources) if asked.intent.seek else ""
 
 
 def _to_question(view: View, text: str) -> str:
-    """Return what was told about a question, else what is known, else a deflection."""
-    found = _about_me(view, text) or _about_other(view, text) or view.known(text, stale=False)
-    found = found or _quoted(view, _matching(view, text, view.told, SURE))
-    if not found and view.language.finds("asks_place", text):
-        found = _at_hand(view, text, loose=False)
-    if found or (found := view.known(text)):
+    """Return what was told about a question, else what is known, else that it is not known."""
+    language = view.language
+    found = _about_people(view, text) or view.known(text)
+    if not found and language.finds("asks_place", text):
+        found = _at_hand(view, text)
+    who = language.finds("asks_who", text)
+    if not found and (who or len(language.content(text)) > 1):
+        floor = ASKED if who else SURE
+        found = _quoted(view, _matching(view, text, view.told, floor))
+    if found:
         return found
-    if view.language.finds("about_you", text):
-        return view.phrase("unknown_self")
-    unsure = view.language.finds("yes_or_no", text) and not _named_other(view, text)
-    return view.phrase("unknown_yesno" if unsure else "unknown")
+    mine = language.finds("mine", text) and not language.finds("permission", text)
+    if mine and language.finds("remember", text):
+        return view.phrase("told_nothing")
+    key = "unknown_self" if language.finds("about_you", text) else "unknown"
+    return f"{view.phrase(key)} {view.offer()}".strip()
 
 
 def _to_statement(view: View, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
+    if view.language.finds("order", text):
+        return view.phrase("request_not")
     facts = view.language.facts_in(text)
     for key, phrase in (("name", "met"), ("home", "from_there"), ("likes", "liked")):
         if key in facts:
             return view.phrase(phrase, value=facts[key])
-    best = [found.passage for found in view.rank(text, view.of(OWN), SURE)[:1]]
-    if best and len(view.language.content(text)) > 1 and not view.repeats(best[0].text):
-        return view.told_fact(best[0])
     if facts:
         return view.phrase("noted")
+    found = (
+        view.find(text, view.of(("self", "never", "lore", "want")), SURE)
+        if len(view.language.content(text)) > 1
+        else []
+    )
+    if found and not view.repeats(found[0][1].text):
+        return view.spoken(found[0][1])
     return view.phrase("remark")
 
 
 # --- what was told in the conversation ------------------------------------------------------------
 
 
-def _quote(view: View, told: Told) -> str:
-    fact = joined(told.text.rstrip(".! "))[:QUOTED]
+def _quoted(view: View, found: Sequence[Passage]) -> str:
+    """Return the first of what was told as a quotation, "" if there is none."""
+    if not found:
+        return ""
+    told, fact = found[0], found[0].text.rstrip(".! ")[:QUOTED]
     if told.speaker == view.speaker:
         said = view.phrase("told", fact=fact)
         return view.phrase("told_again", fact=fact) if view.repeats(said) else said
     return view.phrase("said_by", other=view.called(told.speaker), fact=fact)
 
 
-def _quoted(view: View, found: Sequence[Told]) -> str:
-    """Return the first of what was told as a quotation, "" if there is none."""
-    return _quote(view, found[0]) if found else ""
+def _matching(
+    view: View, text: str, told: Sequence[Passage], floor: float = ASKED
+) -> list[Passage]:
+    """Return what was told about a question, the newest of the best first."""
+    names = " ".join({one.speaker for one in view.every_told})
+    found = view.find(text, [*reversed(told)], floor, without=names)
+    return [one for _, one in found]
 
 
-def _matching(view: View, text: str, told: Sequence[Told], floor: float = LINE) -> list[Told]:
-    """Return what was told about a question, best first, the newest of equals first."""
-    passages = {Passage(t.text, "told", " ".join(t.facts)): t for t in told}
-    names = " ".join({t.speaker for t in view.every_told})
-    found = view.rank(text, [*reversed(passages)], floor, without=names)
-    return [passages[item.passage] for item in found]
-
-
-def _of_speaker(view: View, speaker: str) -> list[Told]:
+def _of_speaker(view: View, speaker: str) -> list[Passage]:
     return [told for told in view.told if told.speaker == speaker]
-
-
-def _about_me(view: View, text: str) -> str:
-    """Return what the speaker told about a question; "" for any other question."""
-    asks = view.language.finds("mine", text) and view.language.finds("remember", text)
-    if not asks or _named_other(view, text):
-        return ""
-    unknown = view.phrase("told_nothing") if view.language.finds("asks_memory", text) else ""
-    return _quoted(view, _mine(view, text)) or unknown
-
-
-def _mine(view: View, text: str) -> list[Told]:
-    """Return what the speaker told about a question, else what holds the kind it asks for."""
-    own, wanted = _of_speaker(view, view.speaker), view.holds(text)
-    found = _matching(view, text, own)
-    return found or [t for t in reversed(own) if wanted and wanted.search(t.text)]
 
 
 def _named_other(view: View, text: str) -> str:
     """Return the other speaker that a text names, by either of their names; "" if none."""
     people = [t.speaker for t in view.told if t.speaker != view.speaker] + view.others
     called = {form: name for name in people for form in (view.called(name), name)}
-    return called.get(match_name(text, [*called], loose=False), "")
+    return called.get(match_name(text, [*called]), "")
 
 
-def _about_other(view: View, text: str) -> str:
-    """Return what a speaker that a question names told about it, "" if it names none."""
+def _about_people(view: View, text: str, floor: float = ASKED) -> str:
+    """Return what the speaker, or another whom a question names, told about it; "" if nothing."""
     other = _named_other(view, text)
-    return _quoted(view, _matching(view, text, _of_speaker(view, other))) if other else ""
+    if other:
+        told = _of_speaker(view, other)
+        bare = not view.language.content(
+            without_words(text, words(f"{other} {view.called(other)}"))
+        )
+        telling = [one for one in reversed(told) if one.facts.keys() - {"name"}] or told[::-1]
+        asked = [] if bare else _matching(view, text, told, floor)
+        whole = bare or view.language.key_of(text) == "said_by"
+        return _quoted(view, asked or (telling if whole else []))
+    finds, own = view.language.finds, _of_speaker(view, view.speaker)
+    mine = any(finds("mine", one) for one in (text, *_before(view)[: finds("follow_up", text)]))
+    if finds("asks_memory", text) or (mine and not finds("permission", text)):
+        return _quoted(view, _matching(view, text, own, floor))
+    return _quoted(view, _matching(view, text, own, SURE)) if finds("third_person", text) else ""
 
 
 def _fact(view: View, text: str, topic: str, key: str) -> str:
     """Return what the speaker told of a kind of fact, such as their home."""
-    own = [told for told in reversed(_of_speaker(view, view.speaker)) if key in told.facts]
-    return _quoted(view, own or _mine(view, text)) or view.phrase("told_nothing")
+    own = _of_speaker(view, view.speaker)
+    telling = [told for told in reversed(own) if key in told.facts]
+    found = [one for one in _matching(view, text, telling) if one.facts] or telling
+    return _quoted(view, found or _matching(view, text, own)) or view.phrase("told_nothing")
 
 
 def _own_name(view: View, text: str, topic: str) -> str:
@@ -156,7 +185,7 @@ def _gifts(view: View, text: str, topic: str) -> str:
     given = [s for s in view.transcript.heard if s.kind == "give" and s.speaker]
     giver = _named_other(view, text) or view.speaker
     if giver == view.speaker and view.language.finds("asks_who", text):
-        named = match_name(text, [s.text for s in given], loose=False)
+        named = match_name(text, [s.text for s in given])
         given = [s for s in given if s.text == named]
         giver = next((s.speaker for s in reversed(given)), "")
     things = [view.thing(s.text) for s in given if s.speaker == giver][-MOST_TOLD:]
@@ -171,7 +200,8 @@ def _greet(view: View, text: str, topic: str) -> str:
     """Return a greeting: with the character's name first, and shorter after that."""
     if view.transcript.met(view.speaker):
         return view.phrase("greet_more")
-    return view.phrase("greet_brief" if "name" in view.language.facts_in(text) else "greet")
+    brief = len(view.sentences) > 1 or "name" in view.language.facts_in(text)
+    return view.phrase("greet_brief" if brief else "greet")
 
 
 def _identity(view: View, text: str, asked: str) -> str:
@@ -180,55 +210,62 @@ def _identity(view: View, text: str, asked: str) -> str:
     if asked:
         held = set(content(asked)) & set(content(character.identity))
         return view.phrase("yes_fact" if held else "no_fact", fact=character.identity)
-    own = dict.fromkeys([character.identity, *character.facts[:3], *character.wants[:1]])
-    fresh = next((text for text in own if text and not view.repeats(text)), "")
-    if not fresh:
+    own = character.identity
+    if not own:
         return view.phrase("ask_name")
-    said = view.told_fact(Passage(fresh, "self"))
+    said = view.spoken(Passage(own, "self"))
+    said = view.phrase("again", fact=said) if view.repeats(own) and said == own else said
     named = view.name.split()[0].lower() in said.lower()
     return said if named or view.was_said(view.name) else f"{view.phrase('ask_name')} {said}"
 
 
 def _goal(view: View, text: str, topic: str) -> str:
     """Return a goal that was not told lately, else one that was; "" if none."""
-    wants = view.character.wants
+    wants = [view.spoken(one) for one in view.of(("want",))]
     fresh = next((want for want in wants if not view.repeats(want)), "")
     return fresh or (view.phrase("again", fact=wants[0]) if wants else "")
 
 
 def _story(view: View, text: str, topic: str) -> str:
-    """Return a tale that was not told lately, from lore, else from persona or journal."""
-    known = [p for p in view.of((*OWN, "note")) if p.text != view.character.identity]
-    long = [p for p in known if len(p.text) > STORY]
-    tales = [p.text for p in [p for p in long if p.source == "lore"] or long or known]
-    fresh = [text for text in rotated(tales, view.seed) if not view.repeats(text)]
-    if not tales:
+    """Return a tale that was not told lately: a piece of lore or a note, no price and no rule."""
+    dull = view.character.language.intent("price").tells
+    lore = [split_lore(entry)[1] for entry in view.scene.lore]
+    known = [text for text in lore if not (dull and dull.search(text))]
+    past = [text for text in known if view.character.language.finds("happened", text)]
+    known = past or known
+    known += [passage.text for passage in view.of(("note",))]
+    if not known:
+        known = [one.text for one in view.of(("self",)) if one.text != view.character.identity]
+    fresh = [text for text in rotated(known, view.seed) if not view.repeats(text)]
+    if not known:
         return view.phrase("tale_none")
-    return view.phrase("tale", fact=fresh[0]) if fresh else ""
+    tale = fresh[0] if fresh else ""
+    if len(tale) > STORY:
+        tale = tale[:STORY].rpartition(". ")[0] + "."
+    said = view.spoken(Passage(tale, "lore")) if tale else ""
+    return said if said != tale or not tale else view.phrase("tale", fact=tale)
 
 
-def _where_is(view: View, text: str, topic: str) -> str:
-    """Return where somebody or something is."""
+def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
+    """Return where somebody or something is: here, carried, along a way, or told of."""
     if set(words(topic)) & set(words(view.name)):
         return view.phrase("it_is_me")
-    here = match_name(topic, view.situation.people, loose=False)
+    here = match_name(topic, view.situation.people)
     if here:
         return view.phrase("right_here", other=view.called(here))
-    return view.known(text) or view.phrase("not_here", other=topic)
+    content, way = view.language.content, match_name(topic, view.situation.exits)
+    if way and set(content(topic)[:1]) & set(content(way)):
+        return view.phrase("exits", exits=exit_parts(way)[0])
+    found = _about_people(view, text) or _at_hand(view, topic) or view.known(text)
+    if found or not 0 < len(words(topic)) < FEW:
+        return found
+    return f"{view.phrase(none, thing=topic, other=topic)} {view.offer()}".strip()
 
 
-def _is_there(view: View, text: str, topic: str, sources: Sequence[str] = KNOWN) -> str:
-    """Return whether a thing or a way to it is here, or the character has it."""
-    way = match_exit(topic, view.situation.exits)
-    found = _about_me(view, text) or (way and view.phrase("exits", exits=exit_parts(way)[0]))
-    found = found or _at_hand(view, topic) or view.known(text, sources)
-    return found or (view.phrase("have_none", thing=topic) if 0 < len(words(topic)) < FEW else "")
-
-
-def _at_hand(view: View, text: str, *, loose: bool = True) -> str:
+def _at_hand(view: View, text: str) -> str:
     """Return where a thing is that a text names: carried or here; "" if neither."""
     for key, names in (("have", view.situation.carrying), ("is_here", view.situation.things)):
-        named = match_name(text, names, loose)
+        named = match_name(text, names)
         if named:
             return view.phrase(key, item=view.thing(named))
     return ""
@@ -236,14 +273,15 @@ def _at_hand(view: View, text: str, *, loose: bool = True) -> str:
 
 def _exits(view: View, text: str, topic: str) -> str:
     """Return where an exit leads, or which exits there are."""
-    found = match_exit(topic, view.situation.exits)
+    found = match_name(topic, view.situation.exits)
+    names = [exit_parts(name)[0] for name in view.situation.exits]
     if topic and not found:
-        return view.known(text)
+        ways = view.listing("exits", "exits_none", names, "exits")
+        return view.known(text, ("self", "lore", "seen")) or f"{view.phrase('way_to')} {ways}"
     if not topic:
-        names = [exit_parts(name)[0] for name in view.situation.exits]
         return view.listing("exits", "exits_none", names, "exits")
     name, leads = exit_parts(found)
-    return view.known(text, ("lore",)) or view.phrase("exit", place=leads or name)
+    return view.phrase("exit", exit=name, place=leads or name)
 
 
 def _here(view: View, text: str, topic: str, key: str) -> str:
@@ -257,13 +295,32 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
     return view.listing(key, f"{key}_none", map(view.thing, names[:MOST_LISTED]))
 
 
+def _sights(view: View, text: str, topic: str) -> str:
+    """Return what a walk or a look showed: what was asked for, else the place seen last."""
+    seen = [one for one in view.of(("seen",)) if one.title]
+    last = [one for one in seen if one.title == seen[-1].title and not EXITS.match(one.text)]
+    found = [one for _, one in view.find(text, seen, ASKED)] or last[:1]
+    things = THINGS.fullmatch(found[0].text) if found else None
+    if things:
+        return view.phrase("saw_there", things=things[1])
+    return view.spoken(found[0]) if found else ""
+
+
+def _just_came(view: View, text: str, topic: str) -> str:
+    """Return who arrived last; "" if nobody did."""
+    came = [said.speaker for said in view.transcript.heard if said.kind == "arrives"]
+    return view.phrase("it_was", other=view.called(came[-1])) if came else ""
+
+
+_is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
-    "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story,
+    "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story, "news": _story,
     "recall_name": _own_name, "recall_all": _everything, "recall_gift": _gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),
-    "is_there": _is_there, "have": partial(_is_there, sources=OWN), "exits": _exits, "way_to": _exits,
+    "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _exits,
+    "seen_there": _sights, "just_came": _just_came,
 }  # fmt: skip
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")
 HANDLERS |= {f"recall_{key}": partial(_fact, key=key) for key in FACTS}

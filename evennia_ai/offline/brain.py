@@ -16,9 +16,10 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import MARK, NOOP, PERCEIVED, SAY, SPEECH, WHISPER, make_message
 from evennia_ai.offline.answers import answer
-from evennia_ai.offline.languages import ENGLISH, read, read_languages
+from evennia_ai.offline.autonomy import act_autonomously
+from evennia_ai.offline.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read, read_languages
 from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
-from evennia_ai.offline.steps import Calls, act_autonomously, done, next_step, words_for_step
+from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View, read_request
 from evennia_ai.offline.words import (
@@ -30,23 +31,19 @@ from evennia_ai.offline.words import (
     words,
 )
 from evennia_ai.policy.compaction.summary import newest_within
-from evennia_ai.policy.facts.check import (
-    Fact,
-    as_bullets,
-    extract_facts,
-    without_address,
-)
-from evennia_ai.policy.retrieval.languages import STOP_WORDS
+from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, without_address
+from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
+from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMReply, LLMRequest, Scene, ToolCallRequest
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
-HOSTILE = frozenset({"inject", "authority", "crime", "threat"})
-# Intents that need no answer if something else was said.
-COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
+VOCATIVE = 4  # a greeting's rest of fewer words, and of no kind, only calls somebody
 CALLED = "..."  # stands for a sentence that is only the character's name
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
+UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
+EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -116,14 +113,30 @@ def _by_speaker(view: View) -> list[View]:
 
 
 def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
-    """Return the view of one speaker's lines, without the character's name in them."""
+    """Return the view of one speaker's lines, without the names that they call and with a greeting
+    as a sentence of its own."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
-    every = [part for text in spoken for part in sentences(own.language.plain(text))]
-    bare = [without_address(part, view.name).strip() for part in every]
-    called = set(words(view.name))
-    parts = [part if set(words(part)) - called else CALLED for part in bare]
+    called = _called(view)
+    parts: list[str] = []
+    for part in (part for text in spoken for part in sentences(own.language.plain(text))):
+        bare = without_address(called.sub("", part).strip(), view.name).strip()
+        if not set(words(bare)) - set(words(view.name)):
+            parts.append(CALLED)
+            continue
+        opener = own.language.pattern("patterns", "opener").match(bare)
+        head, rest = (
+            (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
+        )
+        says = len(words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
+        parts += [piece for piece in (head, rest if says or not head else "") if piece]
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
+
+
+def _called(view: View) -> re.Pattern[str]:
+    """Return the pattern of a list of names at a line's start: "Guard 01 and Guard 03, "."""
+    names = "|".join(map(re.escape, sorted({view.name, *view.situation.people}, key=len)[::-1]))
+    return re.compile(rf"^(?:(?:{names})(?:,? (?:and|und) |, | & ))*(?:{names})\s*[,:!]\s*", re.I)
 
 
 def _words_for(view: View) -> tuple[str, str]:
@@ -164,36 +177,44 @@ def _answer_emote(view: View, text: str) -> tuple[str, str]:
 
 
 def _thank(view: View, line: HeardLine) -> str:
-    said = view.phrase("gift", item=view.thing(line.text))
-    wanted = view.rank(line.text, view.of(("want",)), 0.5)
-    return f"{said} {view.phrase('gift_wanted')}" if wanted else said
+    return view.phrase("gift", item=view.thing(line.text))
 
 
 def _answers(view: View) -> list[str]:
-    """Return a refusal or an answer for each of the most important sentences."""
+    """Return a refusal or an answer for each of the most important sentences, in one language."""
     if not view.language.full:
         return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
     for text in _weighed(view):
+        if language_of(text) in UNKNOWN_TONGUES:
+            return [replace(view, language=view.character.language).phrase("no_tongue")]
         said = refusal(view, text) or answer(view, text)
         fits = not made or len(" ".join([*made, said])) <= LONGEST
         if said and fits and said not in " ".join(made):
             made.append(said)
-    return made
+    empty = tuple(text for key in EMPTY for text in view.options(key))
+    full = [said for said in made if not said.startswith(empty)]
+    greets = view.options("greet") + view.options("greet_brief")
+    made = full if [said for said in full if said not in greets] else made
+    spoken = {language_of(said) for said in made} - {""}
+    return made if len(spoken) < 2 else made[-1:]
 
 
 def _weighed(view: View) -> list[str]:
-    """Return at most `MOST_ANSWERS` sentences, questions first, a greeting before them.
+    """Return at most `MOST_ANSWERS` sentences, questions first, a first greeting before them.
 
     Other courtesies are left out if anything else was said.
     """
-    parts, keys = view.sentences, {text: view.language.key_of(text) for text in view.sentences}
+    language, parts = view.language, view.sentences
+    keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
     weighty = [p for p in weighty if len(words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
-        return list({keys[part]: part for part in parts}.values())[:MOST_ANSWERS]
-    greeting = [part for part in parts[:1] if keys[part] == "greet"]
-    questions = [part for part in weighty if part.rstrip().endswith("?")]
+        return list(parts[-1:])
+    named = any("name" in language.facts_in(part) for part in weighty)
+    greets = not (named or view.transcript.met(view.speaker))
+    greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
+    questions = [part for part in weighty if language.asks(part)]
     return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
 
 
@@ -204,7 +225,7 @@ def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> L
         if emote and not (item.private or emoted) and _may_emote(view):
             calls, emoted = (*calls, ("emote", {"text": emote})), True
         if text:
-            named = _once_named(text if len(said) == 1 else _to_one(text, item), item.who)
+            named = text if len(said) == 1 else _to_one(text, item)
             spoken.append((item, _unrepeated(item, named, [before for _, before in spoken])))
     calls = (*_notes(view), *calls)
     aloud = " ".join(text for item, text in spoken if not item.private)
@@ -229,17 +250,10 @@ def _to_one(text: str, item: View) -> str:
     return f"{item.speaker}, {text[0].lower() + text[1:] if small else text}"
 
 
-def _once_named(text: str, who: str) -> str:
-    """Return the words with the speaker addressed by name once at most."""
-    first, *rest = text.split(f", {who}")
-    kept = first + (f", {who}" + rest[0] if rest else "")
-    return kept + "".join(part if part[:1] in ".,:;?!" else f", {who}{part}" for part in rest[1:])
-
-
 def _unrepeated(view: View, text: str, before: Sequence[str]) -> str:
     """Return the words, or filler phrases if they were said before, also in this reply."""
     spoken = {part for said in before for part in long_sentences(said)}
-    said = {line.strip().lower() for line in (*view.transcript.own, *view.scene.excuses)}
+    said = {line.strip().lower() for line in view.recent}
     if text.strip().lower() not in said and spoken.isdisjoint(long_sentences(text)):
         return text
     leads = view.options("filler")

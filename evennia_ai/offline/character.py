@@ -14,6 +14,8 @@ from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
 from evennia_ai.offline.words import capitals, ended, sentences
 from evennia_ai.policy.conversation.character import Persona
 
+TONES = ("warm", "terse")  # keys of the language's rules; phrases may have variants for each
+
 
 @dataclass(frozen=True)
 class Character:
@@ -23,9 +25,8 @@ class Character:
     facts: tuple[str, ...]
     wants: tuple[str, ...]
     nevers: tuple[str, ...]
-    examples: tuple[str, ...]
     habits: tuple[str, ...]
-    terse: bool
+    tone: str  # terse, warm or ""
     language: Language
 
 
@@ -35,23 +36,24 @@ def read_character(persona: Persona, name: str, languages: tuple[Language, ...])
     whole = " ".join((persona.text, persona.voice, *persona.knows))
     written = language_of(whole, languages) or read(ENGLISH)
     rules = _Rules(written if "voice" in written.data else read(ENGLISH), name)
-    clauses = sentences(persona.text)
+    clauses = [part for whole in sentences(persona.text) for part in whole.split("; ")]
     about_talk = rules.having("about_talk", clauses)
     own = [rules.spoken(clause) for clause in clauses if clause not in about_talk]
+    own = [text for text in own if not rules.find("trait", text)]
     every = own + [rules.spoken(entry) for entry in persona.knows]
     guarded = rules.having("guarded", every)
     wants = [text for text in rules.having("goal", every) if text not in guarded]
-    nevers = [text for text in rules.having("never", own) if text not in {*wants, *guarded}]
+    nevers = [text for text in rules.having("never", every) if text not in {*wants, *guarded}]
     facts = [text for text in every if text and text not in {*wants, *nevers, *guarded}]
+    sound = persona.voice or persona.text
     parts = re.split(r"[,;.]\s++(?:and )?|(?<!\s)\s++(?:and|und)\s+", persona.manner)
     return Character(
         identity=facts[0] if facts and facts[0] in own else "",
         facts=tuple(facts),
         wants=(*wants, *map(rules.wanted, persona.wants)),
         nevers=(*map(rules.refused, persona.never), *nevers),
-        examples=tuple(entry.strip("\"“”' ") for entry in persona.examples),
         habits=tuple(part.strip(" .") for part in parts if rules.find("habit", part.strip(" ."))),
-        terse=bool(rules.having("terse", [persona.text, persona.voice, persona.manner])),
+        tone=next((tone for tone in TONES if rules.find(tone, sound)), ""),
         language=written,
     )
 
@@ -74,7 +76,8 @@ class _Rules:
         """Return a clause of the persona as the character says it."""
         clause = self.language.pattern("voice", "that").sub("", clause.strip())
         if self.find("addressed", clause):
-            return ended(capitals(self.language.rewritten("you", clause)))
+            clause = self.language.rewritten("you", clause)
+            return ended(capitals(self.language.rewritten("told", clause)))
         own = self.first_person(clause)
         if not own and self.find("possessive", clause):
             own = self.possessives(clause)

@@ -8,38 +8,73 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.offline.words import words
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.policy.retrieval.words import find_words, stem
+from evennia_ai.policy.retrieval.words import language_of as function_words_of
 
 DATA = Path(__file__).parent / "data"
 ENGLISH, GERMAN = "en", "de"
 SHARE_OF_WORDS = 0.3  # of a line's words that a language must know, to be the line's language
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+(?![\w'-])")
+SHORT = 5  # words of a courtesy that says nothing else
 NEVER = re.compile(r"(?!)")
 SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
+
+
+# Kinds of sentences that tell nothing to be repeated, and those that need no answer beside others.
+COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
+HOSTILE = frozenset("inject authority crime threat insult".split())
+# Of these, only longer sentences tell something.
+CHATTER = COURTESIES | set(
+    "farewell bribe haggle invite keep_it confess joke story news nature propose love_you called "
+    "why offer_thing come_here order_silence".split()
+)
+
+
+WISHED = frozenset({"task", "ask_doing", "ask_goal"})  # kinds that a goal answers
 
 
 @dataclass(frozen=True)
 class Intent:
     """A kind of sentence and its phrases; `answers` may say more.
 
-    ``facts`` finds the persona's sentences that answer it. If ``seek``, anything known may answer.
+    ``tells`` finds the sentences of persona and lore that answer it; if it is ``exact``, they must
+    also hold another word of the line. If ``seek``, anything known may answer. ``implies`` are
+    words that a refusal of the persona may have for it.
     """
 
     key: str = ""
     match: re.Pattern[str] = NEVER
     say: tuple[str, ...] = ()
-    facts: re.Pattern[str] = NEVER
+    tells: re.Pattern[str] | None = None
+    label: str = ""
+    exact: bool = False
     seek: bool = False
+    implies: str = ""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Return the sources of `passages.Passage` that may answer it."""
+        wants = ("want",) if self.key in WISHED else ()
+        lore = () if self.key.startswith("ask_") else ("lore",)
+        return ("self", "never", *lore, *wants)
+
+
+class Asked(NamedTuple):
+    """The intent of a sentence, its topic, and the sentence without the words that show it."""
+
+    intent: Intent
+    topic: str
+    rest: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +93,28 @@ class Language:
         """Return True if it has more than the phrases of a first conversation."""
         return "requests" in self.data
 
-    def intent_of(self, text: str) -> tuple[Intent, str]:
-        """Return the first intent that matches a sentence, and its topic; `Intent()` if none."""
+    def asked_of(self, text: str) -> Asked:
+        """Return the first intent that matches a sentence, with its topic; `Intent()` if none."""
         for intent in self.intents:
             found = intent.match.search(text)
             if found:
-                topic = next((value for value in found.groups() if value), "")
-                return intent, topic.strip(" ?.!")
-        return Intent(), ""
+                topic = next((value for value in found.groups() if value), "").strip(" ?.!")
+                return Asked(intent, topic, f"{text[: found.start()]} {text[found.end() :]}")
+        return Asked(Intent(), "", text)
 
     def key_of(self, text: str) -> str:
         """Return the key of a sentence's intent, "" if it has none."""
-        return self.intent_of(text)[0].key
+        return self.asked_of(text).intent.key
+
+    def intent(self, key: str) -> Intent:
+        """Return the first intent of a key; `Intent()` if there is none."""
+        return next((intent for intent in self.intents if intent.key == key), Intent())
+
+    def tells(self, text: str) -> bool:
+        """Return True for a sentence that may tell something, and is no courtesy and no order."""
+        key, long = self.key_of(text), len(words(text)) > SHORT
+        is_chatter = key in HOSTILE or (key in CHATTER and not long and not self.facts_in(text))
+        return not is_chatter and not self.finds("order", text)
 
     def pattern(self, table: str, key: str) -> re.Pattern[str]:
         """Return a pattern of a table; one that never matches if the table has none."""
@@ -95,11 +140,9 @@ class Language:
         even = " ".join(text.translate(QUOTES).split())
         return CHAT_WORD.sub(lambda found: spelling.get(found[0].lower(), found[0]), even)
 
-    def content(self, text: str) -> list[str]:
+    def content(self, text: str) -> tuple[str, ...]:
         """Return the stems of the words that carry meaning, each once."""
-        leave_out = self.data.get("content_stop", "").split()
-        code = self.code if self.code in STOP_WORDS else ENGLISH
-        return list(dict.fromkeys(find_words(text, frozenset(leave_out), code)))
+        return _content(self, text)
 
     def near(self, word: str) -> frozenset[str]:
         """Return the stems of similar meaning."""
@@ -125,13 +168,22 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE) if pattern else NEVER
 
 
+@lru_cache(maxsize=4_096)
+def _content(language: Language, text: str) -> tuple[str, ...]:
+    leave_out = frozenset(language.data.get("content_stop", "").split())
+    same = language.data.get("same", {})
+    found = find_words(text, leave_out, language.code if language.code in STOP_WORDS else ENGLISH)
+    return tuple(dict.fromkeys(same.get(word, word) for word in found))
+
+
 @cache
 def _near_table(language: Language) -> dict[str, frozenset[str]]:
     found = dict[str, set[str]]()
     for group in language.data.get("near", ()):
-        stems = set(find_words(group, (), language.code))
+        broad, colon, _ = group.rpartition(":")
+        heads, stems = (set(find_words(part, (), language.code)) for part in (broad, group))
         for item in stems:
-            found.setdefault(item, set()).update(stems)
+            found.setdefault(item, set()).update(heads if colon and item not in heads else stems)
     return {item: frozenset(group - {item}) for item, group in found.items()}
 
 
@@ -163,14 +215,13 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
 
 
 def _language(code: str, data: Mapping[str, Any]) -> Language:
+    readers: dict[str, Callable[[Any], Any]] = {
+        "match": _compiled,
+        "tells": _compiled,
+        "say": tuple,
+    }
     intents = tuple(
-        Intent(
-            row["key"],
-            _compiled(row["match"]),
-            tuple(row.get("say", ())),
-            _compiled(row.get("facts", "")),
-            row.get("seek", False),
-        )
+        Intent(**{key: readers.get(key, lambda value: value)(row[key]) for key in row})
         for row in data["intents"]
     )
     phrases = {intent.key: intent.say for intent in intents if intent.say}
@@ -181,22 +232,22 @@ def _language(code: str, data: Mapping[str, Any]) -> Language:
 
 def language_of(text: str, languages: Sequence[Language]) -> Language | None:
     """Return the language of a line, None if nothing tells it."""
-    found = words(text)
+    found, code = words(text), function_words_of(text)
     points = [
         sum(word in language.common for word in found) + bool(language.marks.search(text))
         for language in languages
     ]
     best = max(points)
     if best < max(1.0, len(found) * SHARE_OF_WORDS) or points.count(best) > 1:
-        return None
+        return next((language for language in languages if language.code == code), None)
     return languages[points.index(best)]
 
 
 # --- which thing, exit or person a phrase means ---------------------------------------------------
 
 
-def match_name(phrase: str, names: Sequence[str], loose: bool = True) -> str:
-    """Return the name that a phrase means, by its words, else its kind; "" if none."""
+def match_name(phrase: str, names: Sequence[str]) -> str:
+    """Return the name that a phrase means, by its words; "" if none."""
     wanted = [_stem(word) for word in words(phrase)]
     best, points = "", 0.0
     for name in names:
@@ -204,36 +255,18 @@ def match_name(phrase: str, names: Sequence[str], loose: bool = True) -> str:
         shared = sum(1.0 + (item == stems[-1]) for item in stems if item in wanted)
         if shared > points:
             best, points = name, shared
-    if best or not loose:
-        return best
-    meant = kinds_of(phrase)
-    return next((name for name in names if kinds_of(name) & meant), "")
+    return best
 
 
 def match_exit(phrase: str, exits: Sequence[str]) -> str:
     """Return the exit that a phrase means, by its name or target; "" if none."""
-    return match_name(re.sub(r"\bgo\b", "", phrase), exits, loose=False)
+    return match_name(re.sub(r"\bgo\b", "", phrase), exits)
 
 
 def exit_parts(exit_name: str) -> tuple[str, str]:
     """Return the name and the target of an exit such as "quay (to Saltmarket Quay)"."""
     name, _, rest = exit_name.partition(" (to ")
     return name, rest.removesuffix(")")
-
-
-def kinds_of(text: str) -> set[str]:
-    """Return the kinds of thing that a text names: drink, food, weapon and the like."""
-    stems = {_stem(word) for word in words(text)}
-    return {kind for kind, known in _kinds().items() if stems & known}
-
-
-@cache
-def _kinds() -> dict[str, frozenset[str]]:
-    tables = [table(code)["kinds"] for code in (ENGLISH, GERMAN)]  # builders write in any language
-    return {
-        kind: frozenset(_stem(word) for one in tables for word in one.get(kind, "").split())
-        for kind in tables[0]
-    }
 
 
 def _stem(word: str) -> str:

@@ -1,84 +1,158 @@
-"""What the character knows, and what people told it, as passages that can answer a question."""
+"""What can answer a line, and the search over it.
+
+A passage is a sentence of the persona, of lore, of what the character sees, or of what somebody
+told. It counts only if it holds most of what the line asks for: silence is better than a random
+sentence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evennia_ai.offline.character import Character
 from evennia_ai.offline.languages import Language, language_of
 from evennia_ai.offline.transcript import Said, Transcript
 from evennia_ai.offline.words import sentences, words
+from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
 from evennia_ai.ports import Scene
 
 LONGEST = 240  # characters of two sentences that stay together
-LONGEST_TOLD = 160  # characters of a line that is told again whole
+FEW_WORDS = 2  # of a sentence that tells something
 SPOKEN = frozenset({"say", "whisper", "acted"})
+FLOOR = 0.54  # share of a line's words that an answer holds
+# What a word of the title counts, one of like meaning, and one of the lines before.
+TITLE, NEAR, BEFORE = 0.9, 0.6, 0.25
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of knowledge; ``source`` is self, want, lore, seen, note or told.
+    """A piece of knowledge; ``source`` is self, want, never, lore, seen, note or told.
 
-    ``title`` holds more words that find it.
+    ``title`` holds more words that find it; ``facts`` is what it tells of its ``speaker``.
     """
 
     text: str
     source: str
     title: str = ""
+    speaker: str = ""
+    private: bool = False
+    facts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a speaker told in one line, or in one sentence of a long one."""
-
-    speaker: str
-    text: str
-    private: bool
-    facts: dict[str, str] = field(default_factory=dict)
-
-
-def read_passages(scene: Scene, character: Character, transcript: Transcript) -> list[Passage]:
-    """Return what the character knows from persona, lore, sight and recall."""
-    found = [Passage(text, "self") for text in character.facts]
-    found += [Passage(text, "want") for text in character.wants]
+def read_known(scene: Scene, character: Character, transcript: Transcript) -> Iterator[Passage]:
+    """Yield what the character knows from persona, lore, sight and its journal."""
+    own = (("self", character.facts), ("want", character.wants), ("never", character.nevers))
+    for source, texts in own:
+        yield from (Passage(text, source) for text in texts)
     for entry in scene.lore:
-        found += _lore(entry, character.language)
-    found += [Passage(part, "seen") for part in sentences(scene.situation.description)]
-    found += [Passage(f"{note.rstrip('.')}.", "seen") for note in scene.situation.notes]
+        yield from _lore(entry, character.language)
+    here = scene.situation
+    for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):
+        yield Passage(part, "seen")
     for title, _, text in (sight.partition(": ") for sight in dict.fromkeys(transcript.sights)):
-        if title != scene.situation.place:
-            found += [Passage(part, "seen", title) for part in sentences(text)]
-    return found + [Passage(said.text, "note") for said in transcript.heard if said.kind == "note"]
+        if title != here.place:
+            yield from (Passage(part, "seen", title) for part in sentences(text))
+    yield from (Passage(said.text, "note") for said in transcript.heard if said.kind == "note")
 
 
-def _lore(entry: str, language: Language) -> list[Passage]:
-    """Return a piece of lore as passages of one or two sentences with its title."""
+def split_lore(entry: str) -> tuple[str, str]:
+    """Return the title, "" for none, and the text of a piece of lore."""
     title, colon, text = entry.partition(": ")
-    if not colon or len(title) > 60 or "." in title:
-        title, text = "", entry
-    parts, found = sentences(text), []
-    for index, part in enumerate(parts):
-        joins = index > 0 and language.finds("pronoun_first", part)
-        whole = f"{parts[index - 1]} {part}" if joins else part
-        found.append(Passage(whole if len(whole) <= LONGEST else part, "lore", title))
-    return found
+    return (title, text) if colon and len(title) <= 60 and "." not in title else ("", entry)
+
+
+def _lore(entry: str, language: Language) -> Iterator[Passage]:
+    """Yield a piece of lore as passages of one or two sentences with its title."""
+    title, text = split_lore(entry)
+    before = ""
+    for part in sentences(text):
+        whole = f"{before} {part}".strip()
+        joins = before and language.finds("pronoun_first", part) and len(whole) <= LONGEST
+        yield Passage(whole if joins else part, "lore", title)
+        before = part
 
 
 def read_told(
     heard: Sequence[Said], written: Language, languages: tuple[Language, ...]
-) -> Iterable[Told]:
-    """Yield the statements in what was heard, oldest first."""
+) -> list[Passage]:
+    """Return the statements in what was heard, oldest first.
+
+    What corrects the line before stands behind its words; what goes on with it is found by them.
+    """
+    found: list[Passage] = []
+    last: dict[str, str] = {}
     for said in heard:
         if said.kind not in SPOKEN or not said.speaker:
             continue
         language = language_of(said.text, languages) or written
-        every = sentences(language.plain(said.text))
-        stated = [part for part in every if not language.asks(part)]
-        facts: dict[str, str] = {}
-        for part in stated:
-            facts |= language.facts_in(part)
-        whole = " ".join(stated)
-        for part in [whole] if len(whole) <= LONGEST_TOLD else stated:
-            if len(words(part)) > 1:
-                yield Told(said.speaker, part, said.kind == "whisper", facts)
+        text, before = language.plain(said.text), last.get(said.speaker, "")
+        corrects = before and CORRECTION.search(text)
+        title = f"{before} {text}" if corrects or CONTINUATION.search(text) else text
+        for part in sentences(text):
+            if language.asks(part) or not language.tells(part):
+                continue
+            if len(words(part)) <= FEW_WORDS and not corrects:
+                continue
+            facts = language.facts_in(part)
+            whole = f"{before} ... {part}" if corrects else part
+            private = said.kind == "whisper"
+            found.append(Passage(whole, "told", title, said.speaker, private, facts))
+            corrects, last[said.speaker] = "", text
+    return found
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What an answer should hold: stems of the line, of the lines before it, a kind of thing.
+
+    Each pattern of ``holds`` must be in it; ``topic`` says that one of them is what is asked, so
+    that the stems only choose among those that hold it.
+    """
+
+    stems: tuple[str, ...]
+    before: frozenset[str] = frozenset()
+    holds: tuple[re.Pattern[str], ...] = ()
+    topic: bool = False
+
+
+def search(
+    sought: Sought, passages: Iterable[Passage], language: Language, floor: float = FLOOR
+) -> list[tuple[float, Passage]]:
+    """Return the passages that answer, the best first, with how well they do.
+
+    They hold ``floor`` of the stems at least; rarer stems count more for the order. Of equally good
+    ones the first comes first.
+    """
+    listed = list(passages)
+    own = [frozenset(language.content(" ".join((one.text, *one.facts)))) for one in listed]
+    titles = [frozenset(language.content(one.title)) for one in listed]
+    near = {stem: language.near(stem) for stem in sought.stems}
+    weight = dict.fromkeys(sought.stems, 0.0)
+    for stem in weight:
+        holding = sum(stem in bag or stem in title for bag, title in zip(own, titles, strict=True))
+        weight[stem] = math.log(2 + len(listed) / (1 + holding))
+    found: list[tuple[float, Passage]] = []
+    for one, bag, title in zip(listed, own, titles, strict=True):
+        if not all(pattern.search(one.text) for pattern in sought.holds):
+            continue
+        held = {stem: _held(stem, near[stem], bag, title) for stem in sought.stems}
+        share = sum(held.values()) / (len(held) or 1)
+        if not held:
+            share = float(sought.topic or (one.source != "told" and bool(sought.before & bag)))
+        elif share and not sought.before.isdisjoint(bag):
+            share += (1 - share) * BEFORE
+        alone = one.source == "told" or any(part >= TITLE for part in held.values()) or not held
+        if sought.topic or (share >= floor and alone):  # a word of like meaning is not enough
+            points = sum(weight[stem] * part for stem, part in held.items())
+            found.append((points / (sum(weight.values()) or 1) + share, one))
+    return sorted(found, key=lambda item: -item[0])
+
+
+def _held(stem: str, near: frozenset[str], own: frozenset[str], title: frozenset[str]) -> float:
+    """Return what a stem counts: most in the passage itself, less in its title or a near word."""
+    if stem in own:
+        return 1.0 + TITLE * (stem in title) / 10
+    return TITLE if stem in title else NEAR * (not near.isdisjoint(own))

@@ -1,29 +1,30 @@
-"""Actions that a sentence requests, by the patterns of its language, and what is refused."""
+"""What a sentence asks the character to do, by the patterns of its language, and what it refuses."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
 
-from evennia_ai.offline.languages import ENGLISH, Language, kinds_of, match_exit, match_name
+from evennia_ai.offline.languages import ENGLISH, Language, match_exit, match_name
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import with_article, words
-from evennia_ai.policy.retrieval.words import find_words
+from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.ports import Situation
 
 MOST_WORDS = 8  # of a thing's name
 # Intents that no request is read from.
-NO_WISH = frozenset("nature inject crime threat insult authority story secret_of joke invite keep_it recall_all said_by propose offer_thing farewell".split())  # fmt: skip
-PARTING = "give hand lend let sell part pass share drop spare take have"
-TREATS = {"drink", "food", "remedy"}
-NEVER_WORDS = frozenset({"never", "nie"})
+NO_WISH = frozenset(
+    "nature inject crime threat insult authority story news secret_of joke invite keep_it recall_all "
+    "said_by propose offer_thing farewell bribe come_in gratis haggle price".split()
+)
 
 
 @dataclass(frozen=True)
 class RequestedAction:
     """An action that somebody requests.
 
-    ``kind`` is give, fetch, go, get, drop, look, gesture, follow or unfollow; ``back`` tells to return.
+    ``kind`` is give, fetch, go, get, drop, look, gesture, follow or unfollow; ``back`` tells to
+    return.
     """
 
     kind: str
@@ -46,15 +47,14 @@ def requested_action(view: View) -> RequestedAction | None:
 
 def refusal(view: View, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
-    requested = read_meant(view, text)
-    if requested:
-        clause = _forbidden(view, requested)
-    else:
-        asks = text.rstrip().endswith("?") or view.language.key_of(text) in {"", "crime"}
-        clause = _never_clause(view, text) if asks and not text.lower().startswith("why") else ""
+    requested, intent = read_meant(view, text), view.language.asked_of(text).intent
+    clause = _forbidden(view, requested) if requested else ""
+    wished = any(view.language.finds(key, text) for key in ("wish", "order"))
+    if not clause and (intent.implies or (wished and not requested) or intent.key == "crime"):
+        clause = _law(view, f"{text} {intent.implies}")
     if not clause or view.repeats(clause):
         return view.phrase("request_not") if clause else ""
-    return view.phrase("never", fact=clause) if clause in view.character.nevers else clause
+    return view.phrase("never", fact=clause)
 
 
 def read_meant(view: View, text: str) -> RequestedAction | None:
@@ -62,57 +62,38 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
 
     It must name something here: an idiom such as "give me a hand" does not.
     """
-    now = _as_it_was(view)
+    now, language = _as_it_was(view), view.language
     names = (*now.things, *now.carrying)
-    pronoun = view.language.pattern("requests", "pronoun").search(text)
-    if pronoun and not match_name(text, names, loose=False):
+    pronoun = language.pattern("requests", "pronoun").search(text)
+    if pronoun and not match_name(text, names):
         before = (line for line in reversed(view.transcript.talk) if line.strip() not in text)
-        named = next(filter(None, (match_name(line, names, loose=False) for line in before)), "")
-        item = with_article(named) if view.language.code == ENGLISH else named
+        named = next(filter(None, (match_name(line, names) for line in before)), "")
+        item = with_article(named) if language.code == ENGLISH else named
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
-    text = view.language.pattern("requests", "opening").sub("", text.strip())
-    asked = _Asked(text, view.speaker, now, view.language)
+    text = language.pattern("requests", "opening").sub("", text.strip())
+    asked = _Asked(text, view.speaker, now, language)
     readers = (asked.follow, asked.walk, asked.give, asked.named, asked.look_vaguely, asked.gesture)
     found = next(filter(None, (reader() for reader in readers)), None)
+    kind = language.asked_of(text).intent.tells
+    if found and found.kind == "give" and kind and not match_name(found.item, names):
+        at_hand = next(filter(kind.search, names), "")  # "something to drink"
+        found = replace(found, item=at_hand) if at_hand else None
     return found and replace(found, text=text)
 
 
 def _as_it_was(view: View) -> Situation:
     """Return the situation, with things that this turn moved also in their old place.
 
-    So a request means the same at every step of the turn.
+    So a request means the same at every step of the turn; what lies elsewhere is not meant.
     """
     now, acts = view.situation, view.transcript.acts
-    things = (*now.things, *(act.item for act in acts if act.name == "get"))
+    moved = any(act.name == "move" and not act.failed for act in acts)
+    here = () if moved else now.things
+    things = (*here, *(act.item for act in acts if act.name == "get"))
     carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
     walks = (act for act in acts if act.name == "move")
     ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]
     return replace(now, exits=(*ways[:1], *now.exits), things=things, carrying=carrying)
-
-
-def _forbidden(view: View, requested: RequestedAction) -> str:
-    """Return why the character will not do an action; "" if it will."""
-    if requested.kind == "look":
-        return ""
-    clause = _never_clause(view, f"{requested.text} {requested.item}")
-    if clause or requested.kind not in {"give", "fetch", "drop"}:
-        return clause
-    own = match_name(requested.item, view.situation.carrying, loose=False)
-    yours = view.language.pattern("requests", "your").search(requested.text)
-    keeps = own and yours and not kinds_of(requested.item) & TREATS
-    return view.phrase("keeps", thing=own) if keeps else ""
-
-
-def _never_clause(view: View, text: str) -> str:
-    """Return the refusal in the persona that fits a line; "" if none."""
-    code = view.language.code
-    meant, parting = set(find_words(text, (), code)), set(find_words(PARTING, (), code))
-    for clause in view.character.nevers:
-        verb, *objects = [s for s in find_words(clause, (), code) if s not in NEVER_WORDS] or [""]
-        same = verb in meant or (verb in parting and meant & parting)
-        if same and (meant & set(objects) or not objects):
-            return clause
-    return ""
 
 
 @dataclass(frozen=True)
@@ -123,6 +104,10 @@ class _Asked:
     speaker: str
     situation: Situation
     language: Language
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.situation.things, *self.situation.carrying)
 
     def lead(self, *keys: str) -> re.Match[str] | None:
         """Return the first match of these patterns behind "please", "could you" and the like."""
@@ -150,7 +135,7 @@ class _Asked:
             place = match_exit(self.text, exits)
         elif self.search("return", self.text) and not place and len(exits) == 1:
             place = exits[0]
-        elif not place or (found and match_name(found["rest"], self.situation.things, loose=False)):
+        elif not place or (found and match_name(found["rest"], self.situation.things)):
             return None
         item = self.search("fetch", self.text)
         if item and found:
@@ -171,21 +156,20 @@ class _Asked:
             to, item = to or tail["to"], item[: tail.start()].strip()
         source = self.search("from", item)
         place = match_exit(source["place"], situation.exits) if source else ""
-        if source and (place or match_name(source["place"], situation.things, loose=False)):
+        if source and (place or match_name(source["place"], situation.things)):
             item = item[: source.start()].strip()
-        named = match_name(item, (*situation.carrying, *situation.things))
-        asked_for = named or place or self.lead("give") or kinds_of(item) & {"drink", "food"}
+        asked_for = match_name(item, self.names) or place or self.lead("give")
         if not item or not asked_for or len(words(item)) > MOST_WORDS:
             return None
-        receiver = match_name(to, situation.people, loose=False) or self.speaker
+        receiver = match_name(to, situation.people) or self.speaker
         return RequestedAction("fetch" if place else "give", self.speaker, item, place, receiver)
 
     def named(self) -> RequestedAction | None:
         """Return the look at, taking or dropping of a thing here that a sentence names."""
         carrying, here = self.situation.carrying, self.situation.things
-        for kind, names in (("look", (*here, *carrying)), ("drop", carrying), ("get", here)):
+        for kind, names in (("look", self.names), ("drop", carrying), ("get", here)):
             found = self.lead(kind)
-            item = match_name(found["item"], names, loose=kind != "look") if found else ""
+            item = match_name(found["item"], names) if found else ""
             if found and item:
                 return RequestedAction(kind, self.speaker, item)
         return None
@@ -193,8 +177,7 @@ class _Asked:
     def look_vaguely(self) -> RequestedAction | None:
         """Return a look if a vague question names a thing here and nothing else."""
         found, content = self.lead("look_vague"), self.language.content
-        names = (*self.situation.things, *self.situation.carrying)
-        item = match_name(found["item"], names, loose=False) if found else ""
+        item = match_name(found["item"], self.names) if found else ""
         only = found and item and set(content(found["item"])) <= set(content(item))
         return RequestedAction("look", self.speaker, item) if only else None
 
@@ -207,3 +190,36 @@ class _Asked:
         toward = self.without("not_toward", toward).rstrip(" ?.!")
         shown = f"{deed}{toward}" if deed.isalpha() else deed
         return RequestedAction("gesture", self.speaker, " ".join(shown.split()) + ".")
+
+
+# --- the persona's law ----------------------------------------------------------------------------
+
+
+def _forbidden(view: View, requested: RequestedAction) -> str:
+    """Return why the character will not do an action; "" if it will."""
+    if requested.kind == "look":
+        return ""
+    implied = view.language.data.get("law", {}).get(requested.kind, "")
+    return _law(view, requested.item or requested.text, f"{implied} {requested.text}")
+
+
+def _law(view: View, text: str, implied: str = "") -> str:
+    """Return the refusal in the persona that fits a wish; "" if none.
+
+    The wish, or what is ``implied``, has its verb; the wish also has another of its words, unless
+    the verb is all that matters.
+    """
+    meant, verbs = _bare(view.language, text), _bare(view.language, implied)
+    alone = _bare(view.language, view.language.data.get("law", {}).get("verb_alone", ""))
+    for clause in view.character.nevers:
+        verb, *objects = _bare(view.language, clause) or [""]
+        is_verb_enough = not objects or (verb in alone and verb in verbs)
+        if verb in {*meant, *verbs} and (is_verb_enough or not set(objects).isdisjoint(meant)):
+            return clause
+    return ""
+
+
+def _bare(language: Language, text: str) -> list[str]:
+    """Return the stems of a text's words, prepositions included, without "I", "never" and such."""
+    small = language.data.get("law", {}).get("small", "").split()
+    return [stem(word, language.code) for word in words(text) if word not in small]

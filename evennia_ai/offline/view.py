@@ -1,8 +1,7 @@
-"""The view of a request: what an answer can use, the choice of a passage, the choice of phrases.
+"""The view of a request: whom it answers, what can answer, and the choice of phrases.
 
 What the character knows are the persona, the lore, what it sees, and what the package recalled for
-this prompt. A passage counts only if it covers enough of a question's words: silence is better
-than a random fact. The score is the BM25 that ranks the journal.
+this prompt.
 """
 
 from __future__ import annotations
@@ -11,45 +10,38 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from evennia_ai.offline.character import Character, read_character
-from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
-from evennia_ai.offline.passages import Passage, Told, read_passages, read_told
+from evennia_ai.offline.languages import ENGLISH, Intent, Language, language_of, read
+from evennia_ai.offline.passages import (
+    FLOOR,
+    Passage,
+    Sought,
+    read_known,
+    read_told,
+    search,
+    split_lore,
+)
 from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
     capitals,
     in_sentence,
     is_description,
-    joined,
     long_sentences,
     rotated,
     seed_of,
 )
-from evennia_ai.policy.retrieval.relevance import score_weighted
 from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
 
-NEAR_WEIGHT, CONTEXT_WEIGHT = 0.6, 0.4
-CONTEXT_COVER = 0.25  # of the missing share, if the lines before are held
 CONTEXT_LINES = 2
-FLOOR = 0.45  # share of a question's content words that an answer covers
-UNFIT, FIT = 0.6, 1.5  # factors for a passage without and with the kind of thing asked for
-SOURCE_WEIGHT = {"want": 0.9, "seen": 0.7}
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
-WHOLE = 0.99  # cover of a line that names nothing else
-AS_GOOD = 0.5  # share of the best score that is good enough if the best was said
-KNOWN = ("self", "want", "lore", "seen", "note")
+SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
+AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
+KNOWN = ("self", "want", "never", "lore", "seen", "note")
+MOST_OFFERED = 2
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
-
-
-class Found(NamedTuple):
-    """A passage, the share of a line's words that it covers, and its rank's points."""
-
-    passage: Passage
-    cover: float
-    points: float
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,7 @@ class View:
     character: Character
     transcript: Transcript
     passages: tuple[Passage, ...]
-    every_told: tuple[Told, ...]
+    every_told: tuple[Passage, ...]
     tools: frozenset[str]
     seed: int
     language: Language
@@ -92,7 +84,7 @@ class View:
         return [name for name in self.situation.people if name not in own]
 
     @cached_property
-    def told(self) -> list[Told]:
+    def told(self) -> list[Passage]:
         """Return what may be repeated: a whisper only in a whisper to its speaker."""
         own = self.speaker if self.private else None
         return [told for told in self.every_told if not told.private or told.speaker == own]
@@ -115,12 +107,13 @@ class View:
         return text.rstrip(".!?").lower() in self.own_talk
 
     @cached_property
-    def _recent(self) -> tuple[str, ...]:
+    def recent(self) -> tuple[str, ...]:
+        """Return the character's newest lines."""
         return (*self.transcript.own[-FRESH_LINES:], *self.scene.excuses[-FRESH_LINES:])
 
     @cached_property
     def _recent_sentences(self) -> frozenset[str]:
-        return frozenset(part for line in self._recent for part in long_sentences(line))
+        return frozenset(part for line in self.recent for part in long_sentences(line))
 
     def repeats(self, text: str) -> bool:
         """Return True if a longer sentence of the text was spoken lately, word for word."""
@@ -129,10 +122,12 @@ class View:
     # --- phrases ---
 
     def options(self, key: str, **slots: str) -> list[str]:
-        """Return the phrases of a key with filled slots; none addresses a description."""
+        """Return the phrases of a key in the character's tone, with filled slots."""
         place = self.situation.place or "here"
         slots = {"name": self.name, "who": self.who, "place": place, **slots}
-        options = self.language.phrases.get(key) or read(ENGLISH).phrases.get(key, ("",))
+        phrases = self.language.phrases
+        options = phrases.get(f"{key}_{self.character.tone}") or phrases.get(key)
+        options = options or read(ENGLISH).phrases.get(key, ("",))
         if is_description(slots["who"]):
             options = tuple(ADDRESS.sub("", option) for option in options)
         return [
@@ -143,8 +138,10 @@ class View:
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
         made = self.options(key, **slots)
-        lately = "\n".join(self._recent).lower()
-        unsaid = [text for text in made if text.lower() not in self.own_talk]
+        lately = "\n".join(self.recent).lower()
+        unsaid = [
+            text for text in made if text.lower() not in self.own_talk and not self.repeats(text)
+        ]
         fresh = [text for text in made if text.lower() not in lately]
         return next(iter((*unsaid, *fresh)), made[0])
 
@@ -158,11 +155,11 @@ class View:
         name = name.strip().rstrip(".")
         return an(name) if self.language.code == ENGLISH else name
 
-    def listed(self, items: Iterable[str]) -> str:
+    def listed(self, items: Iterable[str], joint: str = "and") -> str:
         """Return several items as "a, b and c" in the language of the answer."""
         *first, last = list(items) or [""]
-        joint = self.language.data.get("joints", {}).get("and", "and")
-        return f"{', '.join(first)} {joint} {last}" if first else last
+        word = self.language.data.get("joints", {}).get(joint, joint)
+        return f"{', '.join(first)} {word} {last}" if first else last
 
     def listing(
         self, some: str, none: str, items: Iterable[str], slot: str = "things", **slots: str
@@ -174,77 +171,118 @@ class View:
 
     # --- what is known ---
 
-    def rank(
-        self, text: str, passages: Sequence[Passage], floor: float = FLOOR, without: str = ""
-    ) -> list[Found]:
-        """Return the passages that cover at least ``floor`` of a line, best first.
-
-        The words of ``without``, and of the character's name, count for nothing.
-        """
-        language = self.language
-        wanted, drop = self.holds(text), set(language.content(f"{without} {self.name}"))
-        own = [stem for stem in language.content(text) if stem not in drop]
-        before = [stem for stem in language.content(self._meant(text)) if stem not in {*own, *drop}]
-        near = {stem: language.near(stem) - set(own) for stem in own}
-        bags = [language.content(f"{p.text} {p.title}") for p in passages]
-        weights = dict.fromkeys(before, CONTEXT_WEIGHT)
-        weights |= {other: NEAR_WEIGHT for others in near.values() for other in others}
-        found = []
-        scores = score_weighted(weights | dict.fromkeys(own, 1.0), bags)
-        for passage, bag, score in zip(passages, bags, scores, strict=False):
-            held = set(bag)
-            part = [1.0 if stem in held else NEAR_WEIGHT * bool(near[stem] & held) for stem in own]
-            cover = sum(part) / len(own) if own else 1.0
-            if held.intersection(before) and cover:
-                cover += (1 - cover) * CONTEXT_COVER
-            fit = SOURCE_WEIGHT.get(passage.source, 1.0)
-            if wanted:
-                fit *= FIT if wanted.search(passage.text[1:]) else UNFIT
-            if score > 0 and cover >= floor:
-                found.append(Found(passage, cover, score * fit * cover))
-        return sorted(found, key=lambda one: -one.points)
-
-    def _meant(self, text: str) -> str:
-        """Return the lines before, if the text points back at them: "and how does it work?"."""
-        if not re.search(self.language.data.get("pronouns", "(?!)"), text, re.I):
-            return ""
-        own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
-        return " ".join(own[-CONTEXT_LINES:])
-
-    def holds(self, text: str) -> re.Pattern[str] | None:
-        """Return the pattern that an answer to a question must hold, None if any will do."""
-        for asked, held in self.language.data.get("holds", ()):
-            if re.search(asked, text, re.I):
-                return re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")
-        return None
-
     def of(self, sources: Iterable[str]) -> list[Passage]:
         """Return the passages of these sources."""
         return [passage for passage in self.passages if passage.source in sources]
 
-    def known(self, text: str, sources: Sequence[str] = KNOWN, *, stale: bool = True) -> str:
-        """Return the best passage about a line that was not said lately; "" if none.
+    def find(
+        self,
+        text: str,
+        passages: Sequence[Passage],
+        floor: float = FLOOR,
+        intent: Intent | None = None,
+        without: str = "",
+    ) -> list[tuple[float, Passage]]:
+        """Return the passages that answer a line, the best first, with how well they do.
 
-        If all that fit were said and ``stale`` is True, return the best one again if it answers the
-        whole question, else a phrase that there is no more.
+        The words of ``without``, and of the character's name, count for nothing.
         """
-        found = self.rank(text, self.of(sources))
-        near = [item for item in found if item.points > found[0].points * AS_GOOD]
-        fresh = next((item.passage for item in near if not self.repeats(item.passage.text)), None)
-        if fresh is not None:
-            return self.told_fact(fresh)
-        if not found or not stale:
-            return ""
-        if self.holds(text) or found[0].cover >= WHOLE:
-            return self.phrase("again", fact=joined(found[0].passage.text))
-        return self.phrase("no_more")
+        content = self.language.content
+        asked_for = [stem for stem in content(text) if stem not in content(without)]
+        own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
+        before = frozenset(content(self._meant(text))).difference(own, content(without))
+        holds, asked = ([], "") if intent else self._held_by_kind(text)
+        if intent:
+            holds = self._told_by(intent)
+        elif holds and passages and passages[0].source == "told":  # "which day did I say?"
+            own = tuple(stem for stem in own if stem not in content(asked))
+        sought = Sought(own, before, tuple(holds), topic=bool(holds and (intent or not own)))
+        if intent:
+            passages = [one for one in passages if holds[0].search(one.text.replace(self.name, ""))]
+        if intent or not self.language.finds("about_you", text):  # lore is more exact
+            identity = self.character.identity
+            passages = sorted(passages, key=lambda p: (p.source != "lore", p.text == identity))
+        found = search(sought, passages, self.language, floor)
+        if not found and sought.holds and not intent:
+            found = search(replace(sought, holds=()), passages, self.language, SURE)
+        if intent and intent.exact and own and found and not found[0][0]:
+            # What has the price: a bed, a meal.
+            topics = (one for one in self.language.intents if one.label and one is not intent)
+            named = (
+                t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text))
+            )
+            other = next(named, None)
+            return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
+        return found
 
-    def told_fact(self, passage: Passage) -> str:
-        """Return a passage as the character says it; what is said of it by others is hearsay."""
+    def _told_by(self, intent: Intent) -> list[re.Pattern[str]]:
+        """Return the pattern of what answers an intent, in any language."""
+        every = filter(None, (one.intent(intent.key).tells for one in self.languages))
+        return [re.compile("|".join(one.pattern for one in every), re.IGNORECASE)]
+
+    def _meant(self, text: str) -> str:
+        """Return the lines before, if the text points back at them: "and how does it work?"."""
+        if not self.language.finds("pronouns", text):
+            return ""
+        own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
+        return " ".join(own[-CONTEXT_LINES:])
+
+    def _held_by_kind(self, text: str) -> tuple[list[re.Pattern[str]], str]:
+        """Return what an answer to this kind of question holds, and the words that ask for it."""
+        for pattern, held in self.language.data.get("holds", ()):
+            asked = re.search(pattern, text, re.I)
+            if asked:
+                return [re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")], asked[0]
+        return [], ""
+
+    def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
+        """Return the best passage about a line; "" if none.
+
+        If it was said lately, return one that is nearly as good, else the same once more.
+        """
+        if self.language is not self.character.language and not intent:
+            return ""  # words that look alike mean something else
+        found = self.find(text, self.of(sources), intent=intent)
+        near = [one for share, one in found if share >= AS_GOOD * found[0][0]]
+        if not near:
+            return ""
+        first = near[0]
+        like = (one for one in near if (one.source, one.title) == (first.source, first.title))
+        fresh = next((one for one in like if not self.repeats(one.text)), None)
+        said = self.spoken(fresh or near[0])
+        return said if fresh or said != near[0].text else self.phrase("again", fact=said)
+
+    def spoken(self, passage: Passage) -> str:
+        """Return a passage as the character says it: if in another language, it says so in that."""
         text = passage.text
-        outsider = text.startswith(self.name) or self.language.finds("outsider", text)
-        hearsay = passage.source == "self" and outsider
-        return self.phrase("folk_say", fact=text) if hearsay else text
+        written = language_of(text, self.languages) or self.character.language
+        if written is not self.language and written.full:
+            return replace(self, language=written).phrase("foreign", fact=text)
+        return text
+
+    def offer(self) -> str:
+        """Return what the character could tell instead, "" if nothing or told before."""
+        if self.language is not self.character.language:
+            return ""
+        titles = [_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore]
+        texts = [passage.text for passage in self.of(("self", "lore"))]
+        labels = [
+            one.label
+            for one in self.language.intents
+            if one.label and one.tells and any(map(one.tells.search, texts))
+        ]
+        recent = "\n".join(self.recent).lower()
+        every = filter(None, dict.fromkeys([*labels, *titles]))
+        fresh = [one for one in every if one.lower() not in recent]
+        topics = rotated(fresh, self.seed)[:MOST_OFFERED]
+        return self.phrase("could_tell", topics=self.listed(topics, "or")) if topics else ""
+
+
+def _mid_sentence(title: str) -> str:
+    """Return a title as it stands within a sentence: "the arch", but "Old Tarn"."""
+    first, _, rest = title.partition(" ")
+    small = first.lower() in {"the", "a", "an", "der", "die", "das"} or rest[:1].islower()
+    return title[:1].lower() + title[1:] if small else title
 
 
 def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
@@ -262,7 +300,7 @@ def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
         languages=languages,
         character=character,
         transcript=transcript,
-        passages=tuple(read_passages(scene, character, transcript)),
+        passages=tuple(read_known(scene, character, transcript)),
         every_told=tuple(read_told(people, character.language, languages)),
         tools=frozenset(
             str(tool.get("function", {}).get("name", "")) for tool in request.asked.tools

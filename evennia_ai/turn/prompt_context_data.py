@@ -43,6 +43,7 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Conversation, Identity, Settings, World
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.knowledge import Knowledge, Lore, People
+from evennia_ai.turn.model_call import has_model
 from evennia_ai.turn.prompt_contexts import lore_text
 from evennia_ai.turn.recall import MARK_TOKENS, Recall, Recalled, Talk, fits
 
@@ -135,6 +136,8 @@ class Briefing:
         before = talk.before[-1:] if brief else talk.before
         trials = self._lore.try_lines([*talk.asked, *reversed(before)], audience)
         lore = [trial.entry for trial in trials if trial.is_chosen]
+        if not has_model(self._settings.profile):
+            lore = self._all_lore(lore, audience)
         found = Rows(window, situation)
         found.add(LORE, (KnownLine(lore_text(one), secret, one.authors, one.title) for one in lore))
         found.add(LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools))
@@ -157,6 +160,21 @@ class Briefing:
         if asks and not lore and not any(map(fits, recalled)):
             passing.insert(0, NOTHING_FITS)
         return ContextItems(tuple(lore), tuple(found.rows), tuple(passing))
+
+    def _all_lore(self, chosen: Sequence[LoreEntry], audience: Audience) -> list[LoreEntry]:
+        """Return the chosen lore and, within its budget, what else these listeners may hear.
+
+        The offline brain has nothing else to talk about, and its prompt costs nothing.
+        """
+        left, every = (
+            self._lore.budget_tokens,
+            dict.fromkeys([*chosen, *self._lore.known(audience)]),
+        )
+        told = []
+        for entry in every:
+            left -= estimate_tokens(entry.title + entry.text)
+            told += [entry] if left >= 0 or entry in chosen else []
+        return told
 
     def standing(self, scenes: Iterable[Message], audience: Audience) -> list[Message]:
         """Return the scenes whose lore, memories and note are still as they were shown.

@@ -81,7 +81,8 @@ def _of_languages() -> Iterator[Expression]:
         language = read(code)
         for row in language.intents:
             yield _of_data(f"{code}.{row.key}", row.match)
-            yield _of_data(f"{code}.{row.key}.facts", row.facts)
+            if row.tells:
+                yield _of_data(f"{code}.{row.key}.tells", row.tells)
         for table in TABLES:
             for key in language.data.get(table, ()):
                 if table == "requests" and key in _leading():

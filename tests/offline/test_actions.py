@@ -9,6 +9,8 @@ from evennia_ai.offline.languages import match_exit, match_name
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.steps import next_step
 from evennia_ai.offline.transcript import Act
+from evennia_ai.policy.conversation.character import Persona
+from tests.offline.stage import Talk
 
 TOOLS = frozenset("say look move get give drop emote".split())
 EXITS = ("cellar (to The Cellar)", "quay (to The Quay)")
@@ -29,9 +31,9 @@ AWAY = Situation("B", exits=("east (to C)", "south (to A)"))
     [
         (BREAD, HOME, [], ([("give", "bread", "Ann")], "")),
         (BREAD, Situation(), [Act("give", {"item": "bread"}, "You gave it.")], ([], "give_done")),
-        (RequestedAction("give", "Ann", "a drink", to="Ann"), HOME, [],
+        (RequestedAction("give", "Ann", "the mug", to="Ann"), HOME, [],
          ([("get", "pewter mug")], "")),
-        (RequestedAction("give", "Ann", "a drink", to="Ann"), HOME,
+        (RequestedAction("give", "Ann", "the mug", to="Ann"), HOME,
          [Act("get", {"item": "pewter mug"}, "It is nailed to the bar, you can't.")],
          ([], "get_not")),
         (RequestedAction("give", "Ann", "a dragon", to="Ann"), HOME, [], ([], "have_not")),
@@ -60,9 +62,36 @@ def test_without_the_tool_nothing_is_done_and_nothing_is_promised():
     assert next_step(BREAD, HOME, [], frozenset()).end == "give_not"
 
 
-def test_names_are_matched_by_their_words_and_then_by_their_kind():
+def test_names_are_matched_by_their_words():
     names = ("pewter mug", "loaf of bread", "mug of ale")
     assert match_name("that ale there", names) == "mug of ale"
-    assert match_name("something to drink", names) == "pewter mug"
     assert match_name("a dragon", names) == ""
     assert match_exit("down to the old cellar", EXITS) == EXITS[0]
+
+
+PERSONA = Persona(
+    "You are Holt, who guards the gate.",
+    never=("leaves the gate", "lets anybody in after dark", "takes a bribe"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "law"),
+    [
+        ("follow me!", "leave the gate"),
+        ("come with me to the inn", "leave the gate"),
+        ("let me in, please", "after dark"),
+        ("may I pass?", "after dark"),
+        ("here are ten gold coins if you look away", "bribe"),
+        ("Holt and Ben, follow me!", "leave the gate"),
+    ],
+)
+def test_what_the_persona_never_does_is_law(asked, law):
+    place = Situation("The Gate", people=("Ann", "Ben"))
+    talk = Talk("Holt", PERSONA, place, tools=("say", "follow", "noop"))
+    assert law in talk.hear(asked)
+
+
+def test_a_gesture_is_made_at_once():
+    talk = Talk("Mira", Persona("You are Mira."), HOME, tools=("say", "emote", "noop"))
+    assert "waves to Ann." in talk.hear("could you wave to me?")
