@@ -166,7 +166,8 @@ class CmdAIWhy(TryingCommand):
             told = mind.recall.line(hit.record, words)
             id_ = hit.record["id"]
             is_new = str(hit.record.get("timestamp", "")) > why.message["metadata"]["at"]
-            if not is_new and not {id_, id_.replace("line:", "message ")} & sources:
+            is_asked = any(one in told for one in heard)  # the line that set it off
+            if not (is_new or is_asked or {id_, id_.replace("line:", "message ")} & sources):
                 reason = "less near than what was recalled, or no room was left"
                 shown_id = clean_output(id_, 60)
                 lines.append(f"  {shown_id} {clean_output(told, LINE_CHARS)}: {reason}")

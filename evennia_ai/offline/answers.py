@@ -177,7 +177,7 @@ def _everything(view: View, text: str = "", topic: str = "") -> str:
     telling = [t for t in own if t.facts] or own
     if not telling:
         return _own_name(view, text, topic) or view.phrase("know_you")
-    return view.phrase("told", fact='", "'.join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
+    return view.phrase("told", fact="; ".join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
 
 
 def _gifts(view: View, text: str, topic: str) -> str:
