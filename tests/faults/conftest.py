@@ -101,7 +101,7 @@ class Road:
         self.hall = Hall()
         self.script = MemoryMind(None, AssistantConfig(turn_deadline=DEADLINE_S), character=Body())
         self.script.settings.profile = ModelProfile(
-            "tavern", "openai", "stub", provider.base_url, "STUB_KEY"
+            "tavern", "openai", "stub", provider.base_url, "STUB_KEY", stream=False
         )
         self.clock = self.script.services.clock
         self.client = OpenAIClient(loop_thread, {"STUB_KEY": KEY})

@@ -9,7 +9,9 @@ pytestmark = pytest.mark.engine
 
 
 @pytest.fixture
-def mira(game, tavern):
+def mira(service, game, tavern):
+    # The offline brain is told all lore, a model what the talk touches.
+    service.profiles["default"] = {"client": "openai", "model": "m", "base_url": "http://m/v1"}
     mira = game.assistant("Mira", tavern)
     mira.locks.add("edit:perm(Builder)")
     return mira
