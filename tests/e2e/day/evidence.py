@@ -142,7 +142,7 @@ def without(evidence: Evidence, gone: Gone) -> Evidence:
         ],
         deeds=[row for row in evidence.deeds if row.turn_id and row.turn_id not in gone.turns],
         # The journal holds the entries of a compaction a moment, or a start, after it.
-        compactions=[replace(row, count=None, entries={}) for row in evidence.compactions],
+        compactions=[replace(row, count=None, memories={}) for row in evidence.compactions],
     )
 
 
