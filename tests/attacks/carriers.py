@@ -325,7 +325,9 @@ def web(scene, text, paths):
     client.force_login(scene.bea.account)
     script = scene.mira.assistant.id
     replies = [client.get(f"/ai/{path.format(script)}", {"character": script}) for path in paths]
-    assert {reply.status_code for reply in replies} <= {200, 204}, [r.status_code for r in replies]
+    codes = {reply.status_code for reply in replies}
+    # A page that asks the reactor's thread gets no answer here, and says so with 503.
+    assert codes <= {200, 204, 503} and codes & {200, 204}, codes
     return [reply.content.decode() for reply in replies]
 
 
