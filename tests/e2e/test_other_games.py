@@ -121,7 +121,7 @@ def test_rooms_with_details_and_things_in_containers(game: FreshGame, stub: Faul
         ("put", {"item": "ring", "into": "chest"}),
         ("say", {"text": "There it lies."}),
     )
-    told(admin, "say Innkeeper, put the ring away.", "puts ring in chest.")
+    told(admin, "say Innkeeper, put the ring away.", "puts a ring in a chest.")
     admin.expect('says, "There it lies."', 20.0)
     assert "Traceback" not in game.log()
 
