@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
+from django.db import DatabaseError
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 
@@ -312,8 +314,11 @@ def add_missing_mixins(place: Any = None) -> None:
 
     A character may have got its assistant from another process, a copy or a backup.
     """
-    found = ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY)
-    for character in found if place is None else found.filter(db_location=place):
+    rows = ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY)
+    found: list[Any] = []
+    with suppress(DatabaseError):  # then the next line or visit looks again
+        found = list(rows if place is None else rows.filter(db_location=place))
+    for character in found:
         add_assistant_mixin(character)
         if character.ndb.ai_assistant is False:  # it had none when this process looked
             character.ndb.ai_assistant = None
