@@ -176,10 +176,10 @@ class RecallIndex:
             and (everything or is_known_to(records[hit.id], audience))
             and (keep is None or keep(records[hit.id]))
         }
-        ordered = newest_first(query, [hit.record for hit in found.values()], now)[:limit]
+        ordered = newest_first(query, [hit.record for hit in found.values()], now, self._name_of)
         return [
             replace(found[record["id"]], score=hit.score)
-            for record, hit in zip(ordered, found.values(), strict=False)
+            for record, hit in zip(ordered[:limit], found.values(), strict=False)
         ]
 
     def related(

@@ -34,7 +34,7 @@ from evennia_ai.policy.retrieval.exchange import (
     same_subject,
     subject_of,
 )
-from evennia_ai.policy.retrieval.words import is_small_talk, undressed
+from evennia_ai.policy.retrieval.words import find_words, is_small_talk, undressed
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Conversation, Identity, Life, Memories, Related, Services, TurnRecord
@@ -169,8 +169,11 @@ class Recall:
             keep=keep,
             upto=wanted.upto,
         )
+        name_of = partial(self._world.name_of, self._who.character)
+        sources = {item.record["source_entity"] for item in found}
+        names = {word for source in sources for word in find_words(name_of(source))}
         candidates = [
-            as_candidate(item.record, item.fit) for item in found if item.fit >= LEAST_FIT
+            as_candidate(item.record, item.fit, names) for item in found if item.fit >= LEAST_FIT
         ]
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
         return sorted(candidates, key=only_asks) if wanted.brief else candidates
@@ -293,10 +296,10 @@ class Candidate(NamedTuple):
     fit: float = 0.0  # see `memory.index.Hit`
 
 
-def as_candidate(record: Record, fit: float = 0.0) -> Candidate:
-    """Return a record with what its comparison with others needs."""
+def as_candidate(record: Record, fit: float = 0.0, names: Collection[str] = ()) -> Candidate:
+    """Return a record with what its comparison with others needs: of its words, not the names."""
     words, changed = subject_of(text_of(record))
-    return Candidate(record, words, time_of(record).timestamp(), changed, fit)
+    return Candidate(record, words.difference(names), time_of(record).timestamp(), changed, fit)
 
 
 def fits(line: KnownLine) -> bool:

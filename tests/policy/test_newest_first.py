@@ -51,6 +51,14 @@ def test_another_thing_by_the_same_teller_changes_nothing(other):
     assert ordered(OLD, note(other, 9)) == [OLD["content"], other]
 
 
+def test_whose_the_notes_are_makes_them_no_notes_on_one_subject():
+    home, work = note("Ann lives in Riverton.", 4), note("Ann works as a tanner now.", 9)
+    assert newest_first("Where is Ann's house?", [home, work], NOW, lambda source: "Ann") == [
+        home,
+        work,
+    ]
+
+
 @pytest.mark.parametrize(
     "query", ["what did Ann owe in January 2026?", "what did Ann owe yesterday?"]
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record, select_known
+from evennia_ai.scheduling import Put, Steps, pause
 from evennia_ai.testing.memory_services import MemoryJournal, MemorySegments
 
 
@@ -25,14 +26,13 @@ class Notebook(MemoryJournal):
         self.archive = None
         self.loaded = False
 
-    def load(self, put: Callable[..., object]) -> Deferred[None]:
-        """Return a Deferred that fires when all is loaded, once in a process."""
-        if self.loaded:
-            return succeed(None)
-        loading: Deferred[None] = Deferred()
-        put(loading.callback, None)
-        self.loaded = True
-        return loading
+    @inlineCallbacks
+    def load(self, put: Put) -> Steps[None]:
+        """Fire when all is loaded: after other work, the first time in a process."""
+        if not self.loaded:
+            self.loaded = True
+            yield pause(put)
+        self.load_all()
 
     def pinned(self, audience: Audience) -> list[Record]:
         """Return the pinned entries that all of an audience may know."""

@@ -73,14 +73,21 @@ def _weight(count: int, length: int, average: float) -> float:
     return count * (K1 + 1) / (count + K1 * (1 - B + B * length / average))
 
 
-def newest_first(query: str, records: Sequence[R], now: datetime) -> list[R]:
-    """Return ranked records with the newest of each group on one subject first."""
+def newest_first(
+    query: str, records: Sequence[R], now: datetime, name_of: Callable[[str], str] = str
+) -> list[R]:
+    """Return ranked records with the newest of each group on one subject first.
+
+    ``name_of`` returns the name of a source: whose it is makes two notes no notes on one subject.
+    """
     # "Ann owes 5 crowns" then stands before the older "Ann owes 3 crowns"; no other record moves.
     # If the query names a time, the order stays, because the ranking has put that time first.
     ordered = list(records)
     if find_spans(query, now.timestamp()):
         return ordered
-    subjects = [subject_of(told_by(record)) for record in records]
+    names = {word for record in records for word in find_words(name_of(record["source_entity"]))}
+    told = [subject_of(told_by(record)) for record in records]
+    subjects = [(words - names, changed) for words, changed in told]
     placed: set[int] = set()
     for first, record in enumerate(records):
         if first in placed or not subjects[first][0]:
