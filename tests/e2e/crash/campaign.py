@@ -19,6 +19,7 @@ OPEN = (
     " WHERE state IN ('waiting', 'claimed', 'doubtful') UNION ALL"
     " SELECT assistant_id, context || ' turn ' || id FROM evennia_ai_turn WHERE ended_at IS NULL"
 )
+HEARD = "SELECT id FROM evennia_ai_event WHERE text LIKE ?"
 POINTS = (
     "inbox row", "turn begun", "model called", "call recorded", "intent stored", "act executed",
     "outcome stored", "turn finished", "turn recovered",
@@ -54,6 +55,7 @@ class Campaign:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
         self._marks = (f"k{number}" for number in count(1))
+        self._last = ""  # mark of the line that was spoken last
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -94,23 +96,24 @@ class Campaign:
 
         A last line to the assistant takes in what it overheard.
         """
+        running.wait_until(self._is_idle, timeout_s)
+        self._last = next(self._marks)
+        self.players[0].send(f"say Mira, that was {self._last}")
         running.wait_until(self._is_at_rest, timeout_s)
-        mark = next(self._marks)
-        self.players[0].send(f"say Mira, that was {mark}")
-        running.wait_until(lambda: self._knows(mark) and self._is_at_rest(), timeout_s)
 
-    def _is_at_rest(self) -> bool:
+    def _is_idle(self) -> bool:
         return not self.game.sql(OPEN)
 
-    def _knows(self, mark: str) -> bool:
-        query = "SELECT id FROM evennia_ai_event WHERE text LIKE ?"
-        return bool(self.game.sql(query, [f"%that was {mark}"]))
+    def _is_at_rest(self) -> bool:
+        """Return True once the last line was heard and nobody waits for anything."""
+        return bool(self.game.sql(HEARD, [f"%{self._last}%"])) and self._is_idle()
 
     def talk(self) -> None:
         """Let some players speak; each line has a mark of its own."""
         for player in self._random.sample(self.players, self._random.randint(1, len(self.players))):
+            self._last = next(self._marks)
             player.send(LET_GO)
-            player.send(self._random.choice(PHRASES).format(mark=next(self._marks)))
+            player.send(self._random.choice(PHRASES).format(mark=self._last))
 
     def _kill_at(self, moment: str) -> None:
         """Kill the server at a named moment, in whichever turn reaches it."""
