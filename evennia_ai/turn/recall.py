@@ -169,12 +169,11 @@ class Recall:
             keep=keep,
             upto=wanted.upto,
         )
-        name_of = partial(self._world.name_of, self._who.character)
+        found = [item for item in found if item.fit >= LEAST_FIT]
         sources = {item.record["source_entity"] for item in found}
-        names = {word for source in sources for word in find_words(name_of(source))}
-        candidates = [
-            as_candidate(item.record, item.fit, names) for item in found if item.fit >= LEAST_FIT
-        ]
+        name_of = partial(self._world.name_of, self._who.character)
+        names = frozenset(find_words(" ".join(map(name_of, sources))))
+        candidates = [as_candidate(item.record, item.fit, names) for item in found]
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
         return sorted(candidates, key=only_asks) if wanted.brief else candidates
 
@@ -228,8 +227,7 @@ class Recall:
 
     def _cost_of(self, record: Record, days: Collection[date]) -> int:
         """Return the tokens of a memory as a line, among others of these days."""
-        dated = time_of(record).date() not in days
-        return tokens_of(self.line(record, dated=dated)) + MARK_TOKENS
+        return tokens_of(self.line(record, dated=time_of(record).date() not in days)) + MARK_TOKENS
 
     def _known_lines(
         self, records: Iterable[Record], fits: Mapping[str, float]

@@ -49,16 +49,11 @@ def known_words(text: str) -> tuple[str, ...]:
 
 def score_documents(query: str, documents: Sequence[Sequence[str]]) -> list[float]:
     """Return the BM25 score of each text, given by its content words."""
-    return score_weighted(dict.fromkeys(asked_words(query), 1.0), documents)
-
-
-def score_weighted(wanted: Mapping[str, float], documents: Sequence[Sequence[str]]) -> list[float]:
-    """Return the BM25 score of each text for content words with weights."""
     average = sum(map(len, documents)) / (len(documents) or 1) or 1.0
     scores = [0.0] * len(documents)
-    for word in sorted(wanted):
+    for word in sorted(set(asked_words(query))):
         counts = [document.count(word) for document in documents]
-        rarity = wanted[word] * _idf(len(counts) - counts.count(0), len(counts))
+        rarity = _idf(len(counts) - counts.count(0), len(counts))
         for index, count in enumerate(counts):
             if count:
                 scores[index] += _weight(count, len(documents[index]), average) * rarity
@@ -85,9 +80,9 @@ def newest_first(
     ordered = list(records)
     if find_spans(query, now.timestamp()):
         return ordered
-    names = {word for record in records for word in find_words(name_of(record["source_entity"]))}
+    names = find_words(" ".join(name_of(record["source_entity"]) for record in records))
     told = [subject_of(told_by(record)) for record in records]
-    subjects = [(words - names, changed) for words, changed in told]
+    subjects = [(words.difference(names), changed) for words, changed in told]
     placed: set[int] = set()
     for first, record in enumerate(records):
         if first in placed or not subjects[first][0]:
