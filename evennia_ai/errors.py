@@ -53,7 +53,7 @@ class ProviderError(AssistantError):
 
     ``status`` is the HTTP status, None without one; ``code`` the provider's own name for the error;
     ``retry_after_s`` the wait in seconds that it asks for, None if it does not. ``begun`` is True
-    if a part of a streamed reply was received: words may have been spoken, so the gateway does not
+    if a part of a streamed reply was passed on: words may have been spoken, so the gateway does not
     retry the call.
     """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -38,7 +38,7 @@ from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, conn
 from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.secrecy import mask_key
-from evennia_ai.ports import Delta, LLMReply, LLMRequest
+from evennia_ai.ports import Delta, LLMReply, LLMRequest, ToolCallRequest
 
 MAX_REPLY_BYTES = 4_000_000
 utc_now = partial(datetime.now, UTC)
@@ -63,6 +63,7 @@ class Asking:
     headers: Mapping[str, str]
     on_delta: OnDelta | None
     patience_s: float | None
+    calls: Sequence[ToolCallRequest] | None  # passed on so far; None: the deltas themselves are
 
 
 class OpenAIClient:
@@ -100,8 +101,8 @@ class OpenAIClient:
 
         If ``request.on_call`` or ``on_delta`` is set and the profile allows it, the reply is
         streamed. ``on_call`` is called in the reactor's thread, ``on_delta`` in the loop thread. A
-        server that refuses to stream is asked again without. A stream that breaks after its first
-        delta fails with ProviderUnavailable, whose ``begun`` is True.
+        server that refuses to stream is asked again without. A stream that breaks after a call (or
+        delta, without ``on_call``) fails with ProviderUnavailable, whose ``begun`` is True.
 
         Fires with the reply, in whose ``raw`` it is as the endpoint sent it. Fails with
         ProviderMisconfigured (key, address, model's name), EndpointSilent (see `longest_silence`),
@@ -120,8 +121,11 @@ class OpenAIClient:
             request.on_delta,
         )
 
+        calls: list[ToolCallRequest] = []
+
         def read(delta: Delta) -> None:
             for call in reader.hear(delta):
+                calls.append(call)
                 self._loop_thread.call_from_thread(on_call, call)
 
         if not profile.stream:
@@ -139,6 +143,7 @@ class OpenAIClient:
             {} if turn is None else number,
             on_delta,
             self._patience(profile.told, request.tokens) if on_delta else None,
+            None if on_call is None else calls,
         )
         fields = self._stream_fields.get((endpoint, profile.model), STREAM) if on_delta else {}
         sent = self._loop_thread.submit(self._ask(asking, fields))
@@ -204,7 +209,8 @@ class OpenAIClient:
             told = explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
-        is_broken = body.begun and not isinstance(told, errors.ContextOverflow)
+        has_begun = body.begun if asking.calls is None else bool(asking.calls)
+        is_broken = has_begun and not isinstance(told, errors.ContextOverflow)
         raise broken_off(told, endpoint) if is_broken else told
 
     async def _send(self, asking: Asking, fields: Body, body: ReplyBody, watch: Watch) -> None:

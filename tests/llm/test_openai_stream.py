@@ -140,6 +140,19 @@ def test_every_break_has_its_reason():
     assert set(REASONS) == set(BREAKS)
 
 
+@pytest.mark.parametrize(("after", "told"), [(4, 0), (14, 1)])
+def test_a_stream_that_breaks_before_a_sentence_was_passed_on_may_be_asked_for_again(
+    pump, client, provider, profile, *, request_, after, told
+):
+    calls = []
+    said = {"name": "say", "arguments": {"text": "Good evening, traveller. What will it be today?"}}
+    provider.queue({"tool_calls": [said], "stream": {"break": "end", "after": after}})
+    asked = replace(request_, on_delta=None, on_call=calls.append)
+    error = pump.error(client.complete(asked, profile))
+    assert (error.begun, len(calls)) == (bool(told), told)
+    assert (retry_delay(error, 1, 60.0, 0.0, RetryLimits()) is None) is bool(told)
+
+
 @pytest.mark.parametrize("how", sorted(BREAKS))
 @pytest.mark.parametrize("begun", [True, False])
 def test_a_stream_that_breaks_says_how_and_whether_it_had_begun(
