@@ -45,6 +45,18 @@ def test_what_fits_best_brings_more_of_what_follows() -> None:
     assert companions(lines, 0, wide=True) == [2]
 
 
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_lines_that_go_on_with_each_other_belong_together(place: int) -> None:
+    lines = talk(
+        "Ann: You should have known my gran, she kept bees all of her long life",
+        "Ann: and when she died, she left me the whole of the orchard behind the mill",
+        "Ben: Oh.",
+        "Ann: but the bees went to my cousin Odo, who is afraid of them.",
+        "Ann: Well, I have to go, my ship sails with the morning tide.",
+    )
+    assert {0, 1, 3} == {place, *companions(lines, place)} - {2, 4}
+
+
 def test_a_long_answer_needs_no_question() -> None:
     words = "Ben: The best bait for the pike in the mill pond is a small green frog."
     assert companions(talk("Ann: The best bait?", words), 1) == []

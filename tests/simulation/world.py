@@ -90,6 +90,10 @@ class Senses:
         """Return nothing: these worlds have no lore."""
         return (), frozenset()
 
+    def name_of(self, character: str, dbref: str) -> str:
+        """Return no name: nobody speaks of himself by it."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Act:

@@ -22,6 +22,7 @@ BEFORE, AFTER = 4, 8  # lines around one that may belong to it
 NEAR = 4  # lines from a question to its answer, at most
 ANSWERS = 2
 WIDE_NEAR, WIDE_ANSWERS = 6, 3  # for the lines that fit a question best
+MOST_OF_A_RUN = 3  # lines before one, and behind it, that are one sentence with it
 SAME_TALK_S = 900.0
 SHORT_WORDS = 6  # a line of no more may answer the question before it
 # Shares of content words that lines on one subject have in common: of both, and of the shorter one.
@@ -152,16 +153,29 @@ def _answer(lines: Sequence[Said], place: int, after: Iterable[int], wide: bool)
 def _rest(
     lines: Sequence[Said], place: int, before: Sequence[int], after: Sequence[int], wide: bool
 ) -> list[int]:
-    """Return the speaker's line that this one goes on with, and the one that goes on with it."""
-    line = lines[place]
-    last = [n for n in before if lines[n].speaker == line.speaker and place - n <= NEAR]
-    following = [n for n in after if lines[n].speaker == line.speaker and n - place <= NEAR]
-    began = [n for n in last if lines[n].signs & OPEN or line.signs & GOES_ON][-1:]
-    goes_on = [n for n in following if line.signs & OPEN or lines[n].signs & GOES_ON][:1]
+    """Return the speaker's lines that this one goes on with, and those that go on with it."""
+    speaker = lines[place].speaker
+    last = [n for n in before if lines[n].speaker == speaker]
+    following = [n for n in after if lines[n].speaker == speaker]
+    run = [*_run(lines, place, last[::-1]), *_run(lines, place, following)]
     # Nobody said more than a few words between them.
-    began += [n for n in last[-1:] if _is_all_short(lines[n + 1 : place])]
-    goes_on += [n for n in following[:1] if wide or _is_all_short(lines[place + 1 : n])]
-    return [*began, *goes_on]
+    run += [n for n in last[-1:] if place - n <= NEAR and _is_all_short(lines[n + 1 : place])]
+    near = (n for n in following[:1] if n - place <= NEAR)
+    return run + [n for n in near if wide or _is_all_short(lines[place + 1 : n])]
+
+
+def _run(lines: Sequence[Said], place: int, others: Iterable[int]) -> list[int]:
+    """Return the lines of one sentence with a line, from it on: each goes on with the one before,
+    and nobody said more than a few words between them."""
+    run: list[int] = []
+    for other in others:
+        first, second = sorted((run[-1] if run else place, other))
+        goes_on = lines[first].signs & OPEN or lines[second].signs & GOES_ON
+        is_near = second - first <= NEAR and (not run or _is_all_short(lines[first + 1 : second]))
+        if len(run) == MOST_OF_A_RUN or not (goes_on and is_near):
+            break
+        run.append(other)
+    return run
 
 
 def _is_all_short(lines: Iterable[Said]) -> bool:
