@@ -7,8 +7,10 @@ ignored and left in place; the log names it once. A write never holds the reacto
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
+from django.db import Error
 from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 from evennia.utils.dbserialize import deserialize
@@ -101,9 +103,10 @@ def write_attributes(obj: Any, **values: Any) -> None:
 
 def forget_cached(obj: Any, name: str) -> None:
     """Drop an Attribute from the cache: Evennia also caches what it could not save."""
-    cached = obj.attributes.get(name, return_obj=True)
-    if cached is not None and cached.pk:
-        cached.flush_from_cache(force=True)
+    with suppress(Error):  # of a database that cannot be read either
+        cached = obj.attributes.get(name, return_obj=True)
+        if cached is not None and cached.pk:
+            cached.flush_from_cache(force=True)
     obj.attributes.reset_cache()
 
 

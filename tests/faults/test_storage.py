@@ -4,7 +4,9 @@ The database is the test's own. A second connection really holds the lock.
 """
 
 import pytest
+from django.db import OperationalError, connection
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Event
 from evennia_ai.store import brief_transaction
 from tests.faults import storage_scene as scene
@@ -121,6 +123,32 @@ def test_36_stopped_while_the_database_is_locked_it_is_not_stopped_and_staff_is_
     lock.end()
     assert not mira.assistant.is_on
     assert mira.assistant.attributes.get("stopped") is True
+
+
+def test_36_a_setting_stays_as_it_is_while_the_database_is_locked(game, mira, tavern, lock, logged):
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    admin.do("aisetup/set Mira/tick_rate = 9")
+    lock.begin()
+    admin.do("aisetup/set Mira/tick_rate =")
+    assert "The database cannot be written now" in admin.last()
+    lock.end()
+    assert mira.assistant.mind.settings.own() == {"tick_rate": 9}
+    admin.do("aisetup/set Mira/tick_rate =")
+    assert mira.assistant.mind.settings.own() == {}
+    assert not tracebacks(logged)
+
+
+def test_36_of_several_settings_all_are_stored_or_none(mira):
+    def go_down_at_the_second(execute, sql, params, many, context):
+        written.append(sql.startswith(("INSERT", "UPDATE")) and "typeclasses_attribute" in sql)
+        if sum(written) >= 2:
+            raise OperationalError("the connection was lost")
+        return execute(sql, params, many, context)
+
+    written, settings = [], mira.assistant.mind.settings
+    with connection.execute_wrapper(go_down_at_the_second), pytest.raises(StoreUnavailable):
+        settings.write({"tick_rate": 9.0, "discretion": "trusting", "compact_target": 0.3})
+    assert settings.own() == {}
 
 
 def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
