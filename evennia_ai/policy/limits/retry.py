@@ -110,9 +110,7 @@ def may_fall_back(error: errors.ProviderError) -> bool:
     """
     if error.begun or isinstance(error, errors.Busy | errors.DeadlineExceeded):
         return False
-    return isinstance(
-        error, errors.ProviderUnavailable | errors.ProviderMisconfigured | errors.QuotaExhausted
-    )
+    return isinstance(error, FAULTS)
 
 
 # --- the circuit breaker --------------------------------------------------------------------------
@@ -189,9 +187,7 @@ def judges_endpoint(error: errors.ProviderError) -> bool:
     """Return True if an error is the endpoint's fault, not this request's."""
     if isinstance(error, errors.Busy | errors.CircuitOpen) or error.code == LOADING_CODE:
         return False
-    return isinstance(
-        error, errors.ProviderUnavailable | errors.ProviderMisconfigured | errors.QuotaExhausted
-    )
+    return isinstance(error, FAULTS)
 
 
 @dataclass(frozen=True)
