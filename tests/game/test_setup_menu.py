@@ -7,6 +7,7 @@ from evennia_ai import models
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.commands.setup.draft import TRIAL, archetypes, families_of
 from evennia_ai.config import FIELDS
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.conversation.character import read_persona
 from tests.game import setup_menu_scene as scene
 from tests.game.setup_menu_scene import menu_of
@@ -315,6 +316,21 @@ def test_what_a_crash_in_a_trial_leaves_is_cleared_away(game, builder, guard, ta
         trial.running.clear()  # as in a new process
         menu_of(builder)
         assert set(tavern.contents) == before and not guard.scripts.all()
+
+
+@pytest.mark.parametrize("lines", [OTTO, ("1", "You are a guard.")])
+def test_a_trial_that_cannot_be_marked_leaves_nothing(builder, guard, tavern, lines, monkeypatch):
+    from evennia_ai.commands.setup import trial
+
+    def busy(*args, **kwargs):
+        raise StoreUnavailable("The database cannot be written now.")
+
+    before = set(tavern.contents)
+    menu = menu_of(builder, *lines)
+    monkeypatch.setattr(trial, "write_attributes", busy)
+    assert "cannot be written now" in menu.type("hello")
+    assert set(tavern.contents) == before
+    assert not guard.scripts.all() and not isinstance(guard, AssistantMixin)
 
 
 def test_a_trial_needs_the_permission_for_dry_runs(game, builder, service):

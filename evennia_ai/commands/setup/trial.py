@@ -12,6 +12,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import UsageError
 from evennia_ai.commands.dry_run import TryingCommand, hear_line
 from evennia_ai.commands.setup.draft import TRIAL, Draft
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import shown_name
 from evennia_ai.mind.dry_run import as_drafted
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attributes
@@ -59,7 +60,11 @@ class Trial:
         add_assistant_mixin(character)
         script: AssistantScript = character.attach_assistant()
         self.staged = script
-        write_attributes(script, **{TRIAL: mark, "stopped": True})
+        try:
+            write_attributes(script, **{TRIAL: mark, "stopped": True})
+        except StoreUnavailable:
+            remove(script, mark == CHARACTER)
+            raise
         running.add(script.id)
         return script
 
@@ -74,10 +79,17 @@ class Trial:
 
 def clear(script: AssistantScript) -> None:
     """Delete what a trial made and marked, unless somebody started it meanwhile."""
+    whole = read_attribute(script, TRIAL) == CHARACTER
+    if whole or not script.is_on:
+        remove(script, whole)
+
+
+def remove(script: AssistantScript, whole: bool) -> None:
+    """Delete an assistant, and its character as a ``whole``."""
     character = script.character
-    if read_attribute(script, TRIAL) == CHARACTER:
+    if whole:
         character.delete()
-    elif not script.is_on:
+    else:
         script.delete()
         remove_assistant_mixin(character)
 
