@@ -8,6 +8,7 @@ from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.commands.setup.draft import TRIAL, archetypes, families_of
 from evennia_ai.config import FIELDS
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.minds import GameSettings
 from evennia_ai.policy.conversation.character import read_persona
 from tests.game import setup_menu_scene as scene
 from tests.game.setup_menu_scene import menu_of
@@ -235,6 +236,21 @@ def test_an_assistant_attached_meanwhile_is_changed_and_not_doubled(builder, adm
     admin.do("aisetup Guard = You are a king.")
     assert "Guard is changed." in menu.type("live")
     assert len(guard.scripts.all()) == 1
+
+
+def test_a_character_is_created_once_though_its_settings_cannot_be_stored_at_first(
+    builder, tavern, monkeypatch
+):
+    def busy(*args, **kwargs):
+        raise StoreUnavailable("The database cannot be written now.")
+
+    menu = menu_of(builder, *OTTO, "tick_rate = 9")
+    with monkeypatch.context() as patch:
+        patch.setattr(GameSettings, "write", busy)
+        assert "cannot be written now" in menu.type("live")
+    menu.type("live")
+    (otto,) = [one for one in tavern.contents if one.key == "Otto"]
+    assert otto.assistant.mind.settings.own() == {"tick_rate": 9}
 
 
 # --- the trial ---
