@@ -138,6 +138,25 @@ def test_36_a_setting_stays_as_it_is_while_the_database_is_locked(game, mira, ta
     assert not tracebacks(logged)
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["ailore/set The well = It is dry.", "ailore/delete The sea", "aisetup/persona guard = Gruff."],
+)
+def test_36_lore_and_personas_stay_as_they_are_while_the_database_is_locked(
+    game, mira, tavern, lock, line, logged
+):
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    admin.do("ailore/set The sea = It is deep.")
+    lock.begin()
+    admin.do(line)
+    assert "The database cannot be written now" in admin.last()
+    lock.end()
+    assert [entry.title for entry in game.service.lore.entries()] == ["The sea"]
+    assert not game.service.personas.all()
+    admin.do(line)
+    assert "cannot" not in admin.last() and not tracebacks(logged)
+
+
 def test_36_of_several_settings_all_are_stored_or_none(mira):
     def go_down_at_the_second(execute, sql, params, many, context):
         written.append(sql.startswith(("INSERT", "UPDATE")) and "typeclasses_attribute" in sql)
