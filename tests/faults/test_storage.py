@@ -5,10 +5,12 @@ The database is the test's own. A second connection really holds the lock.
 
 import pytest
 from django.db import OperationalError, connection
+from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Event
 from evennia_ai.store import brief_transaction
+from evennia_ai.store.turns import TableTurns
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL, limit_pages
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
@@ -21,6 +23,11 @@ service, model, game, tavern = scene.service, scene.model, scene.game, scene.tav
 mira, ann, bob = scene.mira, scene.ann, scene.bob
 db, trouble, lock = scene.db, scene.trouble, scene.lock
 patience, writes = scene.patience, scene.writes
+
+
+def busy(*args, **kwargs):
+    raise StoreUnavailable("The database cannot be written now.")
+
 
 # --- 36, 37: hearing while nothing can be written ---
 
@@ -136,6 +143,39 @@ def test_36_a_setting_stays_as_it_is_while_the_database_is_locked(game, mira, ta
     admin.do("aisetup/set Mira/tick_rate =")
     assert mira.assistant.mind.settings.own() == {}
     assert not tracebacks(logged)
+
+
+def test_36_all_are_stopped_whole_or_not_at_all_while_the_database_is_locked(
+    game, ann, mira, tavern, lock, logged
+):
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    for line in ("aistop all", "aistart all"):
+        was_off = bool(game.service.switched_off)
+        lock.begin()
+        admin.do(line)
+        assert "The database cannot be written now" in admin.last()
+        lock.end()
+        assert bool(game.service.switched_off) == was_off
+        admin.do(line)
+        assert bool(game.service.switched_off) != was_off
+    assert not tracebacks(logged)
+
+
+def test_36_whoever_cannot_be_told_of_a_stop_keeps_no_model_call_alive(
+    game, ann, mira, tavern, monkeypatch, logged
+):
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say hi")
+    game.run(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(TableTurns, "finish", busy)
+        admin.do("aistop all")
+    assert "All assistants are stopped" in admin.last()
+    game.run(1)
+    assert not game.service.gateway.lanes.calls
+    assert not spoken_by("Mira", ann) and not tracebacks(logged)
 
 
 @pytest.mark.parametrize(
