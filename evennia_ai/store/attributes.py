@@ -35,6 +35,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "ai_introduced": (bool,),
     "ai_muted": (list, tuple, set),
     "author_note": (dict,),
+    "context_signals": (dict,),
     "stopped": (bool,),
     "operating_mode": (str,),
     "sleep_phase": (str,),

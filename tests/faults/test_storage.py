@@ -145,6 +145,17 @@ def test_36_a_setting_stays_as_it_is_while_the_database_is_locked(game, mira, ta
     assert not tracebacks(logged)
 
 
+def test_36_a_signal_to_a_games_code_holds_nobody_while_the_database_is_locked(mira, lock):
+    life = mira.assistant.mind.life
+    lock.begin()
+    with pytest.raises(StoreUnavailable):
+        life.signal("pre_compaction", True)
+    lock.end()
+    assert not mira.assistant.db.context_signals
+    life.signal("pre_compaction", True)
+    assert mira.assistant.db.context_signals == {"pre_compaction": True}
+
+
 def test_36_all_are_stopped_whole_or_not_at_all_while_the_database_is_locked(
     game, ann, mira, tavern, lock, logged
 ):
