@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
@@ -74,9 +75,7 @@ class HistoryChanges(AICommand):
                 f"These words are {age_s:,.0f} s old; {self.name} answers none that are "
                 f"older than {max_age_s:,.0f} s (the setting event_max_age). Say them again."
             )
-        with brief_transaction():
-            self.amend(HIDDEN, messages)
-            turns.ask_again(turn)
+        self.amend(HIDDEN, messages, also=partial(turns.ask_again, turn))
         self.script.wake()
         yield self.tell_rest(
             messages,
@@ -139,10 +138,19 @@ class HistoryChanges(AICommand):
             )
         self.reader.count(PRIVATE_WORDS, private)
 
-    def amend(self, kind: str, messages: Sequence[Message], words: str = "") -> None:
+    def amend(
+        self,
+        kind: str,
+        messages: Sequence[Message],
+        words: str = "",
+        also: Callable[[], object] = bool,
+    ) -> None:
+        """Store a change of lines and, in the same transaction, what ``also`` writes."""
         seqs, by = seqs_of(messages), self.caller.dbref
         authors = sorted(by_builder([by])) if words else ()
-        self.script.conversation.amendments.add(kind, seqs, by, words, authors)
+        with brief_transaction():
+            self.script.conversation.amendments.add(kind, seqs, by, words, authors)
+            also()
         self.take_up(seqs)
 
     def take_up(self, seqs: Sequence[int]) -> None:
