@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
@@ -75,7 +74,7 @@ class HistoryChanges(AICommand):
                 f"These words are {age_s:,.0f} s old; {self.name} answers none that are "
                 f"older than {max_age_s:,.0f} s (the setting event_max_age). Say them again."
             )
-        self.amend(HIDDEN, messages, also=partial(turns.ask_again, turn))
+        self.amend(HIDDEN, messages, also=lambda: turns.ask_again(turn))
         self.script.wake()
         yield self.tell_rest(
             messages,
@@ -145,7 +144,6 @@ class HistoryChanges(AICommand):
         words: str = "",
         also: Callable[[], object] = bool,
     ) -> None:
-        """Store a change of lines and, in the same transaction, what ``also`` writes."""
         seqs, by = seqs_of(messages), self.caller.dbref
         authors = sorted(by_builder([by])) if words else ()
         with brief_transaction():

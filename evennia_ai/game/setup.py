@@ -7,8 +7,7 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from evennia_ai.config import ModelProfile, parse_value, resolve_profile
-from evennia_ai.config.profiles import DEFAULT_PROFILE
+from evennia_ai.config import FIELDS, ModelProfile, parse_value, resolve_profile
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.minds import PERSONA_AUTHORS, unknown_families
 from evennia_ai.game.settings import game_setting
@@ -36,7 +35,7 @@ def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any)
     """
     profiles = []
     if name == "profile":
-        chosen = game_setting(name, DEFAULT_PROFILE) if value is None else value
+        chosen = game_setting(name, FIELDS[name].default) if value is None else value
         profiles = [profile, resolve_profile(str(chosen), services.profiles)]
     return name == DISCRETION or any(DISCRETION in one.settings for one in profiles)
 

@@ -268,10 +268,9 @@ class AssistantService(Service):
         self.resume()
 
     def switch_off(self, reason: str) -> None:
-        """Stop all assistants until `switch_on`, also after a restart.
+        """Stop all assistants until `switch_on`, also after a restart; drop turns in flight.
 
-        Turns in flight are dropped, and whoever waits for an answer is told once. Raises
-        StoreUnavailable; then nothing has changed.
+        Whoever waits is told once. Raises StoreUnavailable; then nothing has changed.
         """
         write(SWITCH, reason)
         self.switched_off = reason

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from django.db import Error
 from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 from evennia.utils.dbserialize import deserialize
@@ -19,7 +18,7 @@ from twisted.logger import Logger
 from evennia_ai.config import brief
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.brief_transaction import brief_transaction, store_errors
 
 log = Logger()
 
@@ -104,7 +103,7 @@ def write_attributes(obj: Any, **values: Any) -> None:
 
 def forget_cached(obj: Any, name: str) -> None:
     """Drop an Attribute from the cache: Evennia also caches what it could not save."""
-    with suppress(Error):  # of a database that cannot be read either
+    with suppress(StoreUnavailable), store_errors():  # it cannot be read either
         cached = obj.attributes.get(name, return_obj=True)
         if cached is not None and cached.pk:
             cached.flush_from_cache(force=True)

@@ -12,7 +12,6 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import UsageError
 from evennia_ai.commands.dry_run import TryingCommand, hear_line
 from evennia_ai.commands.setup.draft import TRIAL, Draft
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import shown_name
 from evennia_ai.mind.dry_run import as_drafted
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attributes
@@ -62,8 +61,11 @@ class Trial:
         self.staged = script
         try:
             write_attributes(script, **{TRIAL: mark, "stopped": True})
-        except StoreUnavailable:
-            remove(script, mark == CHARACTER)
+        except Exception:
+            script.delete()
+            remove_assistant_mixin(character)
+            if mark == CHARACTER:
+                character.delete()
             raise
         running.add(script.id)
         return script
@@ -79,17 +81,10 @@ class Trial:
 
 def clear(script: AssistantScript) -> None:
     """Delete what a trial made and marked, unless somebody started it meanwhile."""
-    whole = read_attribute(script, TRIAL) == CHARACTER
-    if whole or not script.is_on:
-        remove(script, whole)
-
-
-def remove(script: AssistantScript, whole: bool) -> None:
-    """Delete an assistant, and its character as a ``whole``."""
     character = script.character
-    if whole:
+    if read_attribute(script, TRIAL) == CHARACTER:
         character.delete()
-    else:
+    elif not script.is_on:
         script.delete()
         remove_assistant_mixin(character)
 
