@@ -328,6 +328,7 @@ PURPOSES: Mapping[str, str] = {
     "tick_event": "an answer",
     "tick_autonomous": "acting unasked",
     "agreed_act": "an act that was agreed to",
+    "tried_act": "a builder who tried a tool",
     "excuse": "the fallback line",
     "pre_compaction": "notes before a compaction",
     "summary": "a summary",
