@@ -61,7 +61,7 @@ from evennia_ai.turn.react_loop import EXPIRED
 
 MIND_BYTES = 25_000  # of an assistant beside its talk and what its character knows (measured)
 PERSONA_AUTHORS = "ai_persona_authors"
-CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
+CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following", "ai_quests")
 
 
 class GameIdentity:
